@@ -20,25 +20,38 @@ _FRAME_LOG = """# Frame logs: the format
 Generated from the layout that the engine writes by. [Every transmission](../../how-to/frames.md) says how to write
 and show one.
 
-A file begins with `mhframes` and the version, 1, in four bytes, the lowest first as in all numbers of fixed length.
+A file begins with `mhframes` and the version, 2, in four bytes, the lowest first as in all numbers of fixed length.
 Blocks follow until the end. A block has: the index of its table (1 byte; 254 for the description, 255 for the end of
 the file), how many rows it has (4 bytes), the first and the last instant in it in nanoseconds (8 bytes each; 0 where
 its table has no times), the length of the rest (4 bytes), and the rest. A file without the block of the end is cut
 short; its whole blocks are good.
 
 The description is JSON, compressed by DEFLATE without a header (RFC 1951; `deflate-raw` in browsers): names of nodes
-and flows, and the tables below, so that a reader needs no copy of this page. Any other block has, for each column in
-order: how many bytes follow (4 bytes), and these, compressed alike: a value per row as a varint (seven bits a byte,
-the lowest first, the highest bit set in all bytes but the last). The coding says what the number is:
+and flows, and the tables below. In a log of a capture `inferred` names the columns that were concluded.
+
+All else is streams of bytes. A stream is: how many bytes it has, as a varint (seven bits a byte, the lowest first, the
+highest bit set in all bytes but the last); twice the number of bytes that follow, and one more if they are coded by
+range asymmetric numeral systems with frequencies that add up to 4096; these. A block of a table that stands alone has
+a stream of varints for each column, in order, with a number for each row. The coding says what the number is:
 
 | coding | the number |
 |---|---|
 | plain | the value |
 | optional | one more than the value; 0 for none, which is read as -1 |
-| signed | the value in zigzag: 0, -1, 1, -2 are 0, 1, 2, 3 |
-| delta | the difference from the row before, in zigzag; from 0 in the first row of a block, as in all differences |
-| delta slots | the same in two numbers: whole slots (rounded down) in zigzag, and the rest |
+| delta | the difference from the row before (from 0 in the first of a block), in zigzag: 0, -1, 1, -2 are 0, 1, 2, 3 |
 | delta by | the difference, in zigzag, from the last row of the block with the same value of the other column |
+| time by | the same, of nanoseconds: twice as many microseconds, or twice as many nanoseconds and one more |
+| paced by | so is the difference from a steady pace, per value of the first column, in steps of the second |
+| follows | 0 for what followed the value before the last time; otherwise one more than the value in zigzag |
+| after | two streams: how many more transmissions of the block have begun by then, and the time since the latest |
+| modelled | only what differs from what is expected; see below |
+
+A block of transmissions has them, the packets of aggregates and reservations in streams of what a model does not
+expect, and then drops and windows: how many rows, and the columns of each. The model expects the answer to a frame that
+arrived, after as long as such an answer came the last time, with the queue that its sender had; a back-off that counted
+without a pause; of an aggregate the packets that did not arrive before, and then the next ones. Readers run it alike:
+`crates/frames/src/timeline` in Rust, `timeline.js` of the viewer in JavaScript. It begins afresh in each block, so that
+blocks can be skipped.
 """
 
 

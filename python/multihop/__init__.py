@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from multihop.base.errors import UserError
     from multihop.claims.study import Study, StudyResult
     from multihop.emulation.client import emulate
+    from multihop.framelog.captured import capture_frames
     from multihop.framelog.reading import frames
     from multihop.measurement import Measurement, measure
     from multihop.optima.capacity import Bound
@@ -53,6 +54,7 @@ _HOMES = {
     "compare": "api",
     "emulate": "emulation.client",
     "engine": "results.provenance",
+    "capture_frames": "framelog.captured",
     "frames": "framelog.reading",
     "measure": "measurement",
     "optimum": "api",
@@ -73,6 +75,7 @@ __all__ = [
     "StudyResult",
     "UserError",
     "bound",
+    "capture_frames",
     "catalogue",
     "check",
     "commit",

@@ -355,13 +355,13 @@ def run(
     pcap: Path | None = None,
     causes: bool = False,
     frames: Path | None = None,
-    part: tuple[list[int], tuple[int, int] | None] = ...,
+    part: tuple[list[int], tuple[int, int] | None, list[int]] = ...,
 ) -> Output:
     """Runs a scenario with the GIL released.
 
     What each radio sees goes to the file `pcap`, if it is named; an `OSError` says why it cannot be written.
-    `frames` is where a frame log goes; `part` says of which nodes, by index, and of
-    which interval in nanoseconds both are.
+    `frames` is where a frame log goes; `part` says of which nodes, by index, of which interval in nanoseconds, and of
+    which flows, by index, both are.
     With `causes` there are the tables of causes as well (`multihop.results.causes`).
     """
 
@@ -369,6 +369,20 @@ def read_frames(
     data: bytes, between: tuple[int, int] | None = None, most: int = ...
 ) -> tuple[str, dict[str, dict[str, npt.NDArray[np.int64]]], bool]:
     """Description (JSON), columns of tables, and whether the end is missing; `CaptureError` if it is no frame log."""
+
+def capture_frames(
+    path: str,
+    out: str,
+    name: str,
+    stamps: str | None = None,
+    interface: int | None = None,
+    between: tuple[int, int] | None = None,
+    most: int = ...,
+) -> tuple[int, int, dict[int, str], str | None]:
+    """Writes what an interface of a capture saw as a frame log: interface, transmissions, interfaces, why it is broken.
+
+    Nothing is written of more transmissions than `most`; `CaptureError` if it is no capture.
+    """
 
 def cut_frames(data: bytes, between: tuple[int, int]) -> bytes:
     """A frame log without the blocks of transmissions that do not overlap an interval; `CaptureError` if it is none."""

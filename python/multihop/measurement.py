@@ -166,7 +166,8 @@ class Measurement:
         """
         tables = []
         for raw, sniffer in zip(self._raw, self.sniffers, strict=True):
-            table = pd.DataFrame(raw["links"])
+            # Of a sniffer that saw no data, columns of no names are numbers otherwise.
+            table = pd.DataFrame(raw["links"]).astype({"sender": object, "receiver": object})
             table.insert(0, "interface", sniffer.interface)
             half = statistics.half_width(
                 table.pop("capacity_deviation_bps").to_numpy(), table["capacity_batches"].to_numpy()

@@ -89,6 +89,38 @@ def test_bad_options_are_refused(tmp_path, words, said):
     assert said in str(done.exception or done.output)
 
 
+def test_a_log_of_a_flow_has_its_frames_and_their_answers(tmp_path):
+    path, pcap = tmp_path / "flow.frames", tmp_path / "flow.pcapng"
+    options = ["--duration", "2 s", "--warmup", "0 s", "-q"]
+    done = call("run", HIDDEN, *options, "--frames", path, "--pcap", pcap, "--flows", "left")
+    assert done.exit_code == 0, done.output
+    frames = multihop.frames(path)
+    assert set(frames[frames["kind"] == "data"]["flow"]) == {"left"}
+    assert {"data", "ack"} <= set(frames["kind"])
+    arrived = frames[frames["outcome"] == "arrived"]
+    # Senders of answers name no flow, but answer frames of this one.
+    assert set(arrived["from"]) | set(arrived["to"]) == {"n0", "n1"}
+    seen = multihop.measure(pcap)
+    assert set(seen.links[["sender", "receiver"]].itertuples(index=False, name=None)) == {
+        ("02:00:00:00:00:00", "02:00:00:00:00:01")
+    }
+
+
+def test_an_unknown_flow_is_refused(tmp_path):
+    done = call("run", HIDDEN, "--frames", tmp_path / "x.frames", "--flows", "lift")
+    assert done.exit_code != 0
+    assert "no flow 'lift'" in str(done.exception)
+
+
+def test_compare_writes_a_log_of_each_scheme(tmp_path):
+    options = ["--duration", "2 s", "--warmup", "0 s", "-q", "--out", tmp_path, "--frames", "3"]
+    done = call("compare", HIDDEN, "--schemes", "udp,tcp-newreno", *options)
+    assert done.exit_code == 0, done.output
+    logs = {path.stem: read(path) for path in sorted((tmp_path / "frames").glob("*.frames"))}
+    assert set(logs) == {"udp", "tcp-newreno"}
+    assert {log.head["seed"] for log in logs.values()} == {3}
+
+
 def test_what_is_no_log_or_cut_short_says_so(tmp_path, logged):
     other = tmp_path / "other"
     other.write_bytes(b"something else")

@@ -6,6 +6,7 @@ import pytest
 
 import multihop
 from conftest import SCENARIOS
+from multihop.framelog import read
 from multihop.report.viewer import page
 
 #: A row of thirty nodes.
@@ -142,6 +143,24 @@ def test_lanes_add_up_as_the_log_does(browser, tmp_path, log):
     sums = tab.evaluate("Array.from(document.querySelector('.viewer-host').viewer.model.airtime)")
     frames = multihop.frames(log)
     assert sums == [frames.loc[frames["from"] == name, "airtime"].sum() for name in ("n0", "n1", "n2")]
+
+
+@pytest.mark.parametrize("scenario", ["wlan-11ac", "mesh-demo", "aodv-chain", "wlan-rates"])
+def test_the_page_reads_what_python_reads(browser, tmp_path, scenario):
+    path = tmp_path / f"{scenario}.frames"
+    multihop.run(SCENARIOS / f"{scenario}.toml", duration="3 s", warmup="0 s", frames=path)
+    tab = opened(browser, tmp_path, path.read_bytes())
+    tab.wait_for_selector(".viewer canvas")
+    tables = tab.evaluate("""() => {
+      const { tables } = document.querySelector(".viewer-host").viewer.model;
+      const mapped = (made, of) => Object.fromEntries(Object.entries(made).map(([key, value]) => [key, of(value)]));
+      return mapped(tables, (table) => mapped(table.columns, (values) => Array.from(values)));
+    }""")
+    log = read(path)
+    assert len(log.tables["transmissions"]) > 1000
+    for name, table in log.tables.items():
+        for column in table:
+            assert tables[name][column] == table[column].tolist(), f"{name}.{column}"
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,12 @@
-//! Numbers as bytes.
+//! Numbers as bytes, and the columns of tables that need no model.
 
+use crate::{Table, rans};
 use serde::Serialize;
 
-/// How the values of a column become varints.
+/// Keys by which differences are taken are smaller, or a damaged log could ask for any memory.
+const MOST_KEYS: usize = 1 << 24;
+
+/// How the values of a column become numbers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 #[serde(tag = "coding", content = "by", rename_all = "kebab-case")]
 pub enum Coding {
@@ -10,14 +14,23 @@ pub enum Coding {
     Plain,
     /// One more than the value; 0 for none, which readers give as -1.
     Optional,
-    /// The value, zigzag: 0, -1, 1, -2 are 0, 1, 2, 3.
-    Signed,
-    /// The difference from the row before (from 0 in the first) in two numbers: whole slots (rounded down, zigzag), and the rest.
-    DeltaSlots,
-    /// The difference from the row before (from 0 in the first), zigzag.
+    /// The difference from the row before (from 0 in the first), zigzag: 0, -1, 1, -2 are 0, 1, 2, 3.
     Delta,
     /// The difference, zigzag, from the last row of the block (from 0 in the first) with the same value in an earlier column, the index of which this is.
     DeltaBy(usize),
+    /// The same, in nanoseconds: twice the difference in microseconds, zigzag, if these are whole; otherwise one more than twice the difference in nanoseconds, zigzag.
+    TimeBy(usize),
+    /// So is the difference from what it would be at a steady pace: from the last row of the block with the same value in the first of these columns on, for each
+    /// number by which the second has more since, as much (rounded towards 0) as between that row and the one before it.
+    PacedBy([usize; 2]),
+    /// 0 if it is what came after the value of the row before (-1 before the first) the last time in the block that this was there (0 if it never was); otherwise one
+    /// more than the value, zigzag.
+    Follows,
+    /// Two numbers, zigzag, in streams of their own: by how many transmissions of the block that began until then there are more than in the row before, and the
+    /// difference from the beginning of the latest of these (from 0 if there is none).
+    After,
+    /// By what differs from what a model of the table expects (module `timeline`).
+    Modelled,
 }
 
 pub fn put(out: &mut Vec<u8>, mut value: u64) {
@@ -48,23 +61,182 @@ pub fn unzigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
+/// A length of time, which may be whole microseconds.
+pub fn thousands(value: i64) -> u64 {
+    if value % 1_000 == 0 { zigzag(value / 1_000) << 1 } else { zigzag(value) << 1 | 1 }
+}
+
+pub fn of_thousands(number: u64) -> i64 {
+    let value = unzigzag(number >> 1);
+    if number & 1 == 0 { value.wrapping_mul(1_000) } else { value }
+}
+
+impl Coding {
+    /// The columns of the key, and of what is counted.
+    fn by(self) -> (Option<usize>, Option<usize>) {
+        match self {
+            Coding::DeltaBy(by) | Coding::TimeBy(by) => (Some(by), None),
+            Coding::PacedBy([by, count]) => (Some(by), Some(count)),
+            _ => (None, None),
+        }
+    }
+}
+
+/// What a coding remembers of the last row with a key.
+#[derive(Clone, Copy, Debug, Default)]
+struct Last {
+    value: i64,
+    count: i64,
+    step: i64,
+}
+
 /// What a coding remembers of rows before.
-#[derive(Clone, Debug, Default)]
-pub struct Memory(Vec<i64>);
+#[derive(Clone, Debug)]
+struct Memory {
+    coding: Coding,
+    /// By key, which is at least -1.
+    last: Vec<Last>,
+    before: i64,
+}
 
 impl Memory {
-    /// The last value that was kept under this key.
-    pub fn at(&mut self, key: usize) -> &mut i64 {
-        if key >= self.0.len() {
-            self.0.resize(key + 1, 0);
-        }
-        &mut self.0[key]
+    fn new(coding: Coding) -> Memory {
+        Memory { coding, last: Vec::new(), before: -1 }
     }
 
-    /// Begins afresh.
-    pub fn clear(&mut self) {
-        self.0.fill(0);
+    /// What is remembered of a key; none if it is too large.
+    fn at(&mut self, key: i64) -> Option<&mut Last> {
+        let place = usize::try_from(key.wrapping_add(1)).ok().filter(|place| *place < MOST_KEYS)?;
+        if place >= self.last.len() {
+            self.last.resize(place + 1, Last::default());
+        }
+        Some(&mut self.last[place])
     }
+
+    /// What a value should be.
+    fn guess(&mut self, key: i64, count: i64) -> Option<i64> {
+        let key = if self.coding == Coding::Follows { self.before } else { key };
+        let last = self.at(key)?;
+        Some(last.value.wrapping_add(count.wrapping_sub(last.count).wrapping_mul(last.step)))
+    }
+
+    fn keep(&mut self, key: i64, count: i64, value: i64) -> Option<()> {
+        let is_paced = matches!(self.coding, Coding::PacedBy(_));
+        let key =
+            if self.coding == Coding::Follows { std::mem::replace(&mut self.before, value) } else { key };
+        let last = self.at(key)?;
+        let more = count.wrapping_sub(last.count);
+        let step =
+            if is_paced { value.wrapping_sub(last.value).checked_div(more).unwrap_or(last.step) } else { 0 };
+        *last = Last { value, count, step };
+        Some(())
+    }
+
+    /// The number of a value.
+    fn number(&mut self, key: i64, count: i64, value: i64) -> Option<u64> {
+        match self.coding {
+            Coding::Plain => return Some(value as u64),
+            Coding::Optional => return Some(value.wrapping_add(1) as u64),
+            _ => (),
+        }
+        let guess = self.guess(key, count)?;
+        self.keep(key, count, value)?;
+        Some(match self.coding {
+            Coding::Follows if value == guess => 0,
+            Coding::Follows => zigzag(value).wrapping_add(1),
+            Coding::TimeBy(_) | Coding::PacedBy(_) => thousands(value.wrapping_sub(guess)),
+            _ => zigzag(value.wrapping_sub(guess)),
+        })
+    }
+
+    /// The value of a number.
+    fn value(&mut self, key: i64, count: i64, number: u64) -> Option<i64> {
+        match self.coding {
+            Coding::Plain => return Some(number as i64),
+            Coding::Optional => return Some((number as i64).wrapping_sub(1)),
+            _ => (),
+        }
+        let guess = self.guess(key, count)?;
+        let value = match self.coding {
+            Coding::Follows if number == 0 => guess,
+            Coding::Follows => unzigzag(number - 1),
+            Coding::TimeBy(_) | Coding::PacedBy(_) => guess.wrapping_add(of_thousands(number)),
+            _ => guess.wrapping_add(unzigzag(number)),
+        };
+        self.keep(key, count, value)?;
+        Some(value)
+    }
+}
+
+/// Appends the columns of a table to a block, each of which is a packed stream of varints. `values` are whole rows; `starts` are the beginnings of
+/// the transmissions in the block.
+pub fn pack_rows(table: Table, values: &[i64], starts: &[i64], out: &mut Vec<u8>) {
+    let columns = table.columns();
+    let (mut bytes, mut places) = (Vec::new(), Vec::new());
+    for (index, column) in columns.iter().enumerate() {
+        let mut memory = Memory::new(column.coding);
+        let mut before = 0;
+        bytes.clear();
+        for row in values.chunks_exact(columns.len()) {
+            let value = row[index];
+            if column.coding == Coding::After {
+                let place = starts.partition_point(|start| *start <= value);
+                put(&mut places, zigzag(place as i64 - std::mem::replace(&mut before, place as i64)));
+                put(&mut bytes, zigzag(value.wrapping_sub(if place == 0 { 0 } else { starts[place - 1] })));
+            } else {
+                let (key, count) = column.coding.by();
+                let [key, count] = [key, count].map(|by| by.map_or(0, |by| row[by]));
+                put(&mut bytes, memory.number(key, count, value).expect("keys are small"));
+            }
+        }
+        if column.coding == Coding::After {
+            rans::pack(&places, out);
+            places.clear();
+        }
+        rans::pack(&bytes, out);
+    }
+}
+
+/// Appends so many rows of a table to its columns, and says what follows them in the block. None if they are not there.
+pub fn unpack_rows<'b>(
+    table: Table,
+    rows: usize,
+    mut content: &'b [u8],
+    starts: &[i64],
+    out: &mut [Vec<i64>],
+) -> Option<&'b [u8]> {
+    let first = out.first()?.len();
+    for (index, column) in table.columns().iter().enumerate() {
+        let mut places = Vec::new();
+        if column.coding == Coding::After {
+            (places, content) = rans::unpack(content)?;
+        }
+        let (unpacked, rest) = rans::unpack(content)?;
+        content = rest;
+        let (mut bytes, mut places) = (unpacked.as_slice(), places.as_slice());
+        let mut memory = Memory::new(column.coding);
+        let mut place = 0_i64;
+        for row in first..first + rows {
+            let number;
+            (number, bytes) = take(bytes)?;
+            let value = if column.coding == Coding::After {
+                let step;
+                (step, places) = take(places)?;
+                place = place.checked_add(unzigzag(step))?;
+                let start = if place == 0 { 0 } else { *starts.get(usize::try_from(place - 1).ok()?)? };
+                start.wrapping_add(unzigzag(number))
+            } else {
+                let (key, count) = column.coding.by();
+                let [key, count] = [key, count].map(|by| by.map_or(Some(0), |by| out[by].get(row).copied()));
+                memory.value(key?, count?, number)?
+            };
+            out[index].push(value);
+        }
+        if !bytes.is_empty() {
+            return None;
+        }
+    }
+    Some(content)
 }
 
 #[cfg(test)]

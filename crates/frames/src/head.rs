@@ -1,7 +1,12 @@
 //! What a log says of itself, and of what it is a log of.
 
 use crate::layout::{self, Column};
+use crate::timeline::Constants;
+use flate2::Compression;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
 use serde::Serialize;
+use std::io::{self, Read, Write};
 
 /// The description at the beginning of a log.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -69,9 +74,10 @@ struct DescribedTable {
 }
 
 impl Head {
-    /// By which starts are divided.
-    pub(crate) fn slot(&self) -> i64 {
-        self.slot_ns.max(1) as i64
+    /// What the coding of transmissions needs of it.
+    pub(crate) fn constants(&self) -> Constants {
+        let ends = |flow: &Flow| [i64::from(flow.source), i64::from(flow.destination)];
+        Constants::new(self.slot_ns, self.propagation_ns, self.flows.iter().map(ends).collect())
     }
 
     /// The head with the description of all tables, as JSON.
@@ -83,4 +89,25 @@ impl Head {
             Described { head: self, enumerations: layout::ENUMERATIONS.to_vec(), tables: tables.collect() };
         serde_json::to_vec(&described).expect("numbers and texts are JSON")
     }
+}
+
+/// What the coding of transmissions needs of a description that was read.
+pub(crate) fn constants(head: &str) -> Option<Constants> {
+    let head: serde_json::Value = serde_json::from_str(head).ok()?;
+    let flow =
+        |flow: &serde_json::Value| Some([flow.get("source")?.as_i64()?, flow.get("destination")?.as_i64()?]);
+    let flows = head.get("flows")?.as_array()?.iter().map(flow).collect::<Option<Vec<_>>>()?;
+    Some(Constants::new(head.get("slot_ns")?.as_u64()?, head.get("propagation_ns")?.as_u64()?, flows))
+}
+
+pub(crate) fn deflated(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes)?;
+    encoder.finish()
+}
+
+pub(crate) fn inflated(packed: &[u8]) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    DeflateDecoder::new(packed).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }

@@ -1,6 +1,6 @@
 //! Every table and column of a frame log: the one place that says what there is. Times and lengths of time are whole nanoseconds.
 
-use crate::Coding::{self, Delta, DeltaBy, DeltaSlots, Optional, Plain, Signed};
+use crate::Coding::{self, After, Delta, DeltaBy, Follows, Modelled, Optional, PacedBy, Plain, TimeBy};
 use serde::Serialize;
 
 /// A column.
@@ -60,7 +60,10 @@ pub const TABLES: [(Table, &str); 8] = [
 
 /// What the numbers of a unit stand for.
 pub const ENUMERATIONS: &[(&str, &[&str])] = &[
-    ("kind", &["rts", "cts", "data", "ack", "block-ack-request", "block-ack"]),
+    (
+        "kind",
+        &["rts", "cts", "data", "ack", "block-ack-request", "block-ack", "management", "control", "damaged"],
+    ),
     ("carries", &["nothing", "data", "feedback", "routing", "signalling", "arp"]),
     (
         "outcome",
@@ -102,24 +105,24 @@ const SORTS: &[Column] = &[
 ];
 
 const RESERVATIONS: &[Column] = &[
-    column("set", "1", Delta, "number of the set, from 1"),
-    column("node", "node", Plain, "index of a node whose NAV it sets"),
-    column("nav", "ns", Delta, "how long after the end of the frame this NAV lasts"),
+    column("set", "1", Modelled, "number of the set, from 1"),
+    column("node", "node", Modelled, "index of a node whose NAV it sets"),
+    column("nav", "ns", Modelled, "how long after the end of the frame this NAV lasts"),
 ];
 
 const TRANSMISSIONS: &[Column] = &[
-    column("start", "ns", DeltaSlots, "when its first bit leaves the sender"),
-    column("sort", "sort", Plain, "row of `sorts`, from 0"),
+    column("start", "ns", Modelled, "when its first bit leaves the sender"),
+    column("sort", "sort", Modelled, "row of `sorts`, from 0"),
     column(
         "try",
         "1",
-        Plain,
+        Modelled,
         "of RTS, and of DATA that is sent to one node: which try of this frame it is, from 1; 0 of others",
     ),
     column(
         "frozen",
         "slots",
-        Signed,
+        Modelled,
         "of frames that begin an exchange: slot times since their sender contends, rounded down, in which no slot of its back-off counted: the medium was \
          busy or reserved, or an IFS or a timeout passed; 0 of others. What counted is the rest. It may be negative: slots may have counted before \
          there was a frame to send",
@@ -127,51 +130,51 @@ const TRANSMISSIONS: &[Column] = &[
     column(
         "waited",
         "ns",
-        Optional,
+        Modelled,
         "of frames that begin an exchange: for how long their sender had it at the head of the line, if that began later than the end of the sender's last \
          exchange, of the last RTS, DATA or request of its own or answer to it; otherwise none: then it contends since that end",
     ),
-    column("queue", "packets", DeltaBy(1), "packets in the sender's interface queue when it begins"),
+    column("queue", "packets", Modelled, "packets in the sender's interface queue when it begins"),
     column(
         "packet",
         "1",
-        DeltaBy(1),
+        Modelled,
         "number of the packet among those of its flow and direction; 0 if it carries none",
     ),
-    column("outcome", "outcome", Plain, "what became of it at the node that it is for"),
+    column("outcome", "outcome", Modelled, "what became of it at the node that it is for"),
     column(
         "collided",
         "node",
-        Optional,
+        Modelled,
         "index of the node whose frame destroyed it; of several the strongest",
     ),
-    column("overlap", "overlap", Plain, "how the two came to overlap"),
-    column("reserves", "set", Plain, "set of `reservations`: who sets the NAV by it; 0 for nobody"),
+    column("overlap", "overlap", Modelled, "how the two came to overlap"),
+    column("reserves", "set", Modelled, "set of `reservations`: who sets the NAV by it; 0 for nobody"),
 ];
 
 const MPDUS: &[Column] = &[
-    column("start", "ns", Delta, "when the first bit of the aggregate leaves the sender"),
-    column("from", "node", Plain, "index of the node that sends it"),
-    column("flow", "flow", Optional, "index of the flow"),
-    column("carries", "carries", Plain, "what the packet is"),
-    column("packet", "1", Delta, "number of the packet among those of its flow and direction"),
-    column("outcome", "outcome", Plain, "what became of it at the node that it is for"),
+    column("start", "ns", Modelled, "when the first bit of the aggregate leaves the sender"),
+    column("from", "node", Modelled, "index of the node that sends it"),
+    column("flow", "flow", Modelled, "index of the flow"),
+    column("carries", "carries", Modelled, "what the packet is"),
+    column("packet", "1", Modelled, "number of the packet among those of its flow and direction"),
+    column("outcome", "outcome", Modelled, "what became of it at the node that it is for"),
 ];
 
 const DROPS: &[Column] = &[
-    column("time", "ns", Delta, "when"),
-    column("node", "node", Plain, "index of the node that lost it"),
-    column("flow", "flow", Optional, "index of the flow"),
+    column("flow", "flow", Follows, "index of the flow"),
     column("carries", "carries", Plain, "what the packet was"),
-    column("packet", "1", Delta, "number of the packet among those of its flow and direction"),
+    column("node", "node", Plain, "index of the node that lost it"),
     column("cause", "cause", Plain, "why"),
+    column("packet", "1", DeltaBy(0), "number of the packet among those of its flow and direction"),
+    column("time", "ns", PacedBy([0, 4]), "when"),
 ];
 
 const WINDOWS: &[Column] = &[
-    column("time", "ns", Delta, "when it was seen"),
-    column("flow", "flow", Plain, "index of the flow"),
+    column("time", "ns", After, "when it was seen"),
+    column("flow", "flow", Follows, "index of the flow"),
     column("window", "B", DeltaBy(1), "congestion window; -1 of a sender that has none"),
-    column("rtt", "ns", DeltaBy(1), "the latest round-trip sample; 0 before the first"),
+    column("rtt", "ns", TimeBy(1), "the latest round-trip sample; 0 before the first"),
     column("timeouts", "1", DeltaBy(1), "expiries of the retransmission timer until then"),
 ];
 
@@ -219,9 +222,18 @@ impl Table {
         }
     }
 
-    /// Is its first column the time, in the order of which its rows are?
-    pub const fn has_times(self) -> bool {
-        !matches!(self, Table::Sorts | Table::Reservations)
+    /// The column of the time, in the order of which its rows are.
+    pub const fn time(self) -> Option<usize> {
+        match self {
+            Table::Sorts | Table::Reservations => None,
+            Table::Drops => Some(5),
+            _ => Some(0),
+        }
+    }
+
+    /// Are its rows in the blocks of transmissions?
+    pub const fn is_with_transmissions(self) -> bool {
+        !matches!(self, Table::Sorts | Table::Routes | Table::Places)
     }
 }
 
@@ -233,9 +245,11 @@ mod tests {
     fn a_table_stands_at_its_index_and_columns_look_back_only() {
         for (index, (table, _)) in TABLES.iter().enumerate() {
             assert_eq!(*table as usize, index);
+            let time = table.time().map(|time| table.columns()[time].name);
+            assert!(time.is_none_or(|name| name == "time" || name == "start"));
             for (at, column) in table.columns().iter().enumerate() {
                 assert!(
-                    !matches!(column.coding, DeltaBy(by) if by >= at),
+                    !matches!(column.coding, DeltaBy(by) | TimeBy(by) | PacedBy([by, _] | [_, by]) if by >= at),
                     "{}.{}",
                     table.name(),
                     column.name

@@ -22,30 +22,35 @@
 //! | 4 | the length of what follows |
 //! | as many | its content |
 //!
-//! The description is JSON ([`Head`]), compressed by DEFLATE (RFC 1951) without a header, as of `deflate-raw` in browsers. The content of any other block is, for
-//! each column in the order of the description: how many bytes follow (4 bytes), and its values, one for each row, compressed alike. Columns are compressed
-//! apart, because their bytes are distributed differently. A value is a whole number, written as its [`Coding`] says, in a varint: seven bits in each
-//! byte, the lowest first, the highest bit set in all bytes but the last (LEB128). Codings begin afresh in each block, so that
-//! blocks can be skipped: a reader that wants a window of time looks at the instants alone.
+//! The description is JSON ([`Head`]), compressed by DEFLATE (RFC 1951) without a header, as of `deflate-raw` in browsers. Any other block has streams of bytes, each
+//! packed by its frequencies (module `rans`). Of a table that stands alone these are its columns: a number for each row, made as its
+//! [`Coding`] says, in a varint: seven bits in each byte, the lowest first, the highest bit set in all bytes but the last (LEB128). A block of transmissions has the streams of their model
+//! (modules `timeline` and `streams`), from which packets in aggregates and reservations are read too, and then, of drops and of windows, how many rows there are (a varint) and
+//! their columns. Codings begin afresh in each block, so that blocks can be skipped: a reader that wants a window of time looks
+//! at the instants alone.
 
 #![forbid(unsafe_code)]
 
 mod coding;
 mod head;
 pub mod layout;
+mod rans;
 mod reader;
+mod streams;
+mod timeline;
 mod writer;
 
 pub use coding::Coding;
 pub use head::{Flow, Head, Node};
 pub use layout::{Column, Table};
-pub use reader::{Columns, FrameLog, ReadError, Window, cut, read};
+pub use reader::{Columns, FrameLog, ReadError, Window, cut, read, sizes};
+pub use timeline::{Mpdu, Sort, Transmission};
 pub use writer::{Summary, Writer};
 
 /// How a frame log begins.
 pub const MAGIC: [u8; 8] = *b"mhframes";
 /// The version of the format.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// The table of a block that holds the description.
 pub const HEAD: u8 = 0xfe;
 /// The table of the last block; without one the file is cut short.

@@ -1,10 +1,16 @@
 //! Reads a log back into columns.
 
-use crate::coding::{Memory, take, unzigzag};
+use crate::coding::{take, unpack_rows};
+use crate::head::{constants, inflated};
 use crate::layout::TABLES;
-use crate::{BLOCK_HEADER, Coding, END, HEAD, MAGIC, Table, VERSION};
-use flate2::read::DeflateDecoder;
-use std::io::Read;
+use crate::streams::{Read, STREAMS, Stream};
+use crate::timeline::{Model, Sort, Transmission};
+use crate::writer::BESIDE;
+use crate::{BLOCK_HEADER, Coding, END, HEAD, MAGIC, Table, VERSION, rans};
+use std::collections::BTreeMap;
+
+/// A block has no more packets in aggregates, and NAVs that are set, than these, or a damaged one could ask for any memory.
+const MOST_PARTS: usize = 1 << 24;
 
 /// The instants that a reader wants, in nanoseconds, both included.
 pub type Window = [u64; 2];
@@ -58,7 +64,7 @@ impl FrameLog {
     }
 }
 
-/// Reads a log; of a `window` only blocks of transmissions, and of packets in aggregates, that overlap it, and at most so many transmissions.
+/// Reads a log; of a `window` only blocks of transmissions, with drops and windows, that overlap it, and at most so many transmissions.
 ///
 /// # Errors
 /// If it is no frame log, is damaged, or has too many transmissions. One that is cut short is none: its whole blocks are read.
@@ -79,7 +85,8 @@ pub fn read(bytes: &[u8], window: Option<Window>, most: u64) -> Result<FrameLog,
     if found > most {
         return Err(ReadError::TooMany { found, most });
     }
-    let mut slot = 1;
+    let mut model = None;
+    let mut sets = BTreeMap::new();
     for block in blocks.iter().filter(wanted) {
         let damaged = ReadError::Damaged(block.at + MAGIC.len() + 4);
         match block.table {
@@ -87,12 +94,11 @@ pub fn read(bytes: &[u8], window: Option<Window>, most: u64) -> Result<FrameLog,
             HEAD => {
                 log.head =
                     inflated(block.content).and_then(|json| String::from_utf8(json).ok()).ok_or(damaged)?;
-                slot = slot_of(&log.head).ok_or(damaged)?;
+                model = Some(Model::new(constants(&log.head).ok_or(damaged)?));
             }
-            index => {
-                let table = TABLES.get(usize::from(index)).ok_or(damaged)?.0;
-                decode(table, (block.rows, slot), block.content, &mut log.tables[table as usize])
-                    .ok_or(damaged)?;
+            _ => {
+                let model = model.as_mut().ok_or(damaged)?;
+                decode(block, model, &mut sets, &mut log.tables).ok_or(damaged)?;
             }
         }
     }
@@ -110,6 +116,44 @@ pub fn cut(bytes: &[u8], window: Window) -> Result<Vec<u8>, ReadError> {
         made.extend(&body[block.at..block.at + BLOCK_HEADER + block.content.len()]);
     }
     Ok(made)
+}
+
+/// How many bytes each stream of transmissions and each column has, by name, and the description.
+///
+/// # Errors
+/// If it is no frame log, or is damaged.
+pub fn sizes(bytes: &[u8]) -> Result<BTreeMap<String, usize>, ReadError> {
+    let mut found = BTreeMap::new();
+    for block in blocks(body(bytes)?) {
+        let damaged = ReadError::Damaged(block.at + MAGIC.len() + 4);
+        let mut rest = block.content;
+        let mut add = |name: String, after: &[u8], rest: &mut &[u8]| {
+            *found.entry(name).or_insert(0) += rest.len() - after.len();
+            *rest = &rest[rest.len() - after.len()..];
+        };
+        let Some((table, _)) = TABLES.get(usize::from(block.table)) else {
+            add("description".into(), &[], &mut rest);
+            continue;
+        };
+        if *table == Table::Transmissions {
+            for stream in 0..STREAMS {
+                let (_, after) = rans::unpack(rest).ok_or(damaged)?;
+                add(format!("transmissions: {:?}", Stream::ALL[stream]), after, &mut rest);
+            }
+        }
+        for table in if *table == Table::Transmissions { &BESIDE[..] } else { std::slice::from_ref(table) } {
+            if table.is_with_transmissions() {
+                rest = take(rest).ok_or(damaged)?.1;
+            }
+            for column in table.columns() {
+                for _ in 0..=usize::from(column.coding == Coding::After) {
+                    let (_, after) = rans::unpack(rest).ok_or(damaged)?;
+                    add(format!("{}: {}", table.name(), column.name), after, &mut rest);
+                }
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// What follows magic and version.
@@ -133,15 +177,9 @@ struct Block<'b> {
 impl Block<'_> {
     /// Is it of a table without a window, or does it overlap this one?
     fn is_in(&self, window: Option<Window>) -> bool {
-        ![Table::Transmissions as u8, Table::Mpdus as u8].contains(&self.table)
+        self.table != Table::Transmissions as u8
             || window.is_none_or(|[from, to]| self.times[0] <= to && self.times[1] >= from)
     }
-}
-
-/// By which starts are divided, as a description says.
-fn slot_of(head: &str) -> Option<i64> {
-    let head: serde_json::Value = serde_json::from_str(head).ok()?;
-    head.get("slot_ns")?.as_i64().map(|slot| slot.max(1))
 }
 
 /// The whole blocks.
@@ -161,51 +199,105 @@ fn blocks(bytes: &[u8]) -> Vec<Block<'_>> {
     found
 }
 
+/// Numbers of the sets of nodes that set the NAV, in the order of their first.
+type Sets = BTreeMap<Vec<(u32, i64)>, i64>;
+
 /// Appends the rows of a block; none if it is not what its header says.
-fn decode(table: Table, (rows, slot): (u32, i64), mut content: &[u8], out: &mut Columns) -> Option<()> {
-    let first = out.0[0].len();
-    for (index, column) in table.columns().iter().enumerate() {
-        let (length, rest) = content.split_first_chunk()?;
-        let (packed, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-        content = rest;
-        let unpacked = inflated(packed)?;
-        let mut bytes = unpacked.as_slice();
-        let mut memory = Memory::default();
-        for row in 0..rows as usize {
-            let number;
-            (number, bytes) = take(bytes)?;
-            let value = match column.coding {
-                Coding::Plain => number as i64,
-                Coding::Signed => unzigzag(number),
-                Coding::DeltaSlots => {
-                    let rest;
-                    (rest, bytes) = take(bytes)?;
-                    let difference = unzigzag(number).wrapping_mul(slot).wrapping_add(rest as i64);
-                    let before = memory.at(0);
-                    *before = before.wrapping_add(difference);
-                    *before
-                }
-                Coding::Optional => number as i64 - 1,
-                Coding::Delta => {
-                    let before = memory.at(0);
-                    *before = before.wrapping_add(unzigzag(number));
-                    *before
-                }
-                Coding::DeltaBy(by) => {
-                    let key = *out.0[by].get(first + row)?;
-                    let before = memory.at(usize::try_from(key).ok().filter(|key| *key < 1 << 28)?);
-                    *before = before.wrapping_add(unzigzag(number));
-                    *before
-                }
-            };
-            out.0[index].push(value);
-        }
+fn decode(
+    block: &Block,
+    model: &mut Model,
+    sets: &mut Sets,
+    tables: &mut [Columns; TABLES.len()],
+) -> Option<()> {
+    let table = TABLES.get(usize::from(block.table))?.0;
+    let rows = block.rows as usize;
+    if table == Table::Transmissions {
+        return decode_transmissions(rows, block.content, model, sets, tables);
     }
-    content.is_empty().then_some(())
+    let columns = &mut tables[table as usize].0;
+    let first = columns[0].len();
+    let rest = if table.is_with_transmissions() {
+        None
+    } else {
+        unpack_rows(table, rows, block.content, &[], columns)
+    };
+    if table == Table::Sorts {
+        (first..columns[0].len()).try_for_each(|row| {
+            model.learn(Sort::of_row(std::array::from_fn(|column| columns[column][row]))).map(drop)
+        })?;
+    }
+    rest?.is_empty().then_some(())
 }
 
-fn inflated(packed: &[u8]) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    DeflateDecoder::new(packed).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
+fn decode_transmissions(
+    rows: usize,
+    content: &[u8],
+    model: &mut Model,
+    sets: &mut Sets,
+    tables: &mut [Columns; TABLES.len()],
+) -> Option<()> {
+    let (mut streams, mut rest) = Read::unpack(content)?;
+    let first = tables[Table::Transmissions as usize].0[0].len();
+    let mut parts = 0;
+    model.restart();
+    let (mut place, mut row) = (0, Transmission::default());
+    for _ in 0..rows {
+        row.reserves.clear();
+        row.mpdus.clear();
+        model.code(&mut streams, &mut place, &mut row)?;
+        parts += row.reserves.len() + row.mpdus.len();
+        if streams.failed || parts > MOST_PARTS {
+            return None;
+        }
+        let set = set_of(&mut row.reserves, sets, &mut tables[Table::Reservations as usize].0);
+        let Transmission { start, tries, frozen, waited, queue, packet, outcome, collided, overlap, .. } =
+            row;
+        let values =
+            [start, place as i64, tries, frozen, waited, queue, packet, outcome, collided, overlap, set];
+        push(&mut tables[Table::Transmissions as usize], values);
+        let from = model.sort(place).from;
+        for mpdu in &row.mpdus {
+            let [flow, carries] = mpdu.stream;
+            push(&mut tables[Table::Mpdus as usize], [start, from, flow, carries, mpdu.packet, mpdu.outcome]);
+        }
+    }
+    if !streams.is_over() {
+        return None;
+    }
+    for table in BESIDE {
+        let count;
+        (count, rest) = take(rest)?;
+        let [transmissions, columns] =
+            tables.get_disjoint_mut([Table::Transmissions as usize, table as usize]).ok()?;
+        rest = unpack_rows(
+            table,
+            usize::try_from(count).ok()?,
+            rest,
+            &transmissions.0[0][first..],
+            &mut columns.0,
+        )?;
+    }
+    rest.is_empty().then_some(())
+}
+
+fn push<const N: usize>(columns: &mut Columns, values: [i64; N]) {
+    columns.0.iter_mut().zip(values).for_each(|(column, value)| column.push(value));
+}
+
+/// The number of a set, which may be new; 0 if it is empty.
+fn set_of(set: &mut [(u32, i64)], sets: &mut Sets, columns: &mut [Vec<i64>]) -> i64 {
+    if set.is_empty() {
+        return 0;
+    }
+    set.sort_unstable();
+    if let Some(number) = sets.get(set) {
+        return *number;
+    }
+    let number = sets.len() as i64 + 1;
+    sets.insert(set.to_vec(), number);
+    for (node, nav) in set {
+        let values = [number, i64::from(*node), *nav];
+        columns.iter_mut().zip(values).for_each(|(column, value)| column.push(value));
+    }
+    number
 }

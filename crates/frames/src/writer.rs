@@ -1,25 +1,32 @@
 //! Writes a log as a run goes on, block by block.
 
-use crate::coding::{Memory, put, zigzag};
+use crate::coding::{pack_rows, put};
+use crate::head::deflated;
 use crate::layout::TABLES;
-use crate::{Coding, END, HEAD, Head, MAGIC, Table, VERSION};
-use flate2::Compression;
-use flate2::write::DeflateEncoder;
+use crate::streams::Written;
+use crate::timeline::{Model, Sort, Transmission};
+use crate::{END, HEAD, Head, MAGIC, Table, VERSION};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// Rows of a block.
-const ROWS: u32 = 1 << 15;
-/// Of the compression: more takes more time than it saves bytes.
-const LEVEL: u32 = 6;
+const ROWS: usize = 1 << 15;
+/// A block has no stream that is longer.
+const MOST_BYTES: usize = 1 << 22;
 
 /// Writes a log. Rows of a table are kept until there are enough of them for a block.
 pub struct Writer<W> {
     out: W,
-    slot: i64,
-    pending: [Pending; TABLES.len()],
+    model: Model,
+    streams: Written,
+    /// Beginnings of the transmissions that are in no block yet.
+    starts: Vec<i64>,
+    sorts: BTreeMap<Sort, usize>,
+    /// By table: rows that are in no block yet, one after the other.
+    pending: [Vec<i64>; TABLES.len()],
     blocks: u32,
     bytes: u64,
-    rows: [u64; TABLES.len()],
+    transmissions: u64,
 }
 
 /// How much was written.
@@ -31,14 +38,6 @@ pub struct Summary {
     pub bytes: u64,
 }
 
-/// Rows of a table that are in no block yet.
-#[derive(Default)]
-struct Pending {
-    rows: u32,
-    times: [u64; 2],
-    columns: Vec<(Vec<u8>, Memory)>,
-}
-
 impl<W: Write> Writer<W> {
     /// A log that begins with this description.
     ///
@@ -47,55 +46,69 @@ impl<W: Write> Writer<W> {
     pub fn new(mut out: W, head: &Head) -> io::Result<Writer<W>> {
         out.write_all(&MAGIC)?;
         out.write_all(&VERSION.to_le_bytes())?;
-        let pending = TABLES.map(|(table, _)| Pending {
-            columns: table.columns().iter().map(|_| Default::default()).collect(),
-            ..Pending::default()
-        });
-        let bytes = (MAGIC.len() + 4) as u64;
-        let mut writer =
-            Writer { out, slot: head.slot(), pending, blocks: 0, bytes, rows: [0; TABLES.len()] };
+        let mut writer = Writer {
+            out,
+            model: Model::new(head.constants()),
+            streams: Written::default(),
+            starts: Vec::new(),
+            sorts: BTreeMap::new(),
+            pending: Default::default(),
+            blocks: 0,
+            bytes: (MAGIC.len() + 4) as u64,
+            transmissions: 0,
+        };
         writer.block(HEAD, 1, [0, 0], &deflated(&head.json())?)?;
         Ok(writer)
     }
 
-    /// Adds a row, with a value for each column of the table. Returns its place among the rows of the table, from 0.
+    /// Adds a transmission, none of which may begin before one that was added earlier. What it is given stays as it is.
     ///
     /// # Errors
     /// If a block is full and cannot be written.
-    pub fn row<const N: usize>(&mut self, table: Table, values: [i64; N]) -> io::Result<u64> {
-        let columns = table.columns();
-        debug_assert_eq!(columns.len(), N, "{} has other columns", table.name());
+    ///
+    /// # Panics
+    /// If an index of a node is negative where it may not be, or a million or more.
+    pub fn transmission(&mut self, sort: &Sort, row: &mut Transmission) -> io::Result<()> {
+        let mut place = match self.model.find(sort, row.start) {
+            Some(place) => place,
+            None => self.place_of(sort),
+        };
+        self.model.code(&mut self.streams, &mut place, row).expect("what is written can be coded");
+        self.starts.push(row.start);
+        if self.starts.len() == ROWS
+            || (self.starts.len().is_multiple_of(256) && self.streams.longest() > MOST_BYTES)
+        {
+            self.flush_transmissions()?;
+        }
+        Ok(())
+    }
+
+    /// The place of a sort, which may be new.
+    fn place_of(&mut self, sort: &Sort) -> usize {
+        if let Some(place) = self.sorts.get(sort) {
+            return *place;
+        }
+        let place = self.model.learn(*sort).expect("nodes have an index");
+        self.sorts.insert(*sort, place);
+        self.pending[Table::Sorts as usize].extend(sort.row());
+        place
+    }
+
+    /// Adds a row to a table that has no model, with a value for each column.
+    ///
+    /// # Errors
+    /// If a block is full and cannot be written.
+    pub fn row<const N: usize>(&mut self, table: Table, values: [i64; N]) -> io::Result<()> {
+        debug_assert_eq!(table.columns().len(), N, "{} has other columns", table.name());
         let pending = &mut self.pending[table as usize];
-        for (index, (column, (bytes, memory))) in columns.iter().zip(&mut pending.columns).enumerate() {
-            let value = values[index];
-            let number = match column.coding {
-                Coding::Signed => zigzag(value),
-                Coding::DeltaSlots => {
-                    let difference = value.wrapping_sub(std::mem::replace(memory.at(0), value));
-                    put(bytes, zigzag(difference.div_euclid(self.slot)));
-                    difference.rem_euclid(self.slot) as u64
-                }
-                Coding::Plain => value as u64,
-                Coding::Optional => (value + 1) as u64,
-                Coding::Delta => zigzag(value.wrapping_sub(std::mem::replace(memory.at(0), value))),
-                Coding::DeltaBy(by) => {
-                    let before = std::mem::replace(memory.at(values[by] as usize), value);
-                    zigzag(value.wrapping_sub(before))
-                }
-            };
-            put(bytes, number);
+        pending.extend(values);
+        if pending.len() < ROWS * N {
+            Ok(())
+        } else if table.is_with_transmissions() {
+            self.flush_transmissions()
+        } else {
+            self.flush(table)
         }
-        if table.has_times() {
-            let time = values[0] as u64;
-            pending.times = [if pending.rows == 0 { time } else { pending.times[0] }, time];
-        }
-        pending.rows += 1;
-        let place = self.rows[table as usize];
-        self.rows[table as usize] += 1;
-        if pending.rows == ROWS {
-            self.flush(table)?;
-        }
-        Ok(place)
     }
 
     /// Writes what is left, and the end.
@@ -103,34 +116,50 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// If it cannot be written.
     pub fn finish(mut self) -> io::Result<Summary> {
-        for (table, _) in TABLES {
+        self.flush_transmissions()?;
+        for table in [Table::Sorts, Table::Routes, Table::Places] {
             self.flush(table)?;
         }
         self.block(END, self.blocks, [0, 0], &[])?;
         self.out.flush()?;
-        Ok(Summary { transmissions: self.rows[Table::Transmissions as usize], bytes: self.bytes })
+        Ok(Summary { transmissions: self.transmissions, bytes: self.bytes })
     }
 
-    /// Writes the rows of a table, after those that they refer to.
-    fn flush(&mut self, table: Table) -> io::Result<()> {
-        if table == Table::Transmissions {
-            self.flush(Table::Sorts)?;
-            self.flush(Table::Reservations)?;
+    /// Writes transmissions and what belongs to them, after the sorts that they refer to.
+    fn flush_transmissions(&mut self) -> io::Result<()> {
+        self.flush(Table::Sorts)?;
+        let mut times: Vec<i64> =
+            self.starts.first().into_iter().chain(self.starts.last()).copied().collect();
+        self.model.flush(&mut self.streams);
+        let mut content = Vec::new();
+        self.streams.pack(&mut content);
+        for table in BESIDE {
+            let rows = std::mem::take(&mut self.pending[table as usize]);
+            let columns = table.columns().len();
+            times.extend(rows.iter().skip(table.time().unwrap_or(0)).step_by(columns));
+            put(&mut content, (rows.len() / columns) as u64);
+            pack_rows(table, &rows, &self.starts, &mut content);
         }
-        let pending = &mut self.pending[table as usize];
-        if pending.rows == 0 {
+        self.model.restart();
+        let (Some(first), Some(last)) = (times.iter().min(), times.iter().max()) else { return Ok(()) };
+        let rows = self.starts.len();
+        self.transmissions += rows as u64;
+        self.starts.clear();
+        self.block(Table::Transmissions as u8, rows as u32, [*first as u64, *last as u64], &content)
+    }
+
+    /// Writes the rows of a table that stands alone.
+    fn flush(&mut self, table: Table) -> io::Result<()> {
+        let values = std::mem::take(&mut self.pending[table as usize]);
+        let columns = table.columns().len();
+        if values.is_empty() {
             return Ok(());
         }
+        let at = |row: usize| table.time().map_or(0, |time| values[row * columns + time] as u64);
+        let times = [at(0), at(values.len() / columns - 1)];
         let mut content = Vec::new();
-        for (bytes, memory) in &mut pending.columns {
-            let packed = deflated(bytes)?;
-            content.extend((packed.len() as u32).to_le_bytes());
-            content.extend(packed);
-            bytes.clear();
-            memory.clear();
-        }
-        let (rows, times) = (std::mem::take(&mut pending.rows), std::mem::take(&mut pending.times));
-        self.block(table as u8, rows, times, &content)
+        pack_rows(table, &values, &[], &mut content);
+        self.block(table as u8, (values.len() / columns) as u32, times, &content)
     }
 
     fn block(&mut self, table: u8, rows: u32, times: [u64; 2], content: &[u8]) -> io::Result<()> {
@@ -146,8 +175,5 @@ impl<W: Write> Writer<W> {
     }
 }
 
-fn deflated(bytes: &[u8]) -> io::Result<Vec<u8>> {
-    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::new(LEVEL));
-    encoder.write_all(bytes)?;
-    encoder.finish()
-}
+/// Tables of which the rows are behind the transmissions of a block.
+pub(crate) const BESIDE: [Table; 2] = [Table::Drops, Table::Windows];

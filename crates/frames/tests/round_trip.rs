@@ -1,58 +1,225 @@
 //! What is written is read; what is damaged says so.
 
-use multihop_frames::{Head, ReadError, Table, Writer, cut, read};
+use multihop_frames::{
+    Columns, Flow, FrameLog, Head, Mpdu, ReadError, Sort, Table, Transmission, Writer, cut, read, sizes,
+};
 use proptest::prelude::*;
 
 const MOST: u64 = 1 << 30;
 
-fn log(rows: &[[i64; 11]]) -> Vec<u8> {
+fn head() -> Head {
+    let flow = |source, destination| Flow { source, destination, ..Flow::default() };
+    Head {
+        name: "<b>".into(),
+        slot_ns: 20_000,
+        propagation_ns: 1_000,
+        flows: vec![flow(0, 3), flow(2, 1)],
+        ..Head::default()
+    }
+}
+
+fn log(rows: &[(Sort, Transmission)]) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let mut writer = Writer::new(&mut bytes, &Head { name: "<b>".into(), ..Head::default() }).unwrap();
-    for row in rows {
-        writer.row(Table::Transmissions, *row).unwrap();
+    let mut writer = Writer::new(&mut bytes, &head()).unwrap();
+    for (sort, row) in rows {
+        let mut given = row.clone();
+        writer.transmission(sort, &mut given).unwrap();
+        assert_eq!(given, *row, "what is given stays as it is");
     }
     let summary = writer.finish().unwrap();
     assert_eq!((summary.transmissions, summary.bytes), (rows.len() as u64, bytes.len() as u64));
     bytes
 }
 
-fn rows(count: i64) -> Vec<[i64; 11]> {
-    (0..count).map(|n| [n * 1_000, n % 4, n % 3, 0, 0, n * n % 1_013, n / 4, 0, -1, 0, n % 2]).collect()
+/// The rows that a log has.
+fn rows_of(log: &FrameLog) -> Vec<(Sort, Transmission)> {
+    let of = |table: Table, column: &str, row: usize| log.column(table, column)[row];
+    let sets = log.column(Table::Reservations, "set");
+    let reserves = |set: i64| {
+        let members = (0..sets.len()).filter(|row| sets[*row] == set);
+        let member = |row| (of(Table::Reservations, "node", row) as u32, of(Table::Reservations, "nav", row));
+        members.map(member).collect()
+    };
+    let mut mpdus = (0..log.column(Table::Mpdus, "start").len()).peekable();
+    let row = |row: usize| {
+        let at = |column| of(Table::Transmissions, column, row);
+        let sort = |column| of(Table::Sorts, column, at("sort") as usize);
+        let sort = Sort {
+            airtime: sort("airtime"),
+            to: sort("to"),
+            flow: sort("flow"),
+            carries: sort("carries"),
+            kind: sort("kind"),
+            from: sort("from"),
+            bytes: sort("bytes"),
+            rate: sort("rate"),
+            nav: sort("nav"),
+        };
+        let mut transmission = Transmission {
+            start: at("start"),
+            tries: at("try"),
+            frozen: at("frozen"),
+            waited: at("waited"),
+            queue: at("queue"),
+            packet: at("packet"),
+            outcome: at("outcome"),
+            collided: at("collided"),
+            overlap: at("overlap"),
+            reserves: reserves(at("reserves")),
+            mpdus: Vec::new(),
+        };
+        let mpdu = |row: usize| {
+            of(Table::Mpdus, "start", row) == transmission.start && of(Table::Mpdus, "from", row) == sort.from
+        };
+        while let Some(row) = mpdus.next_if(|row| mpdu(*row)) {
+            let of = |column| of(Table::Mpdus, column, row);
+            transmission.mpdus.push(Mpdu {
+                stream: [of("flow"), of("carries")],
+                packet: of("packet"),
+                outcome: of("outcome"),
+            });
+        }
+        (sort, transmission)
+    };
+    (0..log.column(Table::Transmissions, "start").len()).map(row).collect()
+}
+
+/// Exchanges of RTS, CTS, DATA and ACK of four nodes, one after the other.
+fn exchanges(count: i64) -> Vec<(Sort, Transmission)> {
+    let airtimes = [352_000, 304_000, 1_310_000, 304_000];
+    let mut start = 0;
+    let row = |n: i64| {
+        let (kind, from) = (n % 4, n / 4 % 3);
+        let answers = kind % 2 == 1;
+        let sort = Sort {
+            airtime: airtimes[kind as usize],
+            to: if answers { from } else { from + 1 },
+            flow: if answers { -1 } else { 0 },
+            carries: i64::from(!answers),
+            kind,
+            from: if answers { from + 1 } else { from },
+            bytes: 14 + kind,
+            rate: 11_000_000,
+            nav: 100_000 * (3 - kind),
+        };
+        let row = Transmission {
+            start,
+            tries: i64::from(!answers),
+            frozen: if kind == 0 { 3 } else { 0 },
+            waited: if kind == 0 && n % 7 == 0 { 40_000 } else { -1 },
+            queue: n / 24 % 5,
+            packet: if answers { 0 } else { n / 12 + 1 },
+            collided: -1,
+            reserves: if kind == 0 { vec![(3, 200_000)] } else { Vec::new() },
+            ..Transmission::default()
+        };
+        start += airtimes[kind as usize] + if kind == 3 { 50_000 + 20_000 * (n % 31) } else { 10_000 };
+        (sort, row)
+    };
+    (0..count).map(row).collect()
+}
+
+prop_compose! {
+    fn sort()(
+        airtime in 1..3_000_000_i64, to in -1..6_i64, flow in -1..3_i64, carries in 0..6_i64, kind in 0..9_i64, from in 0..6_i64, nav in 0..3_i64,
+    ) -> Sort {
+        Sort { airtime, to, flow, carries, kind, from, bytes: 100, rate: 1, nav }
+    }
+}
+
+prop_compose! {
+    fn transmission()(
+        after in prop_oneof![0..3_i64, 0..50_000_i64, 0..1_i64 << 50],
+        values in prop::array::uniform8(prop_oneof![-2..4_i64, -300..300_i64, any::<i32>().prop_map(i64::from)]),
+        waited in prop_oneof![Just(-1_i64), 0..100_000_i64, 0..1_i64 << 50],
+        overlap in 0..4_i64,
+        set in prop::collection::btree_map(0..12_u32, -5..5_i64, 0..4),
+        mpdus in prop::collection::vec((-1..3_i64, 0..2_i64, 0..40_i64, 0..2_i64), 0..6),
+    ) -> Transmission {
+        let [tries, frozen, queue, packet, outcome, collided, ..] = values;
+        let mpdu = |(flow, carries, packet, outcome)| Mpdu { stream: [flow, carries], packet, outcome };
+        Transmission {
+            start: after, tries, frozen, waited, queue, packet, outcome, collided, overlap,
+            reserves: set.into_iter().collect(),
+            mpdus: mpdus.into_iter().map(mpdu).collect(),
+        }
+    }
 }
 
 proptest! {
     #[test]
-    fn every_value_comes_back(starts in prop::collection::vec((0..1_i64 << 60, 0..50_i64, -1..9_i64), 1..300)) {
-        let rows: Vec<_> =
-            starts.iter().map(|(start, sort, with)| [*start, *sort, 1, 2, 3, *with, *start, 4, *with, 5, 6]).collect();
-        let read = read(&log(&rows), None, MOST).unwrap();
-        let columns = &read.tables[Table::Transmissions as usize].0;
-        for (index, column) in columns.iter().enumerate() {
-            prop_assert_eq!(column, &rows.iter().map(|row| row[index]).collect::<Vec<_>>());
+    fn every_value_comes_back(rows in prop::collection::vec((sort(), transmission(), 0..4_usize), 1..200)) {
+        let mut start = 0;
+        let mut made: Vec<(Sort, Transmission)> = Vec::new();
+        for (sort, mut row, again) in rows {
+            // Sorts come again, or nothing would be expected.
+            let sort = if again == 0 { sort } else { made.get(made.len().saturating_sub(again)).map_or(sort, |row| row.0) };
+            start += 1 + row.start;
+            row.start = start;
+            made.push((sort, row));
         }
+        let read = read(&log(&made), None, MOST).unwrap();
         prop_assert!(!read.cut_short);
+        prop_assert_eq!(rows_of(&read), made);
     }
 
     #[test]
-    fn no_bytes_make_it_panic(mut bytes in prop::collection::vec(any::<u8>(), 0..200), at in 0_usize..400) {
+    fn tables_without_a_model_come_back(
+        drops in prop::collection::vec((-1..4_i64, 0..3_i64, any::<i32>(), 0..1_i64 << 50), 1..100),
+    ) {
+        let mut bytes = Vec::new();
+        let mut writer = Writer::new(&mut bytes, &head()).unwrap();
+        for (flow, carries, number, time) in &drops {
+            writer.row(Table::Drops, [*flow, *carries, 2, 1, (*number).into(), *time]).unwrap();
+            writer.row(Table::Windows, [*time, carries % 3, (*number).into(), time / 3, 0]).unwrap();
+            writer.row(Table::Places, [*time, *carries, (*number).into(), -5, 1]).unwrap();
+        }
+        writer.finish().unwrap();
+        let log = read(&bytes, None, MOST).unwrap();
+        let column = |table: Table, name: &str| log.column(table, name).to_vec();
+        let times: Vec<i64> = drops.iter().map(|drop| drop.3).collect();
+        prop_assert_eq!(column(Table::Drops, "time"), times.clone());
+        prop_assert_eq!(column(Table::Windows, "time"), times.clone());
+        prop_assert_eq!(column(Table::Windows, "rtt"), times.iter().map(|time| time / 3).collect::<Vec<_>>());
+        prop_assert_eq!(column(Table::Drops, "flow"), drops.iter().map(|drop| drop.0).collect::<Vec<_>>());
+        prop_assert_eq!(column(Table::Drops, "packet"), drops.iter().map(|drop| drop.2.into()).collect::<Vec<i64>>());
+        prop_assert_eq!(column(Table::Places, "x"), drops.iter().map(|drop| drop.2.into()).collect::<Vec<i64>>());
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(mut bytes in prop::collection::vec(any::<u8>(), 0..200), at in 0_usize..1200) {
         let _ = read(&bytes, None, MOST);
-        let mut whole = log(&rows(50));
+        let mut whole = log(&exchanges(50));
         bytes.truncate(8);
         let at = at.min(whole.len() - bytes.len());
         whole[at..at + bytes.len()].copy_from_slice(&bytes);
         let _ = read(&whole, None, 1000);
+        let _ = sizes(&whole);
     }
 }
 
 #[test]
+fn what_is_as_expected_takes_next_to_nothing() {
+    let rows = exchanges(32_000);
+    let bytes = log(&rows);
+    assert_eq!(rows_of(&read(&bytes, None, MOST).unwrap()), rows);
+    assert!(bytes.len() < rows.len() * 6 / 10, "{} bytes", bytes.len());
+    let found = sizes(&bytes).unwrap();
+    assert!(found.values().sum::<usize>() <= bytes.len());
+    assert!(found["transmissions: Slots"] > found["transmissions: Packet"]);
+}
+
+#[test]
 fn a_window_reads_the_blocks_that_overlap_it() {
-    let bytes = log(&rows(100_000));
+    let rows = exchanges(100_000);
+    let bytes = log(&rows);
     let all = read(&bytes, None, MOST).unwrap();
     assert_eq!(all.column(Table::Transmissions, "start").len(), 100_000);
-    let some = read(&bytes, Some([40_000_000, 41_000_000]), MOST).unwrap();
-    let starts = some.column(Table::Transmissions, "start");
-    assert_eq!((starts.len(), starts[0]), (32_768, 32_768_000));
-    let part = cut(&bytes, [40_000_000, 41_000_000]).unwrap();
+    let middle = rows[40_000].1.start as u64;
+    let window = [middle, middle + 1_000_000];
+    let some = read(&bytes, Some(window), MOST).unwrap();
+    assert_eq!(rows_of(&some), rows[32_768..65_536]);
+    let part = cut(&bytes, window).unwrap();
     assert!(part.len() < bytes.len() / 2, "{} of {} bytes", part.len(), bytes.len());
     assert_eq!(read(&part, None, MOST).unwrap().tables, some.tables);
     assert_eq!(read(&bytes, None, 10).unwrap_err(), ReadError::TooMany { found: 100_000, most: 10 });
@@ -60,10 +227,11 @@ fn a_window_reads_the_blocks_that_overlap_it() {
 
 #[test]
 fn what_is_cut_short_is_read_as_far_as_it_goes() {
-    let bytes = log(&rows(100_000));
+    let bytes = log(&exchanges(100_000));
     let read_back = read(&bytes[..bytes.len() - 40], None, MOST).unwrap();
     assert!(read_back.cut_short);
     assert_eq!(read_back.column(Table::Transmissions, "start").len(), 98_304);
     assert_eq!(read(&bytes[..5], None, MOST).unwrap_err(), ReadError::NoFrameLog);
-    assert_eq!(read(b"mhframes\x02\0\0\0", None, MOST).unwrap_err(), ReadError::Version(2));
+    assert_eq!(read(b"mhframes\x09\0\0\0", None, MOST).unwrap_err(), ReadError::Version(9));
+    assert_eq!(Columns::default().0.len(), 0);
 }

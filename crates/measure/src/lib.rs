@@ -29,6 +29,7 @@ mod sniffer;
 mod stamps;
 mod stations;
 mod survey;
+mod transmissions;
 
 pub use aggregates::{Aggregates, Part};
 pub use block_acks::{BlockAcks, Group, Settled};
@@ -43,3 +44,4 @@ pub use sniffer::{Options, Sniffer, SnifferReport};
 pub use stamps::{Marks, Stamps};
 pub use stations::{Station, StationId, Stations};
 pub use survey::{Survey, survey};
+pub use transmissions::{Kept, Transmissions};

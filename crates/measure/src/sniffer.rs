@@ -5,8 +5,8 @@ use crate::gauges::Gauges;
 use crate::profile::{FHSS_SIFS_US, Profile};
 use crate::reconstruction::Reconstruction;
 use crate::{
-    Aggregates, BlockAcks, CapturedFrame, Clock, Exchanges, Gauge, Kind, Ledger, Link, Links, Marks, Quality,
-    RateCount, Reading, Row, Seen, Settled, Stamps, Station, StationId, Stations,
+    Aggregates, BlockAcks, CapturedFrame, Clock, Exchanges, Gauge, Kept, Kind, Ledger, Link, Links, Marks,
+    Quality, RateCount, Reading, Row, Seen, Settled, Stamps, Station, StationId, Stations, Transmissions,
 };
 use multihop_capture::{
     Address, Channel, Control, DissectError, Fcs, Frame, FrameError, FrameType, Position, Reception, Record,
@@ -26,11 +26,19 @@ pub struct Options {
     pub station: Option<Address>,
     /// The estimators.
     pub gauges: Vec<Gauge>,
+    /// The transmissions to keep, if any.
+    pub transmissions: Option<Kept>,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { bin: Span::from_ms(1_000), marks: None, station: None, gauges: Gauge::standard() }
+        Options {
+            bin: Span::from_ms(1_000),
+            marks: None,
+            station: None,
+            gauges: Gauge::standard(),
+            transmissions: None,
+        }
     }
 }
 
@@ -62,6 +70,7 @@ pub struct Sniffer {
     links: Links,
     ledger: Ledger,
     quality: Quality,
+    transmissions: Option<Transmissions>,
     first: Option<Time>,
     last: Time,
 }
@@ -103,6 +112,8 @@ pub struct SnifferReport {
     pub rates: Vec<RateCount>,
     /// How far to trust all this.
     pub quality: Quality,
+    /// Its transmissions, if they were to be kept.
+    pub transmissions: Option<Transmissions>,
 }
 
 impl Sniffer {
@@ -125,6 +136,7 @@ impl Sniffer {
             links: Links::default(),
             ledger: Ledger::new(options.bin),
             quality: Quality::default(),
+            transmissions: options.transmissions.map(Transmissions::new),
             first: None,
             last: Time::ZERO,
             options,
@@ -298,6 +310,11 @@ impl Sniffer {
             }
             Some(None) => (None, sender),
         };
+        if let (Some(log), None | Some(Some(_))) =
+            (&mut self.transmissions, captured_frame.part.map(|part| part.stands_for))
+        {
+            log.see(captured_frame, captured_frame.ppdu(marks), sender);
+        }
         if let Some(done) = done {
             self.exchange(&done);
         }
@@ -367,6 +384,9 @@ impl Sniffer {
 
     fn exchange(&mut self, seen: &Seen) {
         let possible = seen.is_possible();
+        if let Some(log) = &mut self.transmissions {
+            log.settle(seen);
+        }
         if let (Some(ack), Some(sender), true) = (seen.ack, seen.sender, seen.is_data) {
             self.quality.timed += u64::from(seen.is_timed());
             self.quality.impossible += u64::from(seen.is_timed() && !possible);
@@ -434,6 +454,7 @@ impl Sniffer {
             links,
             rates,
             quality,
+            transmissions: self.transmissions,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Frame logs: which one a run writes, and the columns of one that was written.
 
 use crate::{CaptureError, panics};
-use multihop_core::{NodeId, Time};
+use multihop_core::{FlowId, NodeId, Time};
 use multihop_frames::layout::{ENUMERATIONS, TABLES};
 use multihop_frames::{Coding, cut, read};
 use multihop_sim::config::Config;
@@ -13,13 +13,14 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// Of which nodes logs are (of all if there are none), and of which interval, in nanoseconds.
-pub type Part = (Vec<u32>, Option<[u64; 2]>);
+/// Of which nodes logs are (of all if there are none), of which interval, in nanoseconds, and of which flows (of all if there are none).
+pub type Part = (Vec<u32>, Option<[u64; 2]>, Vec<u32>);
 
 /// What the logs of this part are to have.
-pub fn selection((nodes, between): &Part) -> Selection {
+pub fn selection((nodes, between, flows): &Part) -> Selection {
     Selection {
         nodes: nodes.iter().copied().map(NodeId).collect(),
+        flows: flows.iter().copied().map(FlowId).collect(),
         between: between.map(|between| between.map(Time::from_ns)),
     }
 }
@@ -67,13 +68,19 @@ pub fn cut_frames(py: Python<'_>, data: Vec<u8>, between: [u64; 2]) -> PyResult<
 /// Of each table its name, what a row is, and of each column name, unit, coding and meaning; and what enumerations stand for.
 #[pyfunction]
 pub fn frame_layout(py: Python<'_>) -> PyResult<(Bound<'_, PyList>, Bound<'_, PyDict>)> {
-    let coding = |coding: Coding, table: multihop_frames::Table| match coding {
-        Coding::Plain => "plain".to_owned(),
-        Coding::Optional => "optional".to_owned(),
-        Coding::Signed => "signed".to_owned(),
-        Coding::DeltaSlots => "delta slots".to_owned(),
-        Coding::Delta => "delta".to_owned(),
-        Coding::DeltaBy(by) => format!("delta by {}", table.columns()[by].name),
+    let coding = |coding: Coding, table: multihop_frames::Table| {
+        let by = |by: usize| table.columns()[by].name;
+        match coding {
+            Coding::Plain => "plain".to_owned(),
+            Coding::Optional => "optional".to_owned(),
+            Coding::Delta => "delta".to_owned(),
+            Coding::DeltaBy(key) => format!("delta by {}", by(key)),
+            Coding::TimeBy(key) => format!("time by {}", by(key)),
+            Coding::PacedBy([key, count]) => format!("paced by {} and {}", by(key), by(count)),
+            Coding::Follows => "follows".to_owned(),
+            Coding::After => "after".to_owned(),
+            Coding::Modelled => "modelled".to_owned(),
+        }
     };
     let tables = TABLES.iter().map(|(table, row)| {
         let columns = table.columns().iter();

@@ -60,6 +60,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(models::throughput_equation, module)?)?;
     module.add_function(wrap_pyfunction!(models::snr_of_delivery, module)?)?;
     module.add_function(wrap_pyfunction!(measure::measure, module)?)?;
+    module.add_function(wrap_pyfunction!(measure::capture_frames, module)?)?;
     module.add_function(wrap_pyfunction!(frames::read_frames, module)?)?;
     module.add_function(wrap_pyfunction!(frames::cut_frames, module)?)?;
     module.add_function(wrap_pyfunction!(frames::frame_layout, module)?)?;

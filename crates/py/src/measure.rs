@@ -5,13 +5,16 @@ use crate::{CaptureError, panics};
 use multihop_capture::{Address, Capture};
 use multihop_core::{Span, Time};
 use multihop_measure::{
-    Gauge, Kind, Link, Marks, Options, Samples, SnifferReport, StationId, Survey, survey,
+    Gauge, Kept, Kind, Link, Marks, Options, Samples, SnifferReport, StationId, Survey, survey,
 };
 use multihop_sim::outcome::ESTIMATES;
 use numpy::{Element, IntoPyArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::BufWriter;
 
 /// Surveys a capture file with the GIL released; `watch` is called with the bytes read, and may raise. `estimators` is a text with
 /// `[[measure]]` tables, and what messages call it.
@@ -54,12 +57,7 @@ fn options(
     station: Option<&str>,
     estimators: Option<(String, String)>,
 ) -> PyResult<Options> {
-    let marks = match stamps {
-        Some("begin") => Some(Marks::Begin),
-        Some("mpdu") => Some(Marks::Mpdu),
-        Some("end") => Some(Marks::End),
-        _ => None,
-    };
+    let marks = marks(stamps);
     let station = station.map(|text| {
         text.parse::<Address>()
             .ok()
@@ -75,7 +73,61 @@ fn options(
             .collect(),
     };
     let bin = Span::from_seconds(bin_s).max(Span::from_us(1));
-    Ok(Options { bin, marks, station: station.transpose()?, gauges })
+    Ok(Options { bin, marks, station: station.transpose()?, gauges, transmissions: None })
+}
+
+fn marks(stamps: Option<&str>) -> Option<Marks> {
+    match stamps {
+        Some("begin") => Some(Marks::Begin),
+        Some("mpdu") => Some(Marks::Mpdu),
+        Some("end") => Some(Marks::End),
+        _ => None,
+    }
+}
+
+/// Writes the transmissions that an interface of a capture saw as a frame log, by default of the one with most of them: those that begin `between` these
+/// nanoseconds after the first frame, no more than `most`. Returns the interface, how many transmissions there are, the names of interfaces by
+/// number, and why the capture could not be read to its end, if so.
+#[pyfunction]
+#[pyo3(signature = (path, out, name, stamps = None, interface = None, between = None, most = usize::MAX))]
+#[allow(clippy::too_many_arguments, clippy::type_complexity)] // they are keywords in Python
+pub fn capture_frames(
+    py: Python<'_>,
+    path: &str,
+    out: &str,
+    name: String,
+    stamps: Option<&str>,
+    interface: Option<usize>,
+    between: Option<[u64; 2]>,
+    most: usize,
+) -> PyResult<(usize, u64, BTreeMap<usize, String>, Option<String>)> {
+    let between = between.map(|between| between.map(Span::from_ns));
+    let transmissions = Some(Kept { between, most });
+    let options = Options { marks: marks(stamps), gauges: Vec::new(), transmissions, ..Options::default() };
+    py.detach(|| {
+        panics::caught(|| {
+            let capture = Capture::open(path).map_err(|error| capture_error(&error))?;
+            let found = survey(capture, &options, |_| Python::attach(|py| py.check_signals().is_ok()))
+                .map_err(|error| capture_error(&error))?;
+            let names = found.interfaces.iter();
+            let names = names.map(|(number, name, _)| (*number, name.clone().unwrap_or_default())).collect();
+            let count = |report: &SnifferReport| report.transmissions.as_ref().map_or(0, |kept| kept.found);
+            let wanted = found
+                .interfaces
+                .into_iter()
+                .filter(|(number, _, _)| interface.is_none_or(|of| of == *number));
+            let Some((number, _, mut report)) = wanted.max_by_key(|(_, _, report)| count(report)) else {
+                return Err(CaptureError::new_err("no such interface is in it, or nothing that it saw"));
+            };
+            let kept = report.transmissions.take().expect("they were asked for");
+            let found_there = kept.found;
+            if (1..=most as u64).contains(&found_there) {
+                let file = BufWriter::new(File::create(out)?);
+                kept.write(name, &report, file)?;
+            }
+            Ok((number, found_there, names, found.broken))
+        })
+    })
 }
 
 fn capture_error(error: &multihop_capture::CaptureError) -> PyErr {

@@ -9,6 +9,7 @@ pub mod framelog;
 mod mean;
 mod media;
 mod occupancy;
+mod selection;
 mod timely;
 mod wires;
 
@@ -27,6 +28,7 @@ use multihop_core::{
 use multihop_dot11::AccessCategory;
 use multihop_transport::Delivered;
 use occupancy::Occupancy;
+pub(crate) use selection::FlowFilter;
 use std::collections::VecDeque;
 use timely::Timely;
 use wires::WireBook;

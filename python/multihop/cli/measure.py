@@ -47,6 +47,21 @@ def measure(
         typer.Option(help="A file with [[measure]] tables, as in scenarios: the estimators, and their options."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the tables (Parquet and CSV) into this folder.")] = None,
+    frames: Annotated[
+        Path | None,
+        typer.Option(
+            "--frames",
+            metavar="FILE.frames",
+            help="Write every transmission that one interface saw to this file, for `multihop view`.",
+            show_default=False,
+        ),
+    ] = None,
+    interface: Annotated[
+        int | None, typer.Option(help="Of --frames: the interface, by its number; by default the one that saw most.")
+    ] = None,
+    between: Annotated[
+        str | None, typer.Option(help='Of --frames: only this interval after the first frame, as in "10 s, 12 s".')
+    ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Print every station, link, interface and reason; otherwise one screen.")
     ] = False,
@@ -55,6 +70,10 @@ def measure(
     """Report airtime by station, link capacities and capture quality of monitor-mode captures."""
     if out is not None and len(captures) > 1:
         raise UserError("--out: found with several captures; measure one at a time, or leave it out")
+    if frames is not None:
+        _write_frames(captures, frames, interface, between, stamps, quiet=as_json)
+    elif interface is not None or between is not None:
+        raise UserError("--interface and --between say what a frame log is of; add --frames FILE.frames")
     seen = []
     for capture in captures:
         found = measurement.measure(capture, bin=bin, stamps=stamps, station=station, estimators=estimators)  # type: ignore[arg-type]
@@ -79,6 +98,24 @@ def measure(
     broken = [f"{found.path}: {found.broken}" for found in seen if found.broken is not None]
     if broken:
         raise UserError("; ".join(broken) + "; what was read before it is above")
+
+
+def _write_frames(
+    captures: list[Path], out: Path, interface: int | None, between: str | None, stamps: str | None, *, quiet: bool
+) -> None:
+    """The frame log of a capture."""
+    from multihop.base.files import require_writable_file, whole_file
+    from multihop.framelog.captured import write_capture_log
+    from multihop.simulation.logs import interval
+
+    if len(captures) > 1:
+        raise UserError("--frames: found with several captures; a frame log is of one")
+    window = None if between is None else interval(between)
+    require_writable_file(out, captures[0])
+    with whole_file(out, captures[0]) as part:
+        made = write_capture_log(captures[0], part, interface=interface, between=window, stamps=stamps)
+    which = f" of {made.name}" if made.interfaces > 1 else ""
+    console.note(f"frame log: {out}, {made.transmissions} transmissions{which}", quiet=quiet)
 
 
 def _print_sniffers(seen: list[Measurement]) -> None:

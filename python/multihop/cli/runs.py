@@ -65,6 +65,12 @@ NodesOption = Annotated[
     str | None,
     typer.Option("--nodes", help="Of logs: only what these nodes send or receive, with commas between."),
 ]
+FlowsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--flows", help="Of logs: only frames with packets of these flows and what answers them, with commas between."
+    ),
+]
 BetweenOption = Annotated[
     str | None,
     typer.Option("--between", help='Of logs: only what is in this interval, as in "10 s, 12 s".'),
@@ -91,6 +97,7 @@ def run(
     frames: FramesOption = None,
     nodes: NodesOption = None,
     between: BetweenOption = None,
+    flows: FlowsOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -98,9 +105,11 @@ def run(
     for option, file in (("--pcap", pcap), ("--frames", frames)):
         if file is not None and seeds > 1:
             raise UserError(f"{option}: one file is of one run, found --seeds {seeds}; leave --seeds out")
-    if frames is None and pcap is None and (nodes is not None or between is not None):
-        raise UserError("--nodes and --between say what a log is of; add --frames FILE.frames or --pcap FILE.pcapng")
-    logs = Logs(pcap, frames, selection(nodes, between))
+    logs = Logs(pcap, frames, selection(nodes, between, flows))
+    if logs.selection and not logs:
+        raise UserError(
+            "--nodes, --flows and --between say what a log is of; add --frames FILE.frames or --pcap FILE.pcapng"
+        )
     name = scheme or "scenario"
     replaced = {"duration": duration, "warmup": warmup, "record_interval": record_interval, "set": read(set)}
     variants = [(name, {**replaced, "scheme": scheme})]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import webbrowser
 from pathlib import Path
 from typing import Annotated
@@ -21,7 +22,9 @@ def view(
     source: Annotated[
         Path,
         typer.Argument(
-            metavar="LOG|RESULTS", help="A frame log, or a folder of results that has some.", show_default=False
+            metavar="LOG|RESULTS|CAPTURE",
+            help="A frame log, a folder of results that has some, or a monitor-mode capture.",
+            show_default=False,
         ),
     ],
     out: Annotated[
@@ -39,20 +42,54 @@ def view(
             show_default=False,
         ),
     ] = None,
+    interface: Annotated[
+        int | None,
+        typer.Option(help="Of a capture: the interface to show, by its number; by default the one that saw most."),
+    ] = None,
     open_: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
-    """Show every transmission of a frame log, or of the logs of results, in one page."""
+    """Show every transmission of a frame log, of the logs of results, or of a capture, in one page."""
     window = None if between is None else interval(between)
-    logs = _logs(source)
+    if not source.is_dir() and not _is_log(source):
+        with tempfile.TemporaryDirectory() as folder:
+            log = _of_capture(source, Path(folder) / f"{source.name}.frames", interface, window)
+            _show([log], out or source.with_name(f"{source.name}.html"), perfetto, None, open_=open_)
+        return
+    if interface is not None:
+        raise UserError(f"--interface: {source} is no capture; leave it out")
+    _show(_logs(source), out, perfetto, window, open_=open_)
+
+
+def _show(
+    logs: list[Path], out: Path | None, perfetto: Path | None, window: tuple[int, int] | None, *, open_: bool
+) -> None:
     if perfetto is not None:
-        return _perfetto(logs, perfetto, window)
+        _perfetto(logs, perfetto, window)
+        return
     for log in logs:
         page = out or log.with_suffix(".html")
         write_page(log, page, window)
         console.say(f"page: {page}")
         if open_:
             webbrowser.open(page.resolve().as_uri())
-    return None
+
+
+def _is_log(source: Path) -> bool:
+    """Is it a frame log, or nothing that a capture could be? What cannot be read says so when it is read as a log."""
+    from multihop.framelog.reading import begins_as_log
+
+    return begins_as_log(source)
+
+
+def _of_capture(source: Path, log: Path, interface: int | None, window: tuple[int, int] | None) -> Path:
+    from multihop.framelog.captured import write_capture_log
+
+    made = write_capture_log(source, log, interface=interface, between=window, most=_MOST)
+    if made.interfaces > 1:
+        console.note(f"{source}: {made.name}, interface {made.interface} of {made.interfaces}; others: --interface")
+    if made.broken is not None:
+        console.note(f"{source}: {made.broken}; what was read before it is shown")
+    return log
 
 
 def write_page(log: Path, file: Path, window: tuple[int, int] | None = None) -> None:

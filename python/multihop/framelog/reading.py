@@ -14,6 +14,8 @@ import pandas as pd
 from multihop import _core
 from multihop.base.errors import UserError
 
+#: How a frame log begins.
+_MAGIC = b"mhframes"
 #: A table has no more transmissions than these: some 2 GB of memory.
 MOST = 10_000_000
 
@@ -78,6 +80,15 @@ def read(path: Path, between: tuple[int, int] | None = None, most: int = MOST) -
         raise UserError(f"{path}: {error.strerror}") from error
     except _core.CaptureError as error:
         raise UserError(f"{path}: {error}") from error
+
+
+def begins_as_log(path: Path) -> bool:
+    """Does a file begin as a frame log, or can it not be read at all?"""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return True
 
 
 def decode(data: bytes, between: tuple[int, int] | None = None, most: int = MOST) -> FrameLog:

@@ -17,10 +17,26 @@ _NS = 1_000_000_000
 
 @dataclass(frozen=True)
 class Selection:
-    """Nodes, by name (all if there are none), and an interval in nanoseconds (the whole run if there is none)."""
+    """Nodes and flows, by name (all if there are none), and an interval in nanoseconds (or none: the whole run)."""
 
     nodes: tuple[str, ...] = ()
     between: tuple[int, int] | None = None
+    flows: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self != Selection()
+
+    def flow_indices(self, view: _core.ScenarioView) -> list[int]:
+        """The flows' indices in a scenario.
+
+        Raises:
+            UserError: if the scenario has no flow of such a name.
+        """
+        names = [flow["name"] for flow in view["flows"]]
+        for name in self.flows:
+            if name not in names:
+                raise UserError(f"--flows: {view['name']} has no flow {name!r}; {did_you_mean(name, names)}")
+        return [index for index, name in enumerate(names) if name in self.flows]
 
     def indices(self, view: _core.ScenarioView) -> list[int]:
         """The nodes' indices in a scenario, with those of their further radios.
@@ -57,25 +73,30 @@ class Logs:
             ]
             yield replace(self, pcap=parts[0], frames=parts[1])
 
-    def part(self, view: _core.ScenarioView) -> tuple[list[int], tuple[int, int] | None]:
+    def part(self, view: _core.ScenarioView) -> tuple[list[int], tuple[int, int] | None, list[int]]:
         """What the core wants to know of the selection."""
-        return self.selection.indices(view), self.selection.between
+        return self.selection.indices(view), self.selection.between, self.selection.flow_indices(view)
 
 
 #: What writes nothing.
 NO_LOGS = Logs()
 
 
-def selection(nodes: str | None, between: str | None) -> Selection:
-    """What the options `--nodes` and `--between` say.
+def selection(nodes: str | None, between: str | None, flows: str | None = None) -> Selection:
+    """What the options `--nodes`, `--between` and `--flows` say.
 
     Raises:
         UserError: naming the option, what was found and what would do.
     """
-    names = tuple(name.strip() for name in (nodes or "").split(",") if name.strip())
-    if nodes is not None and not names:
-        raise UserError("--nodes: none given; name at least one, as in --nodes n0,n1")
-    return Selection(names, None if between is None else interval(between))
+    window = None if between is None else interval(between)
+    return Selection(_names("--nodes", nodes, "n0,n1"), window, _names("--flows", flows, "left,right"))
+
+
+def _names(option: str, text: str | None, example: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in (text or "").split(",") if name.strip())
+    if text is not None and not names:
+        raise UserError(f"{option}: none given; name at least one, as in {option} {example}")
+    return names
 
 
 def interval(text: str) -> tuple[int, int]:

@@ -47,6 +47,7 @@ fn at_sender(packets: &[Packet]) -> (LinkView, LinkView) {
             gauge("fsd", EstimatorConfig::ServiceDelay { gain: 1.0 }),
             gauge("packet-throughput", EstimatorConfig::PacketThroughput(PacketThroughputOptions::default())),
         ],
+        transmissions: None,
     };
     let bytes = file(packets);
     let found = survey(Capture::from_reader(&bytes[..]).unwrap(), &options, |_| true).unwrap();

@@ -24,6 +24,7 @@ use crate::config::{AppConfig, Channel, Config, FlowConfig, MatrixQuantity, Medi
 use crate::framelog::Selection;
 use crate::mac::Timing;
 use crate::medium::{Bitmap, Frame, Link, Loads};
+use crate::record::FlowFilter;
 use crate::slab::{Handle, Slab};
 use datagram::{Contents, Transport};
 use mpdu::Unit;
@@ -44,6 +45,9 @@ const FEMTOWATT_DBM: f64 = -120.0;
 pub struct AirLog {
     writer: PcapngWriter<Box<dyn Write + Send>>,
     selection: Selection,
+    filter: FlowFilter,
+    /// The frame that ends now is of flows that are wanted.
+    is_wanted: bool,
     timing: Timing,
     /// By [`crate::medium::RateSet::index`].
     rates: Vec<RateFields>,
@@ -149,6 +153,8 @@ impl AirLog {
         Ok(AirLog {
             writer,
             selection: Selection::default(),
+            filter: FlowFilter::default(),
+            is_wanted: true,
             rates: timing.rates().map(|rate| RateFields::new(&config.phy, rate)).collect(),
             timing,
             transports: config.flows.iter().map(transport).collect(),
@@ -176,12 +182,26 @@ impl AirLog {
         self
     }
 
-    /// A frame ends at its listeners; [`AirLog::heard`] and [`AirLog::sent`] are about this one until the next.
-    pub(crate) fn frame_ends(&mut self, frame: &Frame, packets: &Slab, loads: &Loads) {
+    /// A frame ends at its listeners; [`AirLog::heard`] and [`AirLog::sent`] are about this one until the next. `packet` is that which it carries, or is
+    /// sent for.
+    pub(crate) fn frame_ends(
+        &mut self,
+        frame: &Frame,
+        packet: Option<Handle>,
+        packets: &Slab,
+        loads: &Loads,
+    ) {
         // All that is still to come ends at its own node no earlier than this.
         self.write_before(frame.end() - self.timing.propagation);
         self.spare.extend(self.mpdus.drain(..).map(|mpdu| mpdu.kept));
         self.aggregate = None;
+        if !self.selection.flows.is_empty() {
+            let first = loads.mpdus(frame.load).iter().map(|mpdu| mpdu.packet).chain(packet);
+            let all = first
+                .flat_map(|first| std::iter::successors(Some(first), |packet| packets.follower(*packet)));
+            let flows = all.map(|handle| packets.get(handle).packet.flow);
+            self.is_wanted = self.filter.passes(&self.selection, frame, flows);
+        }
         let about = frame.load.filter(|_| frame.kind != FrameKind::Data).map(|load| loads.get(load));
         let whole = Unit {
             frame,
@@ -272,7 +292,7 @@ impl AirLog {
     fn add(&mut self, node: NodeId, frame: &Frame, earlier: Span, seen: Seen, there: impl Fn(usize) -> bool) {
         let starts = frame.air.start + frame.overhead - earlier;
         let at = frame.end() - earlier;
-        if !self.selection.has_node(node) || !self.selection.has_time(at) {
+        if !self.is_wanted || !self.selection.has_node(node) || !self.selection.has_time(at) {
             return;
         }
         let stamps = radiotap::Stamps {

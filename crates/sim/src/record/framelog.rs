@@ -11,48 +11,28 @@ use crate::medium::Frame;
 use crate::mobility::places;
 use crate::outcome::{LossCause, Overlap};
 use crate::record::Dropped;
-use multihop_core::{FlowId, FrameKind, NodeId, Packet, Port, Span, Time};
-use multihop_frames::{Flow, Head, Node, Table, Writer};
+use crate::record::FlowFilter;
+pub use crate::record::selection::Selection;
+use multihop_core::{FlowId, FrameKind, Interval, NodeId, Packet, Port, Span, Time};
+use multihop_frames::{Flow, Head, Mpdu, Node, Sort, Table, Transmission, Writer};
 use multihop_transport::Progress;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::io::{self, Write};
 
 /// A window is written down no oftener than this.
 const BETWEEN_WINDOWS: Span = Span::from_ms(10);
 
-/// What a log is to have.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Selection {
-    /// Only what these nodes send or receive; all if there are none.
-    pub nodes: Vec<NodeId>,
-    /// Only what is in this interval, its ends included; none for the whole run.
-    pub between: Option<[Time; 2]>,
-}
-
-impl Selection {
-    pub(crate) fn has_time(&self, time: Time) -> bool {
-        self.between.is_none_or(|[from, to]| from <= time && time <= to)
-    }
-
-    pub(crate) fn has_node(&self, node: NodeId) -> bool {
-        self.nodes.is_empty() || self.nodes.contains(&node)
-    }
-
-    fn has(&self, frame: &Frame, start: Time) -> bool {
-        self.has_time(start) && (self.has_node(frame.from) || frame.to.is_some_and(|to| self.has_node(to)))
-    }
-}
-
 /// A log of every transmission of a run.
 pub struct FrameLog {
     writer: Writer<Box<dyn Write + Send>>,
     selection: Selection,
+    filter: FlowFilter,
     timing: Timing,
     spread: Span,
     /// In the order of their beginnings.
     pending: VecDeque<Pending>,
-    sorts: BTreeMap<[i64; 9], i64>,
-    reservations: BTreeMap<Vec<(u32, i64)>, i64>,
+    /// Rows that were written, the memory of which is used again.
+    spare: Vec<Transmission>,
     /// By node: when its last RTS, DATA or request, or the last answer to it, is over at its sender.
     last_end: Vec<Time>,
     /// By node: its NAV when it was last looked at.
@@ -61,26 +41,19 @@ pub struct FrameLog {
     windows: Vec<Seen>,
     /// By node: flows whose data comes from it.
     sources: Vec<Vec<u32>>,
-    routes: BTreeMap<(NodeId, NodeId), NodeId>,
+    /// By node: destinations, and the next hops that were last used.
+    routes: Vec<Vec<(NodeId, NodeId)>>,
     /// The first failure; nothing is written after it.
     failure: Option<io::Error>,
 }
 
 /// A transmission that may still be on the air.
 struct Pending {
-    frame: Frame,
-    start: Time,
-    sort: [i64; 9],
-    tries: u32,
-    frozen: i64,
-    waited: i64,
-    queue: usize,
-    packet: u64,
-    outcome: i64,
-    collided: i64,
-    overlap: i64,
-    reserves: Vec<(u32, i64)>,
-    mpdus: Vec<[i64; 4]>,
+    from: NodeId,
+    /// When it is at its nearest listener.
+    air: Interval,
+    sort: Sort,
+    row: Transmission,
 }
 
 /// What was last written of a flow's sender.
@@ -103,6 +76,10 @@ fn carried(packet: &Packet) -> (i64, i64) {
         FlowId::ARP => (-1, 5),
         FlowId(flow) => (i64::from(flow), if packet.port == Port::Receiver { 1 } else { 2 }),
     }
+}
+
+fn index(node: Option<NodeId>) -> i64 {
+    node.map_or(-1, |node| i64::from(node.0))
 }
 
 fn ns(time: Time) -> i64 {
@@ -157,16 +134,16 @@ impl FrameLog {
         Ok(FrameLog {
             writer,
             selection,
+            filter: FlowFilter::default(),
             timing,
             spread: crate::medium::Listeners::spread(config),
             pending: VecDeque::new(),
-            sorts: BTreeMap::new(),
-            reservations: BTreeMap::new(),
+            spare: Vec::new(),
             last_end: vec![Time::ZERO; config.nodes.len()],
             nav: vec![Time::ZERO; config.nodes.len()],
             windows: vec![Seen::default(); config.flows.len()],
             sources,
-            routes: BTreeMap::new(),
+            routes: vec![Vec::new(); config.nodes.len()],
             failure: None,
         })
     }
@@ -182,39 +159,36 @@ impl FrameLog {
         if let Some(node) = if is_answer { frame.to } else { Some(frame.from) } {
             self.last_end[node.index()] = ends;
         }
-        if !self.selection.has(frame, start) {
+        let flows = packet.iter().map(|packet| packet.flow);
+        if !self.filter.passes(&self.selection, frame, flows) || !self.selection.has(frame, start) {
             return;
         }
         let (flow, carries) = packet.map_or((-1, 0), carried);
         self.route(frame, packet, start);
-        let rate = self.timing.on(frame.rates).rate(frame.rate).bps();
-        let to = frame.to.map_or(-1, |to| i64::from(to.0));
-        let sort = [
-            i64::from(frame.from.0),
-            to,
-            frame.kind as i64,
-            frame.airtime().ns() as i64,
-            i64::from(frame.bytes),
-            rate as i64,
-            frame.duration.ns() as i64,
+        let sort = Sort {
+            airtime: frame.airtime().ns() as i64,
+            to: index(frame.to),
             flow,
             carries,
-        ];
-        self.pending.push_back(Pending {
-            frame: *frame,
-            start,
-            sort,
-            tries: access.tries,
+            kind: frame.kind as i64,
+            from: i64::from(frame.from.0),
+            bytes: i64::from(frame.bytes),
+            rate: self.timing.on(frame.rates).rate(frame.rate).bps() as i64,
+            nav: frame.duration.ns() as i64,
+        };
+        let row = Transmission {
+            start: ns(start),
+            tries: i64::from(access.tries),
             frozen,
             waited,
-            queue,
-            packet: packet.map_or(0, |packet| packet.number),
+            queue: queue as i64,
+            packet: packet.map_or(0, |packet| packet.number as i64),
             outcome: i64::from(frame.to.is_none()),
             collided: -1,
             overlap: 0,
-            reserves: Vec::new(),
-            mpdus: Vec::new(),
-        });
+            ..self.spare.pop().unwrap_or_default()
+        };
+        self.pending.push_back(Pending { from: frame.from, air: frame.air, sort, row });
     }
 
     /// For how long a station waited with what begins now, if it did not contend since its last exchange, and for how many slots its
@@ -231,51 +205,59 @@ impl FrameLog {
     fn route(&mut self, frame: &Frame, packet: Option<&Packet>, start: Time) {
         let Some(packet) = packet.filter(|packet| !packet.is_control()) else { return };
         let Some(next) = frame.to.filter(|_| frame.kind == FrameKind::Data) else { return };
-        let known = self.routes.insert((frame.from, packet.destination), next);
-        if known != Some(next) {
-            let [node, destination, next] =
-                [frame.from, packet.destination, next].map(|node| i64::from(node.0));
-            self.row(Table::Routes, [ns(start), node, destination, next]);
+        let routes = &mut self.routes[frame.from.index()];
+        match routes.iter_mut().find(|(destination, _)| *destination == packet.destination) {
+            Some((_, known)) if *known == next => return,
+            Some((_, known)) => *known = next,
+            None => routes.push((packet.destination, next)),
         }
+        let [node, destination, next] = [frame.from, packet.destination, next].map(|node| i64::from(node.0));
+        self.row(Table::Routes, [ns(start), node, destination, next]);
     }
 
     /// A frame did not reach the node that it was for, and with whom it collided there.
     pub(crate) fn lost(&mut self, frame: &Frame, cause: LossCause, with: Option<(NodeId, Overlap)>) {
-        if let Some(pending) = self.pending_of(frame) {
-            pending.outcome = outcome(cause);
+        if let Some(row) = self.row_of(frame) {
+            row.outcome = outcome(cause);
             if let Some((node, overlap)) = with {
-                pending.collided = i64::from(node.0);
-                pending.overlap = 1 + overlap as i64;
+                row.collided = i64::from(node.0);
+                row.overlap = 1 + overlap as i64;
             }
         }
     }
 
-    /// A frame ended at a node, whose NAV lasts until this instant now.
-    pub(crate) fn reserved(&mut self, frame: &Frame, node: u32, nav: Time, now: Time) {
-        if nav == self.nav[node as usize] {
-            return;
-        }
-        self.nav[node as usize] = nav;
-        if nav > now
-            && let Some(pending) = self.pending_of(frame)
-        {
-            pending.reserves.push((node, ns(nav) - ns(frame.air.end)));
-        }
-    }
-
-    /// Of an aggregate that its addressee decoded: a packet of it, and whether it was among those that arrived.
-    pub(crate) fn mpdu(&mut self, frame: &Frame, packet: &Packet, arrived: bool) {
-        let outcome = if arrived { 0 } else { outcome(LossCause::Channel) };
-        let (flow, carries) = carried(packet);
-        if let Some(pending) = self.pending_of(frame) {
-            pending.mpdus.push([flow, carries, packet.number as i64, outcome]);
+    /// A frame ended at these nodes, the NAVs of which last until these instants now.
+    pub(crate) fn reserved(&mut self, frame: &Frame, navs: impl Iterator<Item = (u32, Time)>, now: Time) {
+        let mut place = None;
+        for (node, nav) in navs {
+            let known = &mut self.nav[node as usize];
+            if nav == *known {
+                continue;
+            }
+            *known = nav;
+            if nav > now {
+                let place = *place.get_or_insert_with(|| self.place_of(frame));
+                if let Some(place) = place {
+                    self.pending[place].row.reserves.push((node, ns(nav) - ns(frame.air.end)));
+                }
+            }
         }
     }
 
-    /// Flows from this node of which the window may be written now.
-    pub(crate) fn flows_to_look_at(&self, node: NodeId, now: Time) -> impl Iterator<Item = u32> {
-        let due = move |flow: &&u32| self.windows[**flow as usize].next <= now;
-        self.sources[node.index()].iter().filter(due).copied()
+    /// The packets of an aggregate that its addressee decoded, and whether each was among those that arrived.
+    pub(crate) fn aggregate<'p>(&mut self, frame: &Frame, mpdus: impl Iterator<Item = (&'p Packet, bool)>) {
+        let Some(row) = self.row_of(frame) else { return };
+        row.mpdus.extend(mpdus.map(|(packet, arrived)| {
+            let (flow, carries) = carried(packet);
+            let outcome = if arrived { 0 } else { outcome(LossCause::Channel) };
+            Mpdu { stream: [flow, carries], packet: packet.number as i64, outcome }
+        }));
+    }
+
+    /// The flow in this place among those from a node, if its window may be written now; none beyond the last.
+    pub(crate) fn flow_from(&self, node: NodeId, place: usize, now: Time) -> Option<(u32, bool)> {
+        let flow = *self.sources[node.index()].get(place)?;
+        Some((flow, self.windows[flow as usize].next <= now))
     }
 
     /// How a sender is now.
@@ -283,7 +265,7 @@ impl FrameLog {
         let window = progress.window.map_or(-1, |window| window as i64);
         let values = [window, progress.rtt.map_or(0, |rtt| rtt.ns() as i64), progress.timeouts as i64];
         let seen = &mut self.windows[flow as usize];
-        if values != seen.values && self.selection.has_time(now) {
+        if values != seen.values && self.selection.has_flow(FlowId(flow)) && self.selection.has_time(now) {
             *seen = Seen { next: now + BETWEEN_WINDOWS, values };
             self.row(Table::Windows, [ns(now), i64::from(flow), values[0], values[1], values[2]]);
         }
@@ -292,9 +274,10 @@ impl FrameLog {
     /// A packet was lost at a node.
     pub(crate) fn dropped(&mut self, dropped: &Dropped) {
         let Dropped { at, node, packet, cause } = dropped;
-        if self.selection.has_time(*at) && self.selection.has_node(*node) {
+        let wanted = self.selection.has_node(*node) && self.selection.has_flow(packet.flow);
+        if wanted && self.selection.has_time(*at) {
             let (flow, carries) = carried(packet);
-            let row = [ns(*at), i64::from(node.0), flow, carries, packet.number as i64, *cause as i64];
+            let row = [flow, carries, i64::from(node.0), *cause as i64, packet.number as i64, ns(*at)];
             self.row(Table::Drops, row);
         }
     }
@@ -307,8 +290,8 @@ impl FrameLog {
     /// Writes what is left of a run that ends now. What is still on the air is no transmission.
     pub(crate) fn finish(mut self, now: Time) -> io::Result<()> {
         while let Some(pending) = self.pending.pop_front() {
-            if pending.frame.air.end <= now {
-                self.write(&pending);
+            if pending.air.end <= now {
+                self.write(pending);
             }
         }
         match self.failure {
@@ -317,75 +300,38 @@ impl FrameLog {
         }
     }
 
-    fn pending_of(&mut self, frame: &Frame) -> Option<&mut Pending> {
-        let same = |pending: &&mut Pending| {
-            pending.frame.from == frame.from && pending.frame.air.start == frame.air.start
-        };
-        self.pending.iter_mut().rev().find(same)
+    /// The place of a frame among those that may still be on the air; none if it is not to be there.
+    fn place_of(&self, frame: &Frame) -> Option<usize> {
+        self.pending
+            .iter()
+            .rposition(|pending| pending.from == frame.from && pending.air.start == frame.air.start)
+    }
+
+    fn row_of(&mut self, frame: &Frame) -> Option<&mut Transmission> {
+        let place = self.place_of(frame)?;
+        Some(&mut self.pending[place].row)
     }
 
     /// Writes transmissions that are over everywhere before this instant.
     fn write_before(&mut self, now: Time) {
-        while self.pending.front().is_some_and(|first| first.frame.air.end + self.spread < now) {
+        while self.pending.front().is_some_and(|first| first.air.end + self.spread < now) {
             let first = self.pending.pop_front().expect("it was there");
-            self.write(&first);
+            self.write(first);
         }
     }
 
-    fn write(&mut self, pending: &Pending) {
-        let sort = match self.sorts.get(&pending.sort) {
-            Some(sort) => *sort,
-            None => self.new_sort(pending.sort),
-        };
-        let reserves = match self.reservations.get(&pending.reserves) {
-            _ if pending.reserves.is_empty() => 0,
-            Some(set) => *set,
-            None => self.new_reservation(&pending.reserves),
-        };
-        self.row(
-            Table::Transmissions,
-            [
-                ns(pending.start),
-                sort,
-                i64::from(pending.tries),
-                pending.frozen,
-                pending.waited,
-                pending.queue as i64,
-                pending.packet as i64,
-                pending.outcome,
-                pending.collided,
-                pending.overlap,
-                reserves,
-            ],
-        );
-        for [flow, carries, packet, outcome] in &pending.mpdus {
-            let from = i64::from(pending.frame.from.0);
-            self.row(Table::Mpdus, [ns(pending.start), from, *flow, *carries, *packet, *outcome]);
+    fn write(&mut self, Pending { sort, mut row, .. }: Pending) {
+        if self.failure.is_none() {
+            self.failure = self.writer.transmission(&sort, &mut row).err();
         }
+        row.reserves.clear();
+        row.mpdus.clear();
+        self.spare.push(row);
     }
 
-    fn new_sort(&mut self, sort: [i64; 9]) -> i64 {
-        let index = self.row(Table::Sorts, sort) as i64;
-        self.sorts.insert(sort, index);
-        index
-    }
-
-    fn new_reservation(&mut self, nodes: &[(u32, i64)]) -> i64 {
-        let set = self.reservations.len() as i64 + 1;
-        for (node, nav) in nodes {
-            self.row(Table::Reservations, [set, i64::from(*node), *nav]);
+    fn row<const N: usize>(&mut self, table: Table, values: [i64; N]) {
+        if self.failure.is_none() {
+            self.failure = self.writer.row(table, values).err();
         }
-        self.reservations.insert(nodes.to_vec(), set);
-        set
-    }
-
-    fn row<const N: usize>(&mut self, table: Table, values: [i64; N]) -> u64 {
-        if self.failure.is_some() {
-            return 0;
-        }
-        self.writer.row(table, values).unwrap_or_else(|error| {
-            self.failure = Some(error);
-            0
-        })
     }
 }

@@ -151,7 +151,8 @@ impl World {
         let (reached, cut) = (reached.filter(|_| !PLAIN), cut && !PLAIN);
         let loss = self.timing.data_loss.from(frame.from);
         if let Some(log) = self.air_log.as_mut().filter(|_| !PLAIN) {
-            log.frame_ends(frame, &self.packets, &self.loads);
+            let packet = frame.packet.or_else(|| self.macs[frame.from.index()].access(frame).packet);
+            log.frame_ends(frame, packet, &self.packets, &self.loads);
         }
         let links = self.listeners.of(frame.from);
         self.fetch(links);

@@ -38,10 +38,13 @@ impl World {
         let access = self.macs[from].access(frame);
         let packet = frame.packet.or(access.packet).map(|handle| &self.packets.get(handle).packet);
         log.begins(frame, &access, self.stacks[from].queue_length(), packet);
-        let flows: Vec<u32> = log.flows_to_look_at(frame.from, self.now).collect();
-        for flow in flows {
-            let end = self.network.flows[flow as usize].ends[Port::Sender as usize];
-            log.sender(flow, &self.stacks[from].end(end).endpoint().progress(), self.now);
+        let mut place = 0;
+        while let Some((flow, is_due)) = log.flow_from(frame.from, place, self.now) {
+            place += 1;
+            if is_due {
+                let end = self.network.flows[flow as usize].ends[Port::Sender as usize];
+                log.sender(flow, &self.stacks[from].end(end).endpoint().progress(), self.now);
+            }
         }
         self.frame_log = Some(log);
     }
@@ -50,21 +53,19 @@ impl World {
     pub(super) fn frame_ends(&mut self, frame: &Frame, reached: super::air::Reached, is_lost: bool) {
         let Some(mut log) = self.frame_log.take() else { return };
         let links = self.listeners.of(frame.from);
-        let mut arrived = false;
-        for index in 0..reached.map_or(links.len(), <[_]>::len) {
-            let to = links[reached.map_or(index, |places| places[index].1 as usize)].to;
-            log.reserved(frame, to, self.macs[to as usize].nav(), self.now);
-            arrived |= frame.to == Some(NodeId(to)) && !is_lost;
-        }
-        if let Some(to) = frame.to.filter(|_| arrived) {
-            for (place, mpdu) in self.loads.mpdus(frame.load).iter().enumerate() {
-                let followers =
-                    std::iter::successors(Some(mpdu.packet), |packet| self.packets.follower(*packet));
-                for handle in followers {
-                    let there = self.radios[to.index()].arrived().has(place);
-                    log.mpdu(frame, &self.packets.get(handle).packet, there);
-                }
-            }
+        let listeners = (0..reached.map_or(links.len(), <[_]>::len))
+            .map(|index| links[reached.map_or(index, |places| places[index].1 as usize)].to);
+        log.reserved(frame, listeners.clone().map(|to| (to, self.macs[to as usize].nav())), self.now);
+        if let (Some(to), Some(load)) = (frame.to.filter(|_| !is_lost), frame.load)
+            && listeners.clone().any(|listener| to == NodeId(listener))
+        {
+            let there = self.radios[to.index()].arrived();
+            let of_mpdu = |(place, mpdu): (usize, &crate::medium::Mpdu)| {
+                std::iter::successors(Some(mpdu.packet), |packet| self.packets.follower(*packet))
+                    .map(move |handle| (handle, there.has(place)))
+            };
+            let mpdus = self.loads.mpdus(Some(load)).iter().enumerate().flat_map(of_mpdu);
+            log.aggregate(frame, mpdus.map(|(handle, arrived)| (&self.packets.get(handle).packet, arrived)));
         }
         self.frame_log = Some(log);
     }

@@ -11,7 +11,10 @@ const EDGES: [(&str, &[&str]); 14] = [
     ("multihop-identity", &[]),
     ("multihop-dot11", &["multihop-core"]),
     ("multihop-capture", &["multihop-core", "multihop-dot11"]),
-    ("multihop-measure", &["multihop-capture", "multihop-core", "multihop-dot11", "multihop-link"]),
+    (
+        "multihop-measure",
+        &["multihop-capture", "multihop-core", "multihop-dot11", "multihop-frames", "multihop-link"],
+    ),
     ("multihop-transport", &["multihop-core"]),
     ("multihop-link", &["multihop-core", "multihop-dot11"]),
     ("multihop-schemes", &["multihop-core", "multihop-link", "multihop-transport"]),

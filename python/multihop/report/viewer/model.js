@@ -94,6 +94,7 @@ export class Model {
   category(i) {
     const outcome = this.outcome[i];
     if (outcome >= 2 && outcome < 7) return 4;
+    if (this.kind[i] > 5) return 2; // management, and what a capture cannot name
     return this.kind[i] < 4 ? this.kind[i] : this.kind[i] === 4 ? 0 : 3;
   }
 

@@ -2,7 +2,8 @@
 
 use crate::common::capture::Shared;
 use crate::common::{chain, network, saturate, saturated_cell};
-use multihop_core::{NodeId, Span, Time};
+use crate::mac::aggregation::high_throughput;
+use multihop_core::{FlowId, NodeId, Span, Time};
 use multihop_dot11::DcfRules;
 use multihop_frames::{FrameLog as Read, Table, read};
 use multihop_sim::config::Config;
@@ -100,20 +101,58 @@ fn hidden_terminals_collide_in_the_log_as_in_the_tables() {
 }
 
 #[test]
-fn a_cell_takes_less_than_three_bytes_a_transmission_and_a_chain_less_than_four() {
+fn a_transmission_takes_less_than_three_bytes() {
+    let mut aggregates = high_throughput(&[[0.0, 0.0], [100.0, 0.0], [0.0, 100.0]]);
+    for (from, to) in [(0, 1), (2, 0)] {
+        saturate(&mut aggregates, from, to);
+    }
     let configs = [
-        (4.0, relayed(DcfRules::NS2, 4)),
-        (4.0, relayed(DcfRules::IEEE, 3)),
-        (3.0, saturated_cell(DcfRules::IEEE, 8)),
+        (1.6, relayed(DcfRules::NS2, 4)),
+        (2.0, relayed(DcfRules::IEEE, 3)),
+        (2.0, saturated_cell(DcfRules::IEEE, 8)),
+        (3.0, aggregates),
     ];
     for (most, config) in configs {
-        let (outcome, log, bytes) = logged(seconds(config, 20));
+        let (outcome, log, bytes) = logged(seconds(config, 10));
         check(&outcome, &log);
         let transmissions = log.column(Table::Transmissions, "start").len();
         let each = bytes as f64 / transmissions as f64;
-        assert!(each < most, "{each} B for each of {transmissions} transmissions");
         println!("{each:.2} B each of {transmissions}");
+        assert!(each < most, "{each} B for each of {transmissions} transmissions");
     }
+}
+
+/// The packets of aggregates that arrived are those that their receiver took.
+#[test]
+fn packets_of_aggregates_are_in_the_log() {
+    let mut config = high_throughput(&[[0.0, 0.0], [100.0, 0.0]]);
+    saturate(&mut config, 0, 1);
+    let (outcome, log, _) = logged(seconds(config, 2));
+    check(&outcome, &log);
+    let arrived = log.column(Table::Mpdus, "outcome").iter().filter(|outcome| **outcome == 0).count();
+    assert!(arrived > 1_000, "{arrived}");
+    let aggregates = of_sort(&log, "kind").iter().filter(|kind| **kind == 2).count();
+    assert!(log.column(Table::Mpdus, "start").len() > 2 * aggregates);
+    let starts = log.column(Table::Transmissions, "start");
+    assert!(log.column(Table::Mpdus, "start").iter().all(|start| starts.binary_search(start).is_ok()));
+}
+
+#[test]
+fn a_selection_of_flows_has_their_frames_and_the_answers() {
+    let mut config = network(DcfRules::IEEE, &[[0.0, 0.0], [100.0, 0.0], [0.0, 100.0], [100.0, 100.0]]);
+    saturate(&mut config, 0, 1);
+    saturate(&mut config, 2, 3);
+    let config = seconds(config, 2);
+    let (_, whole, _) = logged_of(&config, Selection::default());
+    let (_, part, _) = logged_of(&config, Selection { flows: vec![FlowId(1)], ..Selection::default() });
+    let (from, to) = (of_sort(&whole, "from"), of_sort(&whole, "to"));
+    let wanted: Vec<i64> = (0..from.len())
+        .filter(|at| [[2, 3], [3, 2]].contains(&[from[*at], to[*at]]))
+        .map(|at| whole.column(Table::Transmissions, "start")[at])
+        .collect();
+    assert!(wanted.len() > 100 && wanted.len() < from.len());
+    assert_eq!(part.column(Table::Transmissions, "start"), wanted);
+    assert!(of_sort(&part, "kind").contains(&3), "answers are there");
 }
 
 #[test]
@@ -133,7 +172,8 @@ fn a_selection_is_a_part_of_the_whole() {
     let (_, whole, _) = logged_of(&config, Selection::default());
     let between = [Time::from_ns(1_000_000_000), Time::from_ns(2_000_000_000)];
     let nodes = vec![NodeId(3)];
-    let (_, part, _) = logged_of(&config, Selection { nodes, between: Some(between) });
+    let (_, part, _) =
+        logged_of(&config, Selection { nodes, between: Some(between), ..Selection::default() });
     let (from, to) = (of_sort(&whole, "from"), of_sort(&whole, "to"));
     let starts: Vec<i64> = whole
         .column(Table::Transmissions, "start")

@@ -1,0 +1,83 @@
+"""Frame logs of captures: what a sniffer saw, in lanes; what it cannot have seen is concluded, or not there."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from multihop import _core
+from multihop.base.errors import UserError
+
+#: A log of a capture has no more transmissions than these: a page holds no more.
+MOST = 5_000_000
+
+
+@dataclass(frozen=True)
+class CapturedLog:
+    """What was written: of which interface of how many, how much, and why the capture could not be read to its end."""
+
+    interface: int
+    interfaces: int
+    name: str
+    transmissions: int
+    broken: str | None
+
+
+def capture_frames(
+    capture: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    interface: int | None = None,
+    between: tuple[float, float] | None = None,
+    stamps: Literal["begin", "mpdu", "end"] | None = None,
+) -> CapturedLog:
+    """Writes the transmissions that an interface of a monitor-mode capture saw to the frame log `out`.
+
+    Args:
+        capture: pcap or pcapng, plain or gzip.
+        out: the frame log, which `multihop.frames` and `multihop view` read. `inferred` of its description names what
+            was concluded.
+        interface: its number in the file; by default the one that saw most.
+        between: only what begins between these instants, in seconds after the first frame.
+        stamps: what stamps mark; found out by default.
+
+    Raises:
+        UserError: if it cannot be read, has no frame that can be placed in time, or has more than five million
+            transmissions in the interval.
+    """
+    path = Path(capture)
+    window = None if between is None else (round(between[0] * 1e9), round(between[1] * 1e9))
+    return write_capture_log(path, Path(out), interface=interface, between=window, stamps=stamps)
+
+
+def write_capture_log(
+    capture: Path,
+    out: Path,
+    *,
+    interface: int | None = None,
+    between: tuple[int, int] | None = None,
+    stamps: str | None = None,
+    most: int = MOST,
+) -> CapturedLog:
+    """The same with an interval in nanoseconds, and `most` transmissions.
+
+    Raises:
+        UserError: as `capture_frames`.
+    """
+    try:
+        number, found, names, broken = _core.capture_frames(
+            str(capture), str(out), capture.name, stamps, interface, between, most
+        )
+    except (_core.CaptureError, OSError) as error:
+        raise UserError(f"{capture}: {error}") from error
+    if found > most:
+        raise UserError(
+            f"{capture}: {found} transmissions are more than the {most} of a frame log of a capture; "
+            'name a window of time after its first frame, as in --between "10 s, 12 s"'
+        )
+    if found == 0:
+        where = "" if between is None else " in this interval"
+        raise UserError(f"{capture}: no frame with a time stamp{where}; needs a capture of monitor mode")
+    return CapturedLog(number, len(names), names[number] or f"interface {number}", found, broken)

@@ -1,0 +1,134 @@
+// Packed streams of bytes, and the columns of tables that need no model. crates/frames says what they are (rans.rs, coding.rs).
+
+const RANS = { total: 4096, bits: 12, low: 2 ** 23 };
+
+function damaged() { return new Error("The frame log is damaged."); }
+
+/** Reads numbers from bytes, one after the other. */
+export class Bytes {
+  constructor(bytes) {
+    this.bytes = bytes;
+    this.at = 0;
+  }
+
+  byte() {
+    if (this.at >= this.bytes.length) throw damaged();
+    this.at += 1;
+    return this.bytes[this.at - 1];
+  }
+
+  /** A varint: seven bits in each byte, the lowest first. */
+  take() {
+    let byte = this.byte();
+    let value = byte & 0x7f;
+    for (let scale = 128; byte & 0x80; scale *= 128) {
+      byte = this.byte();
+      value += (byte & 0x7f) * scale;
+    }
+    return value;
+  }
+
+  /** The packed stream that is next. */
+  unpack() {
+    const length = this.take();
+    if (!length) return new Bytes(new Uint8Array(0));
+    const size = this.take();
+    const end = this.at + Math.floor(size / 2);
+    if (length > 2 ** 24 || end > this.bytes.length) throw damaged();
+    const content = this.bytes.subarray(this.at, end);
+    this.at = end;
+    return new Bytes(size % 2 ? unransed(new Bytes(content), length) : content);
+  }
+
+  isOver() { return this.at === this.bytes.length; }
+}
+
+/** Bytes that were coded by their frequencies. */
+function unransed(content, length) {
+  const symbols = new Uint8Array(RANS.total);
+  const frequencies = new Uint16Array(256);
+  const starts = new Uint16Array(256);
+  let sum = 0;
+  let symbol = 0;
+  for (let left = content.byte() + 1; left > 0; left -= 1) {
+    symbol += content.byte();
+    const frequency = content.take() + 1;
+    if (symbol > 255 || sum + frequency > RANS.total) throw damaged();
+    frequencies[symbol] = frequency;
+    starts[symbol] = sum;
+    symbols.fill(symbol, sum, sum + frequency);
+    sum += frequency;
+  }
+  if (sum !== RANS.total) throw damaged();
+  let state = 0;
+  for (let index = 0; index < 4; index += 1) state = state * 256 + content.byte();
+  const out = new Uint8Array(length);
+  const { bytes } = content;
+  let { at } = content;
+  for (let index = 0; index < length; index += 1) {
+    const slot = state & (RANS.total - 1);
+    const found = symbols[slot];
+    state = frequencies[found] * (state >>> RANS.bits) + slot - starts[found];
+    while (state < RANS.low) {
+      if (at >= bytes.length) throw damaged();
+      state = state * 256 + bytes[at];
+      at += 1;
+    }
+    out[index] = found;
+  }
+  return out;
+}
+
+/** 0, 1, 2, 3 are 0, -1, 1, -2. */
+export function unzigzag(value) {
+  const half = Math.floor(value / 2);
+  return value % 2 ? -half - 1 : half;
+}
+
+/** A length of time, which may be whole microseconds. */
+export function ofThousands(number) {
+  const value = unzigzag(Math.floor(number / 2));
+  return number % 2 ? value : value * 1000;
+}
+
+/** The values of a column: `keys` and `counts` are the columns that its coding refers to, `starts` the beginnings of the block's transmissions. */
+function column(block, { coding }, { keys, counts, starts }, out, first, rows) {
+  const places = coding === "after" ? block.unpack() : null;
+  const numbers = block.unpack();
+  const last = new Map();
+  let before = -1;
+  let place = 0;
+  for (let row = first; row < first + rows; row += 1) {
+    const number = numbers.take();
+    if (coding === "plain") out[row] = number;
+    else if (coding === "optional") out[row] = number - 1;
+    else if (coding === "after") {
+      place += unzigzag(places.take());
+      out[row] = (place ? starts[place - 1] : 0) + unzigzag(number);
+    } else {
+      const key = coding === "follows" ? before : keys ? keys[row] : 0;
+      const count = counts ? counts[row] : 0;
+      const known = last.get(key) || { value: 0, count: 0, step: 0 };
+      const guess = known.value + (count - known.count) * known.step;
+      let value;
+      if (coding === "follows") value = number ? unzigzag(number - 1) : guess;
+      else value = guess + (coding === "time-by" || coding === "paced-by" ? ofThousands(number) : unzigzag(number));
+      if (counts && count !== known.count) known.step = Math.trunc((value - known.value) / (count - known.count));
+      known.value = value;
+      known.count = count;
+      last.set(key, known);
+      before = value;
+      out[row] = value;
+    }
+  }
+  if (!numbers.isOver()) throw damaged();
+}
+
+/** Appends rows of a table to its columns, from row `first` on. */
+export function unpackRows(block, table, columns, first, rows, starts = []) {
+  for (const described of table.columns) {
+    const by = described.by === undefined ? [] : [described.by].flat();
+    const [keys, counts] = by.map((index) => columns[table.columns[index].name]);
+    column(block, described, { keys, counts, starts }, columns[described.name], first, rows);
+  }
+}
