@@ -18,8 +18,8 @@ from validation.scenarios import Scenario, ns3_chain
 #: By kind of cell: how far goodput, and mean delay, may be off.
 SATURATED, LOSSY, CHAINS, SHARES = 0.05, 0.05, 0.10, 0.05
 
-#: ns-3.37 gives MPDUs up by their lifetime alone, as the standard has it, and its recipients wait for what is missing without end. Where
-#: hidden senders let next to nothing through, this decides.
+#: ns-3.37 gives MPDUs up by their lifetime alone, as the standard has it, and its recipients wait for what is missing
+#: without end.
 ENDLESS: Scenario = {"retry_limit": "none", "reordering_timeout": "off"}
 
 #: As ns-3.37 has EDCA: the standard's parameters, but one exchange at a time of best effort and background.
@@ -66,9 +66,7 @@ def scenario(cell: Cell) -> Scenario:
     """The cell. Its responses are at 24 Mb/s by the standard's rule in both."""
     phy = cell.phy
     one: Scenario = {"ac_vi": ONE_EXCHANGE, "ac_vo": ONE_EXCHANGE} if cell.one_exchange else {}
-    edca: Scenario = {} if _is_of_best_effort(cell) and cell.hops == 1 else {"edca": EDCA | one}
-    endless = ENDLESS if cell.hops > 1 else {}
-    aggregation: Scenario = {"a_mpdu": f"{cell.ampdu} B", "window": 64} if cell.ampdu else {"a_mpdu": "off"}
+    aggregation: Scenario = {"a_mpdu": f"{cell.ampdu} B", "window": 64} | ENDLESS if cell.ampdu else {"a_mpdu": "off"}
     return {
         "name": cell.name.replace(" ", "-").replace(",", ""),
         "duration": f"{sinr.WARMUP + cell.seconds} s",
@@ -83,8 +81,8 @@ def scenario(cell: Cell) -> Scenario:
             "rules": "ieee",
             "rts_threshold": "0 B" if cell.rts else "off",
             "queue": 500,
-            "aggregation": aggregation | endless,
-            **edca,
+            "aggregation": aggregation,
+            "edca": EDCA | one,
         },
         "medium": MEDIUM | {"sensitivity": f"{cell.taken_dbm} dBm", "packet_error_rate": cell.lost},
         "topology": {
@@ -136,10 +134,6 @@ def fixed_point(seeds: int) -> list[AggregationRow]:
         against = Against("goodput", ours, fixed_point_bps(stations, SENT) / 1e3, 0.0)
         rows.append(AggregationRow(f"{stations} stations", against, None, 0.01))
     return rows
-
-
-def _is_of_best_effort(cell: Cell) -> bool:
-    return all(flow.category == "BE" for flow in cell.flows)
 
 
 def _mean_delay_ms(run: Result) -> float:
