@@ -54,7 +54,7 @@ mod tests {
 
     fn of(standard: Standard, bandwidth: Bandwidth, scheme: u8) -> Option<f64> {
         let phy = Phy::new(standard, Preamble::Long);
-        let phy = phy.clone().with_options(PpduOptions { bandwidth, ..phy.options() });
+        let phy = phy.with_options(PpduOptions { bandwidth, ..phy.options() });
         phy.sensitivity_dbm(Mcs { streams: 1, scheme })
     }
 
