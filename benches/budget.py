@@ -29,7 +29,17 @@ TABLE = Path(__file__).parent / "budget.toml"
 #: A scenario may cost this much more or less than the table says.
 TOLERANCE = 0.02
 #: Simulated seconds of each scenario: some ten thousand events, so that all of them take less than a minute.
-SCENARIOS = {"chain": 20.0, "chain-11": 5.0, "saturation": 4.0, "grid-10": 4.0, "grid-16": 1.2, "mobile-50": 25.0}
+SCENARIOS = {
+    "chain": 20.0,
+    "chain-11": 5.0,
+    "saturation": 4.0,
+    "grid-10": 4.0,
+    "grid-16": 1.2,
+    "mobile-50": 25.0,
+    "lone-11n": 2.0,
+    "cell-11n": 2.0,
+    "chain-11n": 2.0,
+}
 
 #: What is counted: everything below this function of the engine.
 _EVENT_LOOP = "*World*process*"

@@ -11,8 +11,11 @@ import multihop as package
 from conftest import CHAIN, SCENARIOS
 from multihop.base.errors import UserError
 from multihop.explanation import explain as explanation
+from multihop.explanation.causes import DROP_KINDS
 from multihop.explanation.remedies import Settings, candidates
+from multihop.explanation.words import TITLES
 from multihop.results.causes import CAUSE_TABLES, LOSS_CAUSES
+from multihop.results.columns import DROP_CAUSES
 from multihop.results.statistics import estimate
 from multihop.simulation.scenario import load
 
@@ -299,3 +302,8 @@ def test_runs_without_the_tables_of_causes_are_not_explained():
     assert explanation.of_runs([result], "scenario") is None
     with pytest.raises(UserError, match="no such folder"):
         explanation.explain(SCENARIOS / "nowhere")
+
+
+def test_every_cause_of_a_drop_is_a_cause_with_a_title():
+    assert set(DROP_CAUSES) - {"retry_limit"} == DROP_KINDS.keys(), "what the MAC gives up is told by its frames"
+    assert set(DROP_KINDS.values()) <= TITLES.keys()

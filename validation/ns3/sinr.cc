@@ -280,21 +280,53 @@ Network(const Case& given, NodeContainer nodes, NetDeviceContainer devices)
     return interfaces;
 }
 
+/// A few packets from a node to another.
+static void
+SendFew(const Case& given, NodeContainer nodes, InetSocketAddress destination, uint32_t from, double start)
+{
+    OnOffHelper few("ns3::UdpSocketFactory", destination);
+    few.SetConstantRate(DataRate("40Mbps"), given.payload);
+    few.SetAttribute("MaxBytes", UintegerValue(6 * given.payload));
+    few.Install(nodes.Get(from)).Start(Seconds(start));
+}
+
+/// Where a node sends what is for another.
+static uint32_t
+NextHop(const Case& given, uint32_t node, uint32_t destination)
+{
+    for (const auto& route : given.routes)
+        if (route.node == node && route.destination == destination)
+            return route.next;
+    return destination;
+}
+
 /// A few packets of each flow, one flow after the other: they set the block acknowledgement agreement up, for which ns-3 waits one
-/// millisecond, less than an aggregate takes that gets in between, and then does without for 200.
+/// millisecond, less than an aggregate takes that gets in between, and then does without for 200. TCP needs agreements both ways, and gets
+/// them hop by hop, with somebody who listens: ns-3.37 never sends another packet to a neighbour after a packet to it was repeated, because
+/// of a hidden sender or of an ICMP answer that came across, while the agreement was set up.
 static void
 SetUpAgreements(const Case& given, NodeContainer nodes, Ipv4InterfaceContainer interfaces)
 {
     double start = 0.02;
+    auto setUp = [&](const Flow& flow, uint32_t from, uint32_t to) {
+        InetSocketAddress destination(interfaces.GetAddress(to), 9);
+        destination.SetTos(flow.tos);
+        SendFew(given, nodes, destination, from, start);
+        start += 9e-3;
+    };
+    bool listens = false;
     for (const auto& flow : given.flows)
     {
-        InetSocketAddress destination(interfaces.GetAddress(flow.to), 9);
-        destination.SetTos(flow.tos);
-        OnOffHelper few("ns3::UdpSocketFactory", destination);
-        few.SetConstantRate(DataRate("40Mbps"), given.payload);
-        few.SetAttribute("MaxBytes", UintegerValue(6 * given.payload));
-        few.Install(nodes.Get(flow.from)).Start(Seconds(start));
-        start += 9e-3;
+        if (flow.kind != "tcp")
+        {
+            setUp(flow, flow.from, flow.to);
+            continue;
+        }
+        if (!std::exchange(listens, true))
+            PacketSinkHelper("ns3::UdpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), 9)).Install(nodes);
+        for (auto [from, to] : {std::pair(flow.from, flow.to), std::pair(flow.to, flow.from)})
+            for (uint32_t node = from; node != to; node = NextHop(given, node, to))
+                setUp(flow, node, NextHop(given, node, to));
     }
 }
 

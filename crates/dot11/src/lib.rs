@@ -6,6 +6,7 @@
 //! * [`Durations`]: what the frames of an exchange write into their duration fields, which others take as their NAV.
 //! * [`bit_error_rate`] and its relatives: how many bits a receiver gets wrong at a given ratio of signal to interference and
 //!   noise; [`ErrorTable`] is what is asked for each frame.
+//! * [`Phy::sensitivity_dbm`]: the least power at which a receiver has to decode a rate.
 //! * [`DcfRules`]: the rules of the distributed coordination function, with every departure of ns-2 named.
 //! * [`EdcaParameters`]: what the access categories of quality of service contend with, and [`user_priority`]: what packets are of
 //!   which.
@@ -21,6 +22,7 @@ mod mcs;
 mod phy;
 mod ppdu;
 mod rules;
+mod sensitivity;
 mod special;
 
 pub use duration::{ACK_DURATION, Durations};

@@ -3,7 +3,7 @@
 use crate::mobility::Moved;
 use multihop_dot11::DataRate;
 use multihop_link::Discipline;
-use multihop_sim::config::{Config, NodeConfig, SchemeConfig};
+use multihop_sim::config::{Config, NodeConfig, Persistence, SchemeConfig};
 use multihop_sim::mobility::Mobility;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -35,10 +35,12 @@ pub(super) fn hash(
         ack_rate,
         mac,
         aggregation,
+        persistence,
         rate_control,
         edca,
         discipline,
         medium,
+        sensitivity_by_rate,
         fading,
         delays_by_distance,
         causes: _,
@@ -77,6 +79,12 @@ pub(super) fn hash(
     }
     if let Some(limits) = aggregation {
         write!(sink, " {limits:?}").expect("a digest takes all text");
+    }
+    if *persistence != Persistence::default() {
+        write!(sink, " {persistence:?}").expect("a digest takes all text");
+    }
+    if *sensitivity_by_rate {
+        sink.write_str(" sensitivity by rate").expect("a digest takes all text");
     }
     if let Some(fading) = fading {
         write!(sink, " {fading:?}").expect("a digest takes all text");

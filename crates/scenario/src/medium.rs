@@ -71,6 +71,10 @@ keys! {
     noise: Power = NOISE;
     /// Frames below this power are not noticed as frames: they only add to the noise.
     sensitivity: Power = SENSITIVITY;
+    /// Frames are decoded down to the power of the standard for their rate or scheme, besides what noise and interference do (802.11-2016,
+    /// tables 17-18, 19-23 and 21-25; 802.11ax-2021, table 27-51): -82 dBm at MCS 0 to -64 dBm at MCS 7, in 20 MHz. Weaker ones are
+    /// noticed, down to `sensitivity`, and not decoded. Most receivers do better.
+    sensitivity_by_rate: bool = false;
     /// The medium is busy where the total received power is at least this, or a frame is being received.
     carrier_sense: Power = CARRIER_SENSE;
     /// How power falls with distance. Default: log-distance with exponent 3 and 40 dB at 1 m.
@@ -239,6 +243,11 @@ impl Medium {
     pub(super) fn fading(&self, document: &Document<'_>, phy: &Phy) -> Result<Option<FadingConfig>> {
         let Medium::Sinr(Sinr { fading: Some(fading), .. }) = self else { return Ok(None) };
         fading.resolve(document, phy).map(Some)
+    }
+
+    /// Does the power at which frames are decoded go by their rate?
+    pub(super) fn has_sensitivity_by_rate(&self) -> bool {
+        matches!(self, Medium::Sinr(Sinr { sensitivity_by_rate: true, .. }))
     }
 
     /// Are frames delayed by distance?

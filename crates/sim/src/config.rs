@@ -54,6 +54,8 @@ pub struct Config {
     pub mac: MacConfig,
     /// Aggregation under block acknowledgement agreements; none for one packet and one ACK at a time.
     pub aggregation: Option<AggregationConfig>,
+    /// How long its ends hold on to MPDUs, where that is not as usual.
+    pub persistence: Persistence,
     /// How stations choose the rate of unicast DATA; none where each link has the one above, or one of its own.
     pub rate_control: Option<RateControlConfig>,
     /// What each access category contends with, by [`multihop_dot11::AccessCategory`]; none for one queue under the DCF.
@@ -62,6 +64,8 @@ pub struct Config {
     pub discipline: Discipline,
     /// The medium.
     pub medium: MediumConfig,
+    /// With powers and SINR: a receiver decodes no frame whose power is below the standard's sensitivity of its rate.
+    pub sensitivity_by_rate: bool,
     /// How its powers vary over time, if they do.
     pub fading: Option<FadingConfig>,
     /// Frames reach each listener as late as light does; `medium.propagation_delay` is zero then.
@@ -176,6 +180,17 @@ pub struct AggregationConfig {
     pub rts: bool,
     /// A single MPDU is sent as an A-MPDU of one, as in VHT and HE PPDUs (10.13.8).
     pub single_delimited: bool,
+}
+
+/// How long the ends of a block acknowledgement agreement hold on to an MPDU. As usual, an MPDU has as many tries as a frame, and
+/// [`AggregationConfig::reordering_timeout`] holds.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Persistence {
+    /// Transmissions of an MPDU, alone or among others, before it is given up, if not `short_retry_limit`; `u32::MAX` for no end. One that
+    /// was sent alone `short_retry_limit` times is given up besides.
+    pub retry_limit: Option<u32>,
+    /// A receiver waits for what is missing without end.
+    pub reorders_without_end: bool,
 }
 
 /// The medium: who hears whom, and what survives.

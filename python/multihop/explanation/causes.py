@@ -42,6 +42,7 @@ DROP_KINDS = {
     "lifetime": "lifetime",
     "aqm": "aqm",
     "wire_loss": "wire-loss",
+    "reordering": "reordering",
 }
 
 

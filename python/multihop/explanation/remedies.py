@@ -126,6 +126,9 @@ def _for(cause: Cause, account: FlowAccount, nodes: Nodes, settings: Settings) -
             return [*channel, *_rts(settings, on=False), *_schemes(account, settings)]
         case "policy" | "transport":
             return [*_queue(settings)[1:], *_schemes(account, settings)]
+        case "reordering":
+            timeout = {"mac.aggregation.reordering_timeout": "1 s"}
+            return [Remedy("reordering buffers that wait for a second", timeout)]
         case "no-route" | "broken" | "off" | "hop-limit":
             return _etx(settings)
     return []

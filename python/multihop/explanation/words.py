@@ -32,6 +32,7 @@ TITLES = {
     "broken": "a broken next hop",
     "hop-limit": "packets that went in circles",
     "wire-loss": "a lossy wire",
+    "reordering": "a reordering buffer that waited no longer",
     "given-up": "frames given up after the retry limit",
     "contention": "a medium that others use",
     "transport": "the transport, which leaves the path unused",

@@ -1,11 +1,11 @@
 //! `[mac.aggregation]`: several packets in one frame, under block acknowledgement agreements.
 
 use crate::document::{Document, KeyPath, Result, key};
-use crate::values::Switch;
+use crate::values::{Limit, Switch};
 use multihop_core::Span;
 use multihop_dot11::{Phy, Standard};
 use multihop_schemes::quantity::{Duration, Size};
-use multihop_sim::config::AggregationConfig;
+use multihop_sim::config::{AggregationConfig, Persistence};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -36,9 +36,15 @@ pub struct Aggregation {
     /// Least time between the beginnings of two MPDUs of an A-MPDU, which their recipient needs: 0 to 16 us. Default: 0 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spacing: Option<Duration>,
-    /// A recipient waits so long for an MPDU before it passes on those behind it. Default: 100 ms, as in Linux.
+    /// Transmissions of an MPDU, alone or among others, before it is given up: `"none"` for no end, as the standard has it under a block
+    /// acknowledgement agreement, where lifetimes alone end tries (802.11-2020, 10.23.2.12.1), and as ns-3. One that is sent alone
+    /// `mac.short_retry_limit` times is given up besides. Default: `mac.short_retry_limit`, because drivers have such a limit.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reordering_timeout: Option<Duration>,
+    pub retry_limit: Option<Limit>,
+    /// A recipient waits so long for an MPDU before it passes on those behind it: `"off"` for without end, as in the standard and in ns-3.
+    /// Default: 100 ms, as in Linux.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reordering_timeout: Option<Switch<Duration>>,
     /// A-MPDUs of several MPDUs are sent after RTS/CTS, whatever `mac.rts_threshold` is. Default: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rts: Option<bool>,
@@ -91,6 +97,14 @@ pub(super) fn resolve(
 }
 
 impl Aggregation {
+    /// How long the ends of an agreement hold on to MPDUs.
+    pub(super) fn persistence(&self) -> Persistence {
+        Persistence {
+            retry_limit: self.retry_limit.map(|limit| limit.get().unwrap_or(u32::MAX)),
+            reorders_without_end: self.reordering_timeout == Some(Switch::Off),
+        }
+    }
+
     fn resolve(
         &self,
         document: &Document<'_>,
@@ -136,7 +150,7 @@ impl Aggregation {
             spacing: time("spacing", self.spacing, Span::ZERO, "16 us")?,
             reordering_timeout: time(
                 "reordering_timeout",
-                self.reordering_timeout,
+                self.reordering_timeout.and_then(Switch::at),
                 Span::from_ms(100),
                 "10 s",
             )?,

@@ -17,7 +17,7 @@ use multihop_dot11::{
     self as dot11, AccessCategory, BackoffDraw, DcfRules, EdcaParameters, EifsRule, Microseconds,
 };
 use multihop_schemes::quantity::{Duration, Size};
-use multihop_sim::config::{AggregationConfig, MacConfig, RateControlConfig};
+use multihop_sim::config::{AggregationConfig, MacConfig, Persistence, RateControlConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -141,6 +141,11 @@ impl Mac {
         phy: &dot11::Phy,
     ) -> Result<Option<AggregationConfig>> {
         aggregation::resolve(document, self.aggregation.as_ref(), phy)
+    }
+
+    /// How long the ends of its agreements hold on to MPDUs.
+    pub(crate) fn persistence(&self) -> Persistence {
+        self.aggregation.as_ref().map_or_else(Persistence::default, Aggregation::persistence)
     }
 
     /// How stations choose rates over a PHY, if they do.

@@ -205,10 +205,14 @@ pub(crate) fn radius(config: &Config) -> Option<f64> {
             let errors = [config.data_rate, ack_rate.into()]
                 .map(|rate| config.phy.error_table(rate).expect("the rate belongs to the PHY"));
             let noise = femtowatts(*noise_mw).max(1) as f64;
+            let by_rate = |rate| config.phy.sensitivity_dbm(rate).filter(|_| config.sensitivity_by_rate);
+            let least_dbm = [config.data_rate, ack_rate.into()].into_iter().filter_map(by_rate);
+            let least_mw = least_dbm.map(|dbm| 10f64.powf(dbm / 10.0)).fold(0.0, f64::max);
             let usable_at = |distance| {
                 let power_mw = transmit_power_mw * path_loss.gain(distance);
                 let ratio = femtowatts(power_mw) as f64 / noise;
                 power_mw >= *sensitivity_mw
+                    && power_mw >= least_mw
                     && usable(errors[0].bit_success_ln(ratio), errors[1].bit_success_ln(ratio))
             };
             let (mut near, mut far) = (0.0, DISTANCE_MAX);

@@ -18,5 +18,6 @@ mod mobility;
 mod own_scheme;
 mod re_tfrc;
 mod schemes;
+mod sensitivity;
 mod traces;
 mod wlan;

@@ -3,6 +3,7 @@
 //! The rate is chosen anew when an access was won. Failures in a row go down the chain of the control; a new chain begins when something was
 //! acknowledged, or given up. Responses follow from the rate of what they answer.
 
+use super::timing::errors_at;
 use super::{Cargo, Context, Mac, Timing};
 use crate::config::Config;
 use crate::medium::{Collisions, RateClass, RateErrors, RateSet};
@@ -96,14 +97,15 @@ impl RateChoices {
             most_tries: u8::try_from(timing.short_retry_limit / 3).unwrap_or(u8::MAX).max(1),
             by_snr: Vec::new(),
         };
-        let errors: Vec<RateErrors> = rates.iter().map(|rate| RateErrors::new(&config.phy, *rate)).collect();
+        let errors: Vec<RateErrors> = rates.iter().map(|rate| errors_at(config, *rate)).collect();
         let aggregates = timing.aggregation.is_some();
-        let by_snr = RateTable::snrs().map(|snr| best_at(&errors, &table, aggregates, snr)).collect();
-        let table = RateTable { by_snr, ..table };
         let noise = match &timing.collisions {
             Collisions::Sinr { noise, .. } => *noise as f64,
             Collisions::Pairwise { .. } => 1.0, // nobody asks: scenarios refuse what would
         };
+        let by_snr =
+            RateTable::snrs().map(|snr| best_at(&errors, &table, aggregates, [snr, noise])).collect();
+        let table = RateTable { by_snr, ..table };
         Some(RateChoices { algorithm, table, sets, most_failures: timing.short_retry_limit, noise })
     }
 
@@ -115,12 +117,15 @@ impl RateChoices {
 
 /// The candidate of the highest goodput at a signal-to-noise ratio in dB, of frames of [`AVERAGE_BYTES`]; in A-MPDUs they are taken to be so
 /// many that their overhead does not count.
-fn best_at(errors: &[RateErrors], table: &RateTable, aggregates: bool, snr: f64) -> u8 {
+fn best_at(errors: &[RateErrors], table: &RateTable, aggregates: bool, [snr, noise]: [f64; 2]) -> u8 {
     let ratio = 10f64.powf(snr / 10.0);
     let bits = 8.0 * f64::from(AVERAGE_BYTES);
     let goodput = |place: usize| {
         let Candidate { payload, overhead, .. } = table.candidates[place];
         let around = if aggregates { Span::ZERO } else { overhead };
+        if ratio * noise < errors[place].least {
+            return 0.0;
+        }
         (errors[place].table.bit_success_ln(ratio) * bits).exp() / (payload + around).seconds()
     };
     let goodputs: Vec<f64> = (0..errors.len()).map(goodput).collect();

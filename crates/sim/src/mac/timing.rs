@@ -35,6 +35,10 @@ pub struct Timing {
     pub differentiates: bool,
     /// Transmissions before giving up, without and with RTS.
     pub short_retry_limit: u32,
+    /// Tries of an MPDU before it is given up.
+    pub mpdu_retry_limit: u32,
+    /// How long a receiver waits for an MPDU before it passes on what it holds; none for without end.
+    pub reordering_timeout: Option<Span>,
     /// Transmissions of DATA after RTS before giving up.
     pub long_retry_limit: u32,
     /// Rates and times of frames on links without a rate of their own, and of broadcasts.
@@ -120,6 +124,11 @@ impl Timing {
             busy_period_counts_as_slot: rules.busy_period_counts_as_slot || config.edca.is_some(),
             differentiates: config.edca.is_some(),
             short_retry_limit: limit(config.mac.short_retry_limit),
+            mpdu_retry_limit: config.persistence.retry_limit.unwrap_or(limit(config.mac.short_retry_limit)),
+            reordering_timeout: config
+                .aggregation
+                .filter(|_| !config.persistence.reorders_without_end)
+                .map(|limits| limits.reordering_timeout),
             long_retry_limit: limit(config.mac.long_retry_limit),
             nominal,
             others,
@@ -507,10 +516,16 @@ impl OwnRates {
     }
 }
 
+/// What a receiver of the run makes of a rate.
+pub fn errors_at(config: &Config, rate: DataRate) -> RateErrors {
+    let errors = RateErrors::new(&config.phy, rate);
+    if config.sensitivity_by_rate { errors.above_sensitivity(&config.phy, rate) } else { errors }
+}
+
 fn collisions<'a>(config: &Config, links: impl Iterator<Item = &'a LinkTiming>) -> Collisions {
     let rates: Vec<DataRate> = links.flat_map(LinkTiming::data_rates).collect();
     let sinr = |noise_mw: f64, sensitivity_mw: f64, measured: bool| {
-        let errors = |rate: &DataRate| RateErrors::new(&config.phy, *rate);
+        let errors = |rate: &DataRate| errors_at(config, *rate);
         Collisions::Sinr {
             noise: femtowatts(noise_mw).max(1),
             sensitivity: femtowatts(sensitivity_mw),

@@ -1,6 +1,6 @@
 //! Bit errors at a rate, by powers, and where those without interference were measured.
 
-use super::Link;
+use super::{Link, femtowatts};
 use multihop_dot11::{DataRate, ErrorTable, Modulation, Phy};
 
 /// Bit errors at a rate.
@@ -10,6 +10,8 @@ pub struct RateErrors {
     pub table: ErrorTable,
     /// The rate in bits per second.
     pub bps: f64,
+    /// Frames of less power in femtowatts are not decoded, whatever the noise.
+    pub least: f64,
 }
 
 /// Bit errors rarer than this, one frame of 1500 bytes in a thousand, are distinguished from none by no measurement.
@@ -23,13 +25,29 @@ impl RateErrors {
     pub fn new(phy: &Phy, rate: DataRate) -> RateErrors {
         let known = phy.error_table(rate).zip(phy.bit_rate(rate));
         let (table, rate) = known.expect("the rate belongs to the PHY");
-        RateErrors { table, bps: rate.bps() as f64 }
+        RateErrors { table, bps: rate.bps() as f64, least: 0.0 }
+    }
+
+    /// The same of a receiver that decodes nothing below the standard's sensitivity of the rate.
+    #[must_use]
+    pub fn above_sensitivity(self, phy: &Phy, rate: DataRate) -> RateErrors {
+        let least = phy.sensitivity_dbm(rate).map_or(0.0, |dbm| femtowatts(10f64.powf(dbm / 10.0)) as f64);
+        RateErrors { least, ..self }
+    }
+
+    /// The ln of the chance of a bit by powers alone.
+    pub fn bit_success_ln(&self, power: f64, noise: f64) -> f64 {
+        if power < self.least { f64::NEG_INFINITY } else { self.table.bit_success_ln(power / noise) }
     }
 
     /// Of preambles and headers of OFDM: as if their whole length were bits at 6 Mb/s, which their signal fields are (802.11-2016,
     /// 17.3.4, 19.3.9.4.3). At 0 dB next to none is recognized, at 4 dB next to all are.
     pub fn of_header() -> RateErrors {
-        RateErrors { table: ErrorTable::new(Modulation::Ofdm { bits: 1, code: (1, 2) }), bps: 6e6 }
+        RateErrors {
+            table: ErrorTable::new(Modulation::Ofdm { bits: 1, code: (1, 2) }),
+            bps: 6e6,
+            least: 0.0,
+        }
     }
 
     /// The noise at the listener of a link whose errors without interference were measured, where `noise` is the medium's: less than that
@@ -56,7 +74,7 @@ mod tests {
     const NOISE: f64 = 316.0; // -95 dBm
 
     fn errors() -> RateErrors {
-        RateErrors { table: ErrorTable::new(Modulation::Cck11), bps: 11e6 }
+        RateErrors { table: ErrorTable::new(Modulation::Cck11), bps: 11e6, least: 0.0 }
     }
 
     fn link(snr_db: f64, delivery: f64) -> Link {

@@ -121,7 +121,7 @@ impl Locked<'_> {
         let Some(bits) = self.bits.filter(|_| !*measured) else {
             return 0.0; // what the link loses alone is in its own bit errors
         };
-        let RateErrors { table, bps } = &errors[bits.rate];
+        let RateErrors { table, bps, .. } = &errors[bits.rate];
         let bits = frame.airtime().saturating_sub(frame.overhead).seconds() * bps;
         bits * table.bit_success_ln(self.lock.power / *noise as f64)
     }

@@ -411,6 +411,8 @@ impl Radio {
             reception = Reception::Transmitting;
         } else if !intact {
             reception = if locked.is_recognized() { Reception::FcsError } else { Reception::Noise };
+        } else if is_too_weak(collisions, link, frame) {
+            (reception, failed_alone) = (Reception::FcsError, true);
         } else {
             let ln_success = locked.ln_success() + link.ln_bit_success * f64::from(frame.bytes) * 8.0;
             let loss = if frame.kind == FrameKind::Data { loss } else { 0.0 };
@@ -508,4 +510,8 @@ fn wrong(rng: &mut Rng, ln_success: f64, loss: f64) -> Option<f64> {
     }
     let drawn = rng.unit();
     (drawn >= ln_success.exp() * (1.0 - loss)).then_some(drawn)
+}
+/// Is the power of a frame below what its receiver needs for the rate? Its header, at the lowest rate, was read.
+fn is_too_weak(collisions: &Collisions, link: &Link, frame: &Frame) -> bool {
+    matches!(collisions, Collisions::Sinr { errors, .. } if link.power < errors[frame.rate_index()].least)
 }

@@ -92,7 +92,7 @@ impl LinkQuality {
         let noise = match &self.timing.collisions {
             Collisions::Pairwise { .. } | Collisions::Sinr { measured: true, .. } => 0.0,
             Collisions::Sinr { noise, errors, .. } => {
-                errors[rates.index(class)].table.bit_success_ln(link.power / *noise as f64)
+                errors[rates.index(class)].bit_success_ln(link.power, *noise as f64)
             }
         };
         (bits * (link.ln_bit_success + noise)).exp()

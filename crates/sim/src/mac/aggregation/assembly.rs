@@ -114,6 +114,7 @@ fn held(next: &Queued<Waiting>, ctx: &Context, head_of_line: Time) -> Held {
         enqueued: next.came,
         head_of_line: head_of_line.max(next.came),
         tries: 0,
+        tries_alone: 0,
         flying: false,
         state: State::Waiting,
     }
@@ -138,8 +139,7 @@ impl Mac {
     /// Wants to send what is in a window; what that is, is decided when the station may.
     fn take_window(&mut self, ctx: &mut Context, index: usize, window: &Window) {
         self.number(window.tid);
-        let first =
-            (0..window.len()).map(|place| window.get(place)).find(|held| held.state == State::Waiting);
+        let first = window.iter().find(|held| held.state == State::Waiting);
         let fresh = first.filter(|held| held.tries == 0);
         let extra =
             fresh.map_or(Span::ZERO, |held| ctx.stack.extra_backoff(&ctx.packets.get(held.packet).packet));
@@ -188,7 +188,7 @@ impl Mac {
         let mut psdu = Psdu::new(&limits, longest, link.mpdu_spacing);
         ctx.loads.get_mut(load).mpdus.clear();
         ctx.loads.get_mut(load).tid = tid;
-        (0..window.len()).for_each(|place| window.get_mut(place).flying = false);
+        window.iter_mut().for_each(|held| held.flying = false);
         out.size = 0;
         let mut place = 0;
         loop {

@@ -1,6 +1,6 @@
 //! Sending what was put together, and what becomes of each MPDU.
 
-use super::window::{Held, Spent, State, Window};
+use super::window::{Held, State, Window};
 use crate::config::AggregationConfig;
 use crate::mac::originator::sent;
 use crate::mac::rate_control::Demands;
@@ -11,7 +11,7 @@ use crate::outcome::LossCause;
 use multihop_core::{DropCause, Exchange, Fate, FrameKind, Interval, LinkEvent, Span};
 use multihop_link::Departure;
 
-use super::sequence::ahead;
+use super::sequence::{after, ahead};
 
 /// What the recipient said.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -100,8 +100,7 @@ impl Mac {
         let window = &mut agreements.originators[self.function.category as usize].windows[index as usize];
         window.airtime = exchange;
         window.mpdus = ctx.loads.get(load).mpdus.len() as u32;
-        for place in 0..window.len() {
-            let held = window.get_mut(place);
+        for held in window.iter_mut() {
             if !held.flying {
                 continue;
             }
@@ -118,6 +117,7 @@ impl Mac {
                 data_tries: held.tries,
             };
             held.tries += 1;
+            held.tries_alone += u32::from(!several);
             let mut packet = Some(held.packet);
             while let Some(handle) = packet {
                 ctx.stack.on_departure(&departure, &mut ctx.packets.get_mut(handle).packet);
@@ -190,12 +190,12 @@ impl Mac {
         let out = self.function.current.take().expect("an exchange is over");
         let index = out.cargo.window().expect("it was one of an agreement");
         let window = &mut agreements.originators[self.function.category as usize].windows[index as usize];
-        decide(window, answer, ctx);
+        let gives_up = decide(window, answer, ctx);
         if self.rates.is_some() && !out.is_request() && answer != Answer::Unreachable {
             let [sent, acknowledged] = window.in_flight();
             self.learn_rate_of(ctx, window.peer, sent, acknowledged);
         }
-        self.report_block(ctx, &out, window, answer);
+        self.report_block(ctx, &out, window, answer, gives_up);
         let gave_up = part_with_packets(window, ctx);
         let answered = matches!(answer, Answer::Ack | Answer::BlockAck(..));
         if answered {
@@ -209,10 +209,8 @@ impl Mac {
                 window.request_tries = 0;
             }
         }
-        let failed = (0..window.len())
-            .any(|place| window.get(place).state == State::Waiting && window.get(place).tries > 0);
         let asked_in_vain = out.is_request() && !window.request;
-        if answered || !failed || asked_in_vain {
+        if answered || asked_in_vain || !window.is_behind() {
             self.reset_cw(ctx); // 10.22.2.2
         } else {
             self.double_cw(ctx);
@@ -226,8 +224,8 @@ impl Mac {
     pub(in crate::mac) fn give_up_first(&mut self, ctx: &mut Context, index: u32) {
         let agreements = self.agreements.as_mut().expect("the station aggregates");
         let window = &mut agreements.originators[self.function.category as usize].windows[index as usize];
-        if let Some(first) = (0..window.len()).find(|place| window.get(*place).state == State::Waiting) {
-            window.get_mut(first).flying = true;
+        if let Some(first) = window.iter_mut().find(|held| held.state == State::Waiting) {
+            first.flying = true;
         }
         self.conclude(ctx, Answer::Unreachable);
     }
@@ -242,8 +240,7 @@ impl Mac {
         let link = ctx.timing.on(out.rates);
         let agreements = self.agreements.as_ref().expect("the station aggregates");
         let window = &agreements.originators[self.function.category as usize].windows[index as usize];
-        let first =
-            (0..window.len()).map(|place| window.get(place)).find(|held| held.state == State::Waiting);
+        let first = window.iter().find(|held| held.state == State::Waiting);
         match first.filter(|_| !out.is_request()) {
             Some(first) => (link.psdu_airtime(first.bytes), link.ack, ctx.timing.needs_rts(first.bytes)),
             None => (link.airtime(RateClass::Control, BLOCK_ACK_REQUEST_BYTES), link.block_ack, false),
@@ -258,7 +255,14 @@ impl Mac {
     }
 
     /// Tells everyone who counts.
-    fn report_block(&self, ctx: &mut Context, out: &Outgoing, window: &mut Window, answer: Answer) {
+    fn report_block(
+        &self,
+        ctx: &mut Context,
+        out: &Outgoing,
+        window: &mut Window,
+        answer: Answer,
+        gives_up: bool,
+    ) {
         let sent_data = u32::from(!out.is_request()) * out.data_tries;
         let spent = &mut window.spent;
         spent.rts_tries += out.rts_tries;
@@ -284,10 +288,12 @@ impl Mac {
             mpdus: window.mpdus,
         };
         for fate in [Fate::Acknowledged, Fate::GivenUp] {
+            if fate == Fate::GivenUp && !gives_up {
+                continue;
+            }
             let Some(exchange) = report_mpdus(ctx, window, &template, fate) else { continue };
             ctx.stack.on_link(&LinkEvent::Exchange(exchange));
         }
-        (0..window.len()).for_each(|place| window.get_mut(place).flying = false);
         let answered = matches!(answer, Answer::Ack | Answer::BlockAck(..));
         let fate = if answered { Fate::Acknowledged } else { Fate::GivenUp };
         self.used_airtime(ctx, out, window.peer, fate, [sent_data, window.mpdus]);
@@ -297,8 +303,8 @@ impl Mac {
 /// Reports the MPDUs of a fate one by one; what they were together, if there were any.
 fn report_mpdus(ctx: &mut Context, window: &mut Window, template: &Exchange, fate: Fate) -> Option<Exchange> {
     let (mut sum, mut flow) = (Sum::default(), None);
-    for place in 0..window.len() {
-        let held = *window.get(place);
+    let mut all_spent = window.spent;
+    for held in window.iter() {
         let is_so = match held.state {
             State::Acknowledged => fate == Fate::Acknowledged,
             State::GivenUp | State::Expired => fate == Fate::GivenUp,
@@ -308,7 +314,7 @@ fn report_mpdus(ctx: &mut Context, window: &mut Window, template: &Exchange, fat
             continue;
         }
         // What the exchange took besides is the first one's.
-        let spent = if flow.is_none() { std::mem::take(&mut window.spent) } else { Spent::default() };
+        let spent = std::mem::take(&mut all_spent);
         let mpdu = Exchange {
             flow: held.flow,
             size: held.size,
@@ -323,10 +329,11 @@ fn report_mpdus(ctx: &mut Context, window: &mut Window, template: &Exchange, fat
             ..*template
         };
         flow.get_or_insert(Exchange { data_tries: spent.data_tries, ..mpdu });
-        sum.add(&held, &mpdu);
+        sum.add(held, &mpdu);
         ctx.record.exchange(&mpdu, ctx.now);
         ctx.stack.on_link(&LinkEvent::Mpdu(mpdu));
     }
+    window.spent = all_spent;
     let head_of_line = template.done - sum.service / sum.mpdus.max(1);
     flow.map(|first| Exchange {
         size: sum.size,
@@ -337,11 +344,13 @@ fn report_mpdus(ctx: &mut Context, window: &mut Window, template: &Exchange, fat
     })
 }
 
-/// What the answer means for each MPDU.
-fn decide(window: &mut Window, answer: Answer, ctx: &Context) {
-    for place in 0..window.len() {
-        let sequence = window.sequence(place);
-        let held = window.get_mut(place);
+/// What the answer means for each MPDU; returns whether any is given up.
+fn decide(window: &mut Window, answer: Answer, ctx: &Context) -> bool {
+    let mut gives_up = false;
+    let mut next = window.start();
+    for held in window.iter_mut() {
+        let sequence = next;
+        next = after(next, 1);
         if held.state != State::Waiting || !(held.flying || held.tries > 0) {
             continue;
         }
@@ -350,7 +359,8 @@ fn decide(window: &mut Window, answer: Answer, ctx: &Context) {
             Answer::BlockAck(start, bitmap) => bitmap.has(usize::from(ahead(start, sequence))),
             Answer::None | Answer::Unreachable => false,
         };
-        let exhausted = held.tries >= ctx.timing.short_retry_limit;
+        let exhausted =
+            held.tries >= ctx.timing.mpdu_retry_limit || held.tries_alone >= ctx.timing.short_retry_limit;
         if arrived {
             held.state = State::Acknowledged;
         } else if exhausted || (answer == Answer::Unreachable && held.flying) {
@@ -358,25 +368,28 @@ fn decide(window: &mut Window, answer: Answer, ctx: &Context) {
         } else if ctx.stack.is_expired(ctx.now, held.enqueued) {
             held.state = State::Expired;
         }
+        gives_up |= matches!(held.state, State::GivenUp | State::Expired);
     }
+    gives_up
 }
 
 /// The packets of MPDUs that are done with leave; returns whether any was not acknowledged.
 fn part_with_packets(window: &mut Window, ctx: &mut Context) -> bool {
     let mut gave_up = false;
-    for place in 0..window.len() {
-        let state = std::mem::replace(&mut window.get_mut(place).state, State::Gone);
-        if state == State::Waiting {
-            window.get_mut(place).state = state;
+    let peer = window.peer;
+    for held in window.iter_mut() {
+        held.flying = false;
+        if held.state == State::Waiting {
             continue;
         }
+        let state = std::mem::replace(&mut held.state, State::Gone);
         gave_up |= matches!(state, State::GivenUp | State::Expired);
-        let mut packet = Some(window.get(place).packet).filter(|_| state != State::Gone);
+        let mut packet = Some(held.packet).filter(|_| state != State::Gone);
         while let Some(handle) = packet {
             packet = ctx.packets.follower(handle);
             match state {
                 State::GivenUp => {
-                    ctx.stack.on_given_up(ctx.now, window.peer, handle, ctx.packets, ctx.record);
+                    ctx.stack.on_given_up(ctx.now, peer, handle, ctx.packets, ctx.record);
                 }
                 State::Expired if !ctx.packets.get(handle).passed_on => {
                     ctx.stack.lose(ctx.now, handle, DropCause::Lifetime, ctx.packets, ctx.record);

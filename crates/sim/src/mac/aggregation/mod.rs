@@ -11,8 +11,8 @@
 //!
 //! A single MPDU is answered by an ACK, several by a compressed block acknowledgement. If that is lost, one is asked for, and nothing is
 //! sent again that had arrived. One is asked for too when an MPDU is given up, so that the recipient passes on what waits behind it.
-//! An MPDU has as many tries as a frame without RTS (`dot11ShortRetryLimit`); a request without answer counts as a try of each MPDU
-//! that it is about.
+//! An MPDU has as many tries as a frame without RTS (`dot11ShortRetryLimit`), as drivers have it, or as `Persistence` says: by the standard
+//! only lifetimes end them (802.11-2020, 10.23.2.12.1). Requests are no tries of MPDUs.
 
 mod assembly;
 mod exchange;

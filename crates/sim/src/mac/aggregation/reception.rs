@@ -6,7 +6,7 @@ use crate::agenda::Lane;
 use crate::mac::{Answered, Context, Mac, Phase};
 use crate::medium::{Frame, Mpdu};
 use crate::slab::Handle;
-use multihop_core::{DropCause, FrameKind, NodeId, Span};
+use multihop_core::{DropCause, FrameKind, NodeId};
 
 impl Agreements {
     fn reordering(&mut self, from: NodeId, tid: u8, size: u32) -> usize {
@@ -76,7 +76,7 @@ impl Mac {
                 ctx.stack.on_received(ctx.now, from, handle, ctx.packets, ctx.record);
             }
         }
-        let timeout = ctx.timing.aggregation.map_or(Span::ZERO, |limits| limits.reordering_timeout);
+        let Some(timeout) = ctx.timing.reordering_timeout else { return };
         let due = agreements.reorderings.iter().filter_map(|known| known.due(timeout)).min();
         match due {
             Some(due) if !ctx.agenda.is_armed(agreements.timer) => {
@@ -88,7 +88,7 @@ impl Mac {
 
     /// A reordering buffer may have waited for too long.
     pub fn on_reordering_due(&mut self, ctx: &mut Context) {
-        let timeout = ctx.timing.aggregation.map_or(Span::ZERO, |limits| limits.reordering_timeout);
+        let Some(timeout) = ctx.timing.reordering_timeout else { return };
         let mut agreements = self.agreements();
         for index in 0..agreements.reorderings.len() {
             if agreements.reorderings[index].due(timeout).is_some_and(|due| due <= ctx.now) {

@@ -34,8 +34,9 @@ pub(super) struct Held {
     pub(super) bytes: u32,
     pub(super) enqueued: Time,
     pub(super) head_of_line: Time,
-    /// Transmissions, and requests for a block acknowledgement of it that nobody answered.
+    /// Transmissions, and those of them in which it was alone in its frame.
     pub(super) tries: u32,
+    pub(super) tries_alone: u32,
     /// It is in the frame that is being sent.
     pub(super) flying: bool,
     pub(super) state: State,
@@ -120,6 +121,21 @@ impl Window {
     /// The same, to change it.
     pub(super) fn get_mut(&mut self, place: usize) -> &mut Held {
         &mut self.held[place]
+    }
+
+    /// The MPDUs from the first that waits.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Held> {
+        self.held.iter()
+    }
+
+    /// The same, to change them.
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Held> {
+        self.held.iter_mut()
+    }
+
+    /// Is an MPDU to be sent again?
+    pub(super) fn is_behind(&self) -> bool {
+        self.held.iter().any(|held| held.state == State::Waiting && held.tries > 0)
     }
 
     /// MPDUs of the last frame, and those of them that were acknowledged.

@@ -5,7 +5,7 @@
 //! 2469. A block acknowledgement has 32 bytes, 448 us at 1 Mb/s, a request 24 and 384. It is overdue after 10 + 20 + 192.
 
 use super::script::{A, AGGREGATION, B, C, Script, Signal, config, us};
-use crate::config::AggregationConfig;
+use crate::config::{AggregationConfig, Persistence};
 use multihop_core::FrameKind::{Ack, BlockAck, BlockAckRequest, Cts, Data, Rts};
 use multihop_core::{Exchange, Fate, LinkEvent, Span};
 use multihop_dot11::DcfRules;
@@ -18,15 +18,22 @@ const REQUEST: u64 = 384;
 const OVERDUE: u64 = 222;
 
 fn aggregating(limits: AggregationConfig) -> Script {
+    persistent(limits, Persistence::default())
+}
+
+fn persistent(limits: AggregationConfig, persistence: Persistence) -> Script {
     let mut setup = config(DcfRules::IEEE.with_quality_of_service(), None);
     (setup.mac.cw_min, setup.mac.cw_max) = (0, 0);
-    setup.aggregation = Some(limits);
+    (setup.aggregation, setup.persistence) = (Some(limits), persistence);
     Script::with(&setup)
 }
 
 /// Packets of 1000 bytes for B from 1000 us on: the first leaves alone, the others wait for the end of its exchange, 2311 us.
 fn waiting(limits: AggregationConfig, packets: usize) -> Script {
-    let mut s = aggregating(limits);
+    waits(aggregating(limits), packets)
+}
+
+fn waits(mut s: Script, packets: usize) -> Script {
     (0..packets).for_each(|_| s.queues(1_000, Some(B)));
     let ack = s.control(Ack, B, A, 0);
     s.hears(1_000 + SINGLE + 10, ack, Signal::Clear);
@@ -119,6 +126,36 @@ fn a_block_ack_lost_a_hundred_times_ends_in_packets_given_up() {
         s.queues(2_000_000 + round * 1_000_000, Some(B));
     }
     assert_eq!(s.runs_until(20_000_000).len(), 10 * (7 + 7), "seven tries each, seven requests after them");
+}
+
+/// Among others an MPDU is sent as often as it takes, twenty times here; alone it has the seven tries of a frame.
+#[test]
+fn without_a_limit_only_what_goes_alone_is_given_up() {
+    let endless = Persistence { retry_limit: Some(u32::MAX), ..Persistence::default() };
+    let mut s = waits(persistent(AGGREGATION, endless), 3);
+    let mut at = 2_311;
+    for round in 0..20 {
+        let answer = s.block_ack(B, 1, if round < 19 { &[] } else { &[1] });
+        at = s.hears(at + PAIR + 10, answer, Signal::Clear) + 50;
+    }
+    let data = s.runs_until(1_000_000).iter().filter(|(_, kind, ..)| *kind == Data).count();
+    assert_eq!(data, 20 + 7);
+    let link = s.record.nodes[A.index()].links()[0];
+    assert_eq!((link.acknowledged, link.given_up), (2, 1));
+}
+
+#[test]
+fn a_recipient_may_wait_without_end() {
+    let endless = Persistence { reorders_without_end: true, ..Persistence::default() };
+    let mut s = persistent(AGGREGATION, endless);
+    let frame = s.aggregate(B, A, &[1, 2]);
+    let end = s.hears(1_000, frame, Signal::Clear);
+    s.runs_until(end + 60_000_000);
+    assert_eq!(s.stack.inbox(), 0);
+    let late = s.aggregate(B, A, &[0]);
+    s.hears(end + 60_000_100, late, Signal::Clear);
+    s.runs_until(end + 61_000_000);
+    assert_eq!(s.stack.inbox(), 3);
 }
 
 #[test]

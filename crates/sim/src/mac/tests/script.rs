@@ -7,7 +7,7 @@
 use crate::agenda::{Agenda, Lane, Slot};
 use crate::config::{
     AggregationConfig, Config, LinkFailureRule, MacConfig, MediumConfig, MediumModel, NodeConfig, PathLoss,
-    Radios, RouteMetric, RoutingConfig, RoutingProtocol,
+    Persistence, Radios, RouteMetric, RoutingConfig, RoutingProtocol,
 };
 use crate::mac::{Context, Mac, Timing};
 use crate::medium::{Bitmap, Collisions, Frame, Link, LoadId, Loads, Mpdu, Radio, RateClass, RateSet};
@@ -449,6 +449,8 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
             link_errors: Vec::new(),
             model,
         },
+        persistence: Persistence::default(),
+        sensitivity_by_rate: false,
         fading: None,
         delays_by_distance: false,
         causes: false,

@@ -88,6 +88,8 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
                 path_loss: two_ray(),
             },
         },
+        persistence: Persistence::default(),
+        sensitivity_by_rate: false,
         fading: None,
         delays_by_distance: false,
         causes: true,

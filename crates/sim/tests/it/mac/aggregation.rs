@@ -10,7 +10,7 @@ use multihop_dot11::{
 use multihop_link::{Discipline, FqCodelOptions, StationsOptions};
 use multihop_schemes::Scheme;
 use multihop_sim::capacity::Capacity;
-use multihop_sim::config::{AggregationConfig, Config, MediumModel, SchemeConfig};
+use multihop_sim::config::{AggregationConfig, Config, MediumModel, Persistence, SchemeConfig};
 use multihop_sim::outcome::{At, LinkOutcome, Outcome, Table, Values};
 use multihop_sim::run;
 use multihop_transport::{Delivered, Endpoint, Progress, UdpReceiver};
@@ -126,6 +126,10 @@ fn row(rng: &mut Rng) -> (Config, Vec<Seen>) {
         single_delimited: pick(&[0, 1]) == 0,
         ..LIMITS
     });
+    config.persistence = Persistence {
+        retry_limit: [None, None, Some(3), Some(u32::MAX)][pick(&[0, 1, 2, 3]) as usize],
+        reorders_without_end: pick(&[0, 1, 2]) == 0,
+    };
     // Losses of DATA alone, and of all frames by their length: block acknowledgements and requests as well.
     config.medium.packet_error_rate = f64::from(pick(&[0, 10, 50])) / 100.0;
     config.medium.bit_error_rate = f64::from(pick(&[0, 1, 100])) * 1e-5;
