@@ -60,6 +60,15 @@ impl RenoOptions {
         }
     }
 
+    /// As Linux has it: a first window of ten segments (RFC 6928), which slow start opens by all that is acknowledged.
+    pub fn linux(segment_size: u32, max_window: u64) -> RenoOptions {
+        RenoOptions {
+            initial_window: Some(10 * u64::from(segment_size)),
+            growth: Growth::PerByte { limit: u32::MAX },
+            ..RenoOptions::rfc(segment_size, max_window)
+        }
+    }
+
     /// As ns-2.35 has it.
     pub fn ns2(segment_size: u32, max_window: u64) -> RenoOptions {
         RenoOptions {
