@@ -4,13 +4,12 @@
     python benches/carried.py --cases 10:15000     10 nodes, 15,000 packets per second
 
 Half of the nodes send datagrams of 100 bytes to the other half, over 802.11g at 54 Mb/s. Needs Linux, /dev/net/tun,
-iperf3, and root or user namespaces; without the right to real-time priority (`--ordinary` gives it up) lag is longer.
+iperf3, and root or user namespaces; without the right to real-time priority lag is longer.
 """
 
 from __future__ import annotations
 
 import argparse
-import resource
 import statistics
 import sys
 import time
@@ -28,10 +27,7 @@ def main() -> int:
     parser.add_argument("--cases", default=CASES, help="NODES:PACKETS_PER_S,...")
     parser.add_argument("--seconds", type=int, default=10)
     parser.add_argument("--times", type=int, default=1)
-    parser.add_argument("--ordinary", action="store_true", help="no real-time priority")
     options = parser.parse_args()
-    if options.ordinary:
-        resource.setrlimit(resource.RLIMIT_RTPRIO, (0, 0))
     print("| nodes | packets/s | CPU us per packet | share of a core | lag p50 ms | lag p99 ms | real-time priority |")
     print("|---|---|---|---|---|---|---|")
     for case in options.cases.split(","):

@@ -64,7 +64,7 @@ pub struct TcpParameters {
     pub initial_window: Option<u32>,
     /// First slow-start threshold in segments. Default: `window`.
     pub initial_threshold: Option<u32>,
-    /// The most segments by which one acknowledgement opens the window in slow start (RFC 3465). Default 1, and no limit in linux. In ns2 the window
+    /// The most segments by which one acknowledgement opens the window in slow start (RFC 3465). Default 1, and 2 in linux. In ns2 the window
     /// is opened per acknowledgement, unless this is given.
     pub byte_counting: Option<u32>,
     /// The receiver waits this long for a second segment before it acknowledges; "0 s" acknowledges each segment. Default
