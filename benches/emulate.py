@@ -148,12 +148,12 @@ def emulated(cell: Cell, seconds: int, seed: int) -> Found:
         emulation.node(f"n{cell.hops}").start(["iperf3", "-s", "-1"])
         emulation.node("n0").run(["sleep", str(SERVER_S)])
         said = emulation.node("n0").run(client).stdout
-    report, flows = json.loads(said), emulation.outcome.result.flows.set_index("name")
+    report, flows = json.loads(said), emulation.outcome.result.flows.to_dict("records")
     if "error" in report:
         raise SystemExit(f"{cell}: {report['error']}")
     streams = [interval["streams"][0] for interval in report["intervals"] if not interval["sum"]["omitted"]]
     rtt_ms = statistics.mean(stream["rtt"] for stream in streams) / 1e3
-    delay_ms = float(flows.loc[f"n0->n{cell.hops}", "delay_mean_s"]) * 1e3
+    delay_ms = next(float(flow["delay_mean_s"]) for flow in flows if flow["name"] == f"n0->n{cell.hops}") * 1e3
     rate = report["end"]["sum_received"]["bits_per_second"] / 1e6
     return Found(rate, rtt_ms, delay_ms, emulation.outcome.live["lateness_p99_s"] * 1e3)
 
@@ -187,7 +187,7 @@ def table(cells: list[Cell], kernel: dict[Cell, dict[int, Found]], seconds: int)
 
 def mean(runs: list[Found], at: int) -> float:
     """Of one quantity."""
-    return statistics.mean(astuple(run)[at] for run in runs)
+    return statistics.mean(float(astuple(run)[at]) for run in runs)
 
 
 def difference(theirs: list[Found], ours: list[Found], at: int) -> str:

@@ -98,9 +98,7 @@ def network(name: str, seconds: int) -> dict[str, Any]:
             "capture": "off",
         },
         "topology": {
-            "nodes": [
-                {"name": f"n{number}", "position": [f"{x} m", f"{y} m"]} for number, (x, y) in enumerate(places)
-            ]
+            "nodes": [{"name": f"n{number}", "position": [f"{x} m", f"{y} m"]} for number, (x, y) in enumerate(places)]
         },
         "flows": [{"from": f"n{source}", "to": f"n{to}", "scheme": "udp"} for source, to in flows],
     }
