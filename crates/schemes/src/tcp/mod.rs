@@ -224,6 +224,7 @@ pub(crate) fn set<T>(slot: &mut T, value: Option<T>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use multihop_core::Span;
     use serde_json::json;
 
     #[test]
@@ -240,16 +241,29 @@ mod tests {
         );
     }
 
+    /// Of a packet of 1500 bytes timestamps take 12; the timer stays above the round trip by what is the least timeout.
+    #[test]
+    fn linux_has_its_own_defaults_and_takes_others() {
+        let of = |value: serde_json::Value| serde_json::from_value::<TcpParameters>(value).unwrap();
+        let linux = of(json!({ "flavour": "linux" }));
+        let options = linux.options(Recovery::Sack);
+        assert_eq!((options.segment_size, options.packet_size()), (1448, 1500));
+        assert_eq!((linux.first_window(), options.rto.margin), (14_480, Duration(0.2).span()));
+        let plain =
+            of(json!({ "flavour": "linux", "timestamps": false, "min_rto": "50 ms", "initial_window": 4 }));
+        let options = plain.options(Recovery::Sack);
+        assert_eq!((options.segment_size, options.packet_size()), (1460, 1500));
+        assert_eq!((plain.first_window(), options.rto.margin), (5_840, Duration(0.05).span()));
+        assert_eq!(of(json!({ "min_rto": "50 ms" })).options(Recovery::Sack).rto.margin, Span::ZERO);
+    }
+
     #[test]
     fn no_delay_and_no_tick_are_none() {
         let options = |delayed_ack: &str, tick: &str| {
             let parameters: TcpParameters =
                 serde_json::from_value(json!({ "delayed_ack": delayed_ack, "tick": tick })).unwrap();
             let options = parameters.options(Recovery::Sack);
-            (
-                options.delayed_ack.map(multihop_core::Span::ns),
-                options.rto.granularity.map(multihop_core::Span::ns),
-            )
+            (options.delayed_ack.map(Span::ns), options.rto.granularity.map(Span::ns))
         };
         assert_eq!(options("0 s", "0 s"), (None, None));
         assert_eq!(options("40 ms", "10 ms"), (Some(40_000_000), Some(10_000_000)));
