@@ -1,129 +1,203 @@
-"""Transports of the Linux kernel over the emulated air, beside the simulated ones: goodput and round-trip time.
+"""Transports of the Linux kernel over the emulated air, beside the simulated ones: goodput, round-trip time, delay.
 
-    python benches/emulate.py                 a table as Markdown
-    python benches/emulate.py --seconds 20 --times 5
+    python benches/emulate.py --store kernel.jsonl                           5 runs of 20 s of 72 networks: 150 minutes
+    python benches/emulate.py --store kernel.jsonl --jobs 3                  three at a time
+    python benches/emulate.py --store kernel.jsonl --transports bbr --times 1
+    python benches/emulate.py --store kernel.jsonl --times 0                 only the table of what is there
 
-Needs Linux, /dev/net/tun, iperf3, and root or user namespaces. The kernel's timestamps are off, so that its headers are
-as long as those of the simulated TCP. The first 3 seconds do not count.
+What the kernel did is kept, a line of JSON for each run as soon as it has ended; the same command goes on. Then comes
+the table as Markdown. Needs Linux, /dev/net/tun, iperf3, and root or user namespaces. Both have timestamps, so that
+both have a round-trip sample of each acknowledgement. The simulated TCP has the kernel's parameters. The first 3
+seconds do not count.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import shlex
 import statistics
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Any
 
-import tomli_w
-
 import multihop
 
-#: What does not count of each run.
+#: What does not count of each run: slow start, and at the kernel's side the time until the server listens.
 WARMUP_S = 3
-PHYS = {
-    "11 Mb/s": {"standard": "802.11b", "data_rate": "11 Mb/s", "control_rate": "1 Mb/s"},
-    "54 Mb/s": {"standard": "802.11g", "data_rate": "54 Mb/s", "control_rate": "6 Mb/s"},
+SERVER_S = 0.5
+#: Of a chain: PHY, medium, and the metres between neighbours.
+PHYS: dict[str, tuple[dict[str, str], str, int]] = {
+    "11 Mb/s": ({"standard": "802.11b", "data_rate": "11 Mb/s", "control_rate": "1 Mb/s"}, "ranges", 200),
+    "54 Mb/s": ({"standard": "802.11g", "data_rate": "54 Mb/s", "control_rate": "6 Mb/s"}, "ranges", 200),
+    "802.11n": ({"standard": "802.11n", "data_rate": "MCS 7"}, "sinr", 30),
 }
-QUEUES = {"drop-tail": {"queue": 100}, "fq-codel, ECN": {"queue": 10240, "discipline": "fq-codel"}}
-SYSCTLS = ["net.ipv4.tcp_timestamps=0", "net.ipv4.tcp_slow_start_after_idle=0"]
+QUEUES: dict[str, dict[str, Any]] = {
+    "drop-tail": {"queue": 100},
+    "fq-codel, ECN": {"queue": 10240, "discipline": "fq-codel"},
+}
+#: Each has the kernel's parameters: `flavour = "linux"`.
+SCHEMES = {"cubic": "tcp-cubic", "reno": "tcp-sack", "bbr": "tcp-bbr"}
+SYSCTLS = {"net.ipv4.tcp_slow_start_after_idle": "0"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A row of the table."""
+
+    phy: str
+    queue: str
+    transport: str
+    hops: int
+
+    @property
+    def ecn(self) -> bool:
+        """Do queues mark?"""
+        return "ECN" in self.queue
+
+    def scenario(self, seconds: float) -> dict[str, Any]:
+        """A chain with one connection from end to end, for so many seconds that count."""
+        (phy, medium, spacing), scheme = PHYS[self.phy], SCHEMES[self.transport]
+        return {
+            "name": "beside-the-kernel",
+            "duration": f"{WARMUP_S + seconds} s",
+            "warmup": f"{WARMUP_S} s",
+            "phy": phy,
+            "medium": {"model": medium},
+            "mac": {"rts_threshold": "off", **QUEUES[self.queue]},
+            "topology": {"generator": "chain", "hops": self.hops, "spacing": f"{spacing} m"},
+            "schemes": {scheme: {"flavour": "linux", "ecn": self.ecn}},
+            "flows": [{"from": "n0", "to": f"n{self.hops}", "scheme": scheme}],
+        }
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a run gave: Mb/s and milliseconds."""
+
+    rate: float
+    #: The kernel's smoothed round-trip time ten times a second; of a simulation the mean of all samples.
+    rtt: float
+    #: From one end to the other, of data, as the engine measures it for both.
+    delay: float
+    #: The p99 of the lag.
+    lag: float = 0.0
 
 
 def main() -> int:
-    """Prints the table."""
+    """Measures what is not there yet, and prints the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=int, default=10)
-    parser.add_argument("--times", type=int, default=1)
-    parser.add_argument("--hops", default="1,2,3,4")
-    parser.add_argument("--transports", default="cubic,reno")
+    parser.add_argument("--store", type=Path, required=True)
+    parser.add_argument("--seconds", type=int, default=20)
+    parser.add_argument("--times", type=int, default=5)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--phys", default=";".join(PHYS))
+    parser.add_argument("--queues", default=";".join(QUEUES))
+    parser.add_argument("--transports", default=";".join(SCHEMES))
+    parser.add_argument("--hops", default="1;2;3;4")
     options = parser.parse_args()
-    print(
-        "| PHY | queue | transport | hops | kernel Mb/s | `run` Mb/s | difference "
-        "| kernel RTT ms | `run` RTT ms | lag p99 ms |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|---|")
-    for phy, queue, transport, hops in cases(options.hops.split(","), options.transports.split(",")):
-        scenario = network(PHYS[phy], QUEUES[queue], transport, hops, options.seconds, ecn="ECN" in queue)
-        kernel = [emulated(scenario, transport, hops, "ECN" in queue, seed) for seed in range(options.times)]
-        runs = [simulated(scenario, seed) for seed in range(options.times)]
-        (rate, rtt), (own_rate, own_rtt) = mean([(a, b) for a, b, _ in kernel]), mean(runs)
-        cells = [phy, queue, transport, str(hops), f"{rate:.2f}", f"{own_rate:.2f}", f"{rate / own_rate - 1:+.1%}"]
-        cells += [f"{rtt:.1f}", f"{own_rtt:.1f}", f"{max(lag for *_, lag in kernel):.2f}"]
-        print(f"| {' | '.join(cells)} |", flush=True)
+    lists = [getattr(options, name).split(";") for name in ("phys", "queues", "transports", "hops")]
+    cells = list(product(*lists))
+    measure(options.store, cells, options.seconds, options.times, options.jobs)
+    table(cells, stored(options.store, options.seconds), options.seconds)
     return 0
 
 
-def cases(hops: list[str], transports: list[str]) -> Iterator[tuple[str, str, str, int]]:
-    """Every row: PHY, queue, transport, hops."""
-    for phy in PHYS:
-        for queue in QUEUES:
+def product(phys: list[str], queues: list[str], transports: list[str], hops: list[str]) -> Iterator[Cell]:
+    """Every row."""
+    for phy in phys:
+        for queue in queues:
             for transport in transports:
                 for count in hops:
-                    yield phy, queue, transport, int(count)
+                    yield Cell(phy, queue, transport, int(count))
 
 
-def network(
-    phy: dict[str, str], queue: dict[str, Any], transport: str, hops: int, seconds: int, *, ecn: bool
-) -> dict[str, Any]:
-    """A chain with one connection from end to end."""
-    scheme = {"cubic": "tcp-cubic", "reno": "tcp-sack", "bbr": "tcp-bbr"}[transport]
-    return {
-        "name": "beside-the-kernel",
-        "duration": f"{WARMUP_S + seconds} s",
-        "warmup": f"{WARMUP_S} s",
-        "phy": phy,
-        "mac": {"rts_threshold": "off", **queue},
-        "topology": {"generator": "chain", "hops": hops, "spacing": "200 m"},
-        "schemes": {scheme: {"ecn": ecn}},
-        "flows": [{"from": "n0", "to": f"n{hops}", "scheme": scheme}],
-    }
+def stored(store: Path, seconds: int) -> dict[Cell, dict[int, Found]]:
+    """The kernel's runs of this length, by row and seed."""
+    found: dict[Cell, dict[int, Found]] = {}
+    for line in store.read_text(encoding="utf-8").splitlines() if store.exists() else []:
+        row = json.loads(line)
+        if row["seconds"] == seconds:
+            found.setdefault(Cell(**row["cell"]), {})[row["seed"]] = Found(**row["found"])
+    return found
 
 
-def emulated(scenario: dict[str, Any], transport: str, hops: int, ecn: bool, seed: int) -> tuple[float, float, float]:
-    """Mb/s and milliseconds as iperf3 reports them, and the p99 of the lag in milliseconds."""
-    seconds = scenario["duration"].split()[0]
-    with tempfile.TemporaryDirectory() as folder:
-        file, answer = Path(folder, "scenario.toml"), Path(folder, "iperf3.json")
-        # Time for the server to start, and for both ends to say goodbye.
-        file.write_text(tomli_w.dumps({**scenario, "duration": f"{int(seconds) + 10} s"}), encoding="utf-8")
-        client = f"sleep 0.5; iperf3 -c n{hops} -J -C {transport} -O {WARMUP_S} -t {int(seconds) - WARMUP_S}"
-        words = [
-            sys.executable,
-            "-m",
-            "multihop",
-            "emulate",
-            str(file),
-            "--json",
-            "--seed",
-            str(seed),
-            "--max-lag",
-            "off",
-        ]
-        for setting in (*SYSCTLS, f"net.ipv4.tcp_ecn={int(ecn)}"):
-            words += ["--sysctl", setting]
-        words += ["--at", f"n{hops}:iperf3 -s -1", "--", "sh", "-c", f"{client} > {shlex.quote(str(answer))}"]
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise SystemExit(f"{shlex.join(words)}: exit code {done.returncode}\n{done.stderr}")
-        found, live = json.loads(answer.read_text(encoding="utf-8")), json.loads(done.stdout)["live"]
-    rtt_ms = found["end"]["streams"][0]["sender"]["mean_rtt"] / 1e3
-    return found["end"]["sum_received"]["bits_per_second"] / 1e6, rtt_ms, live["lateness_p99_s"] * 1e3
+def measure(store: Path, cells: list[Cell], seconds: int, times: int, jobs: int) -> None:
+    """Runs the kernel where the store has no line of it; first each row once, then each a second time."""
+    there = stored(store, seconds)
+    due = [(cell, seed) for seed in range(times) for cell in cells if seed not in there.get(cell, {})]
+    with ThreadPoolExecutor(jobs) as pool, store.open("a", encoding="utf-8") as file:
+        runs = {pool.submit(emulated, cell, seconds, seed): (cell, seed) for cell, seed in due}
+        for run in as_completed(runs):
+            cell, seed = runs[run]
+            row = {"cell": asdict(cell), "seconds": seconds, "seed": seed, "found": asdict(run.result())}
+            file.write(json.dumps(row) + "\n")
+            file.flush()
 
 
-def simulated(scenario: dict[str, Any], seed: int) -> tuple[float, float]:
-    """Mb/s and milliseconds of the simulated transport."""
-    flow = multihop.run(scenario, seed=seed).flows.to_dict("records")[0]
-    return flow["goodput_bps"] / 1e6, flow["rtt_mean_s"] * 1e3
+def emulated(cell: Cell, seconds: int, seed: int) -> Found:
+    """What iperf3 reports over the emulated air."""
+    # Longer than it takes; it ends with the client.
+    scenario = {**cell.scenario(seconds + 20), "warmup": f"{SERVER_S + WARMUP_S} s"}
+    sysctls = {**SYSCTLS, "net.ipv4.tcp_ecn": str(int(cell.ecn))}
+    client = ["iperf3", "-c", f"n{cell.hops}", "-J", "-C", cell.transport, "-i", "0.1"]
+    client += ["-O", str(WARMUP_S), "-t", str(seconds)]
+    with multihop.emulate(scenario, seed=seed, scheme="udp", sysctls=sysctls, max_lag="1 s") as emulation:
+        emulation.node(f"n{cell.hops}").start(["iperf3", "-s", "-1"])
+        emulation.node("n0").run(["sleep", str(SERVER_S)])
+        said = emulation.node("n0").run(client).stdout
+    report, flows = json.loads(said), emulation.outcome.result.flows.to_dict("records")
+    if "error" in report:
+        raise SystemExit(f"{cell}: {report['error']}")
+    streams = [interval["streams"][0] for interval in report["intervals"] if not interval["sum"]["omitted"]]
+    rtt_ms = statistics.mean(stream["rtt"] for stream in streams) / 1e3
+    delay_ms = next(float(flow["delay_mean_s"]) for flow in flows if flow["name"] == f"n0->n{cell.hops}") * 1e3
+    rate = report["end"]["sum_received"]["bits_per_second"] / 1e6
+    return Found(rate, rtt_ms, delay_ms, emulation.outcome.live["lateness_p99_s"] * 1e3)
 
 
-def mean(pairs: list[tuple[float, float]]) -> tuple[float, float]:
-    """Of each of the two."""
-    return statistics.mean(a for a, _ in pairs), statistics.mean(b for _, b in pairs)
+def simulated(cell: Cell, seconds: int, seed: int) -> Found:
+    """What the simulated transport does."""
+    flow = multihop.run(cell.scenario(seconds), seed=seed).flows.iloc[0]
+    return Found(flow["goodput_bps"] / 1e6, flow["rtt_mean_s"] * 1e3, flow["delay_mean_s"] * 1e3)
+
+
+def table(cells: list[Cell], kernel: dict[Cell, dict[int, Found]], seconds: int) -> None:
+    """Means over the kernel's runs, and over as many simulated ones with the same seeds, with what both differ by.
+
+    A difference is followed by twice its standard error, if there is more than one run.
+    """
+    heads = ["PHY", "queue", "transport", "hops", "runs", "kernel Mb/s", "`run` Mb/s", "difference"]
+    heads += ["kernel RTT ms", "`run` RTT ms", "difference", "kernel delay ms", "`run` delay ms", "lag p99 ms"]
+    print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
+    for cell in cells:
+        if cell not in kernel:
+            continue
+        theirs = [kernel[cell][seed] for seed in sorted(kernel[cell])]
+        ours = [simulated(cell, seconds, seed) for seed in sorted(kernel[cell])]
+        rate, rtt, delay, lag = (mean(theirs, at) for at in range(4))
+        own_rate, own_rtt, own_delay = (mean(ours, at) for at in range(3))
+        cells_of = [cell.phy, cell.queue, cell.transport, str(cell.hops), str(len(theirs))]
+        cells_of += [f"{rate:.2f}", f"{own_rate:.2f}", difference(theirs, ours, 0)]
+        cells_of += [f"{rtt:.1f}", f"{own_rtt:.1f}", difference(theirs, ours, 1), f"{delay:.1f}", f"{own_delay:.1f}"]
+        print(f"| {' | '.join([*cells_of, f'{lag:.2f}'])} |", flush=True)
+
+
+def mean(runs: list[Found], at: int) -> float:
+    """Of one quantity."""
+    return statistics.mean(float(astuple(run)[at]) for run in runs)
+
+
+def difference(theirs: list[Found], ours: list[Found], at: int) -> str:
+    """In per cent of ours."""
+    own = mean(ours, at)
+    text = f"{mean(theirs, at) / own - 1:+.1%}"
+    if len(theirs) < 2:
+        return text
+    variances = [statistics.variance(astuple(run)[at] for run in runs) / len(runs) for runs in (theirs, ours)]
+    return f"{text} ± {2 * sum(variances) ** 0.5 / own:.1%}"
 
 
 if __name__ == "__main__":

@@ -314,6 +314,7 @@ class Emulator:
         shim: bool = False,
         pcap: Path | None = None,
         journal: tuple[Path, str] | None = None,
+        gateway: int | None = None,
     ) -> None: ...
     def enter(self, node: int | None = None) -> None:
         """Puts this thread, and what it starts, into the namespace of a node; without one, back where it was."""
@@ -344,8 +345,11 @@ def isolate() -> None:
 def die_with_parent() -> None:
     """The kernel kills this process when the one that has started it ends. Linux only."""
 
-def private_mounts(hosts: Path) -> None:
-    """Mounts that only this process sees: its processes in `/proc`, and this file as `/etc/hosts`. Linux only."""
+def private_mounts(files: list[tuple[Path, Path]]) -> None:
+    """Mounts that only this process sees: its processes in `/proc`, and each first file instead of the second.
+
+    Linux only.
+    """
 
 def run(
     text: str,

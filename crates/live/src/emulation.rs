@@ -16,6 +16,9 @@ use std::io::{self, Write};
 /// Longest packet that devices carry, in bytes.
 pub const MTU: u16 = 1_500;
 
+/// All addresses of nodes begin with it.
+const NET: u8 = 10;
+
 /// A turn takes no more packets than this, as floods do not end.
 const MOST_PACKETS: u32 = 256;
 
@@ -66,7 +69,12 @@ pub trait Wire {
 pub fn address(node: NodeId) -> [u8; 4] {
     assert!(node.0 < (1 << 24) - 2, "10.0.0.0/8 has no address for node {}", node.0);
     let [_, high, middle, low] = (node.0 + 1).to_be_bytes();
-    [10, high, middle, low]
+    [NET, high, middle, low]
+}
+
+/// Is it beyond the air, on which only addresses of nodes are?
+fn is_beyond([net, ..]: [u8; 4]) -> bool {
+    net != NET
 }
 
 /// A run under real programs.
@@ -84,6 +92,8 @@ pub struct Emulation<C, W> {
     sent: VecDeque<(Time, u64)>,
     journal: Option<Recorder<Box<dyn Write + Send>>>,
     shim: Option<Shim>,
+    /// The node to which packets for addresses go that are no node's, and from which such come.
+    gateway: Option<NodeId>,
     books: Books,
     lateness: Lateness,
     /// Payload bytes delivered, by flow.
@@ -135,6 +145,7 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
             sent: VecDeque::new(),
             journal: None,
             shim: None,
+            gateway: None,
             books: Books::default(),
             lateness: Lateness::default(),
             buffer: vec![0; usize::from(u16::MAX)],
@@ -159,6 +170,13 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
     #[must_use]
     pub fn below_tcp(mut self, shim: Shim) -> Emulation<C, W> {
         self.shim = Some(shim);
+        self
+    }
+
+    /// A node leads to networks beyond the air.
+    #[must_use]
+    pub fn through(mut self, gateway: NodeId) -> Emulation<C, W> {
+        self.gateway = Some(gateway);
         self
     }
 
@@ -350,10 +368,12 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
 
     fn route(&self, from: NodeId, packet: &[u8]) -> Result<(Datagram, FlowId), Refusal> {
         let datagram = Datagram::parse(packet)?;
-        if datagram.source != address(from) {
+        let forwards = self.gateway == Some(from);
+        if datagram.source != address(from) && !(forwards && is_beyond(datagram.source)) {
             return Err(Refusal::ForeignSource);
         }
-        let to = self.flows.node(datagram.destination).ok_or(Refusal::UnknownDestination)?;
+        let beyond = || self.gateway.filter(|_| !forwards && is_beyond(datagram.destination));
+        let to = self.flows.node(datagram.destination).or_else(beyond).ok_or(Refusal::UnknownDestination)?;
         let flow = self.flows.between(from, to).ok_or(Refusal::UnknownDestination)?;
         Ok((datagram, flow))
     }
@@ -457,7 +477,7 @@ impl Flows {
     fn node(&self, address: [u8; 4]) -> Option<NodeId> {
         let [net, high, middle, low] = address;
         let number = u32::from_be_bytes([0, high, middle, low]);
-        (net == 10 && number > 0 && number as usize <= self.nodes).then(|| NodeId(number - 1))
+        (net == NET && number > 0 && number as usize <= self.nodes).then(|| NodeId(number - 1))
     }
 
     fn between(&self, from: NodeId, to: NodeId) -> Option<FlowId> {

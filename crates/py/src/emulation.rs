@@ -45,6 +45,7 @@ struct Parts {
     slow: f64,
     mode: Mode,
     shim: Option<Shim>,
+    gateway: Option<NodeId>,
 }
 
 /// How far it has come.
@@ -61,7 +62,7 @@ struct Status {
 #[pymethods]
 impl Emulator {
     #[new]
-    #[pyo3(signature = (text, origin, overrides, slow, ethernet, shim = false, pcap = None, journal = None))]
+    #[pyo3(signature = (text, origin, overrides, slow, ethernet, shim = false, pcap = None, journal = None, gateway = None))]
     #[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)] // what PyO3 extracts is owned; what a user may set
     fn new(
         py: Python<'_>,
@@ -73,6 +74,7 @@ impl Emulator {
         shim: bool,
         pcap: Option<PathBuf>,
         journal: Option<(PathBuf, String)>,
+        gateway: Option<u32>,
     ) -> PyResult<Emulator> {
         let overrides = read_overrides(overrides)?;
         py.detach(|| {
@@ -87,8 +89,9 @@ impl Emulator {
                     Recorder::new(out, &first)
                 });
                 let mode = if ethernet { Mode::Ethernet } else { Mode::Ip };
+                let gateway = gateway.map(NodeId);
                 let (nodes, devices) = (0..config.nodes.len())
-                    .map(|node| Namespace::for_node(NodeId(node as u32), mode))
+                    .map(|node| Namespace::for_node(NodeId(node as u32), mode, gateway))
                     .collect::<io::Result<(Vec<_>, Vec<_>)>>()?;
                 let parts = Parts {
                     world,
@@ -97,6 +100,7 @@ impl Emulator {
                     slow,
                     mode,
                     shim,
+                    gateway,
                 };
                 Ok(Emulator {
                     config,
@@ -120,7 +124,7 @@ impl Emulator {
     /// Runs until the end of the scenario, or until it is stopped. Returns the tables, and what `status` has.
     fn run<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
         let parts = locked(&self.parts).take();
-        let Parts { world, devices, journal, slow, mode, shim } =
+        let Parts { world, devices, journal, slow, mode, shim, gateway } =
             parts.ok_or_else(|| PyValueError::new_err("this emulation has run"))?;
         let outcome = py.detach(|| {
             panics::caught(|| {
@@ -131,6 +135,9 @@ impl Emulator {
                 }
                 if let Some(shim) = shim {
                     live = live.below_tcp(shim);
+                }
+                if let Some(gateway) = gateway {
+                    live = live.through(gateway);
                 }
                 let mut next_look = Span::ZERO;
                 while live.turn()? && !self.stop.load(Ordering::Relaxed) {
@@ -257,8 +264,8 @@ pub fn die_with_parent() -> io::Result<()> {
 /// Mounts that only this process sees; see [`host::private_mounts`].
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
-pub fn private_mounts(hosts: PathBuf) -> io::Result<()> {
-    host::private_mounts(&hosts)
+pub fn private_mounts(files: Vec<(PathBuf, PathBuf)>) -> io::Result<()> {
+    host::private_mounts(&files)
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -285,7 +285,7 @@ mod tests {
             (
                 "tcp-newreno",
                 json!({ "flavour": "ns3" }),
-                "flavour is \"ns3\": unknown variant `ns3`, expected `rfc` or `ns2`",
+                "flavour is \"ns3\": unknown variant `ns3`, expected one of `rfc`, `ns2`, `linux`",
             ),
             ("tcp-newreno", json!({ "window": 0 }), "window is 0; it must be between 1"),
             ("tcp-cubic", json!({ "beta": 1.5 }), "beta is 1.5; it must be between 0.1 and 1"),

@@ -19,8 +19,8 @@ mod udp;
 
 pub use cc::{
     AckInfo, Acked, AdaptivePacing, AdaptivePacingOptions, Allowance, Backlog, BandwidthFilter, Bbr,
-    BbrOptions, Controller, Cubic, CubicOptions, Delivery, Dispersion, Growth, Halving, LossKind, Lost,
-    Marked, Recovered, Reno, RenoOptions, Returned, Sent, ShortPath, Vegas, VegasOptions, Westwood,
+    BbrOptions, BbrRules, Controller, Cubic, CubicOptions, Delivery, Dispersion, Growth, Halving, LossKind,
+    Lost, Marked, Recovered, Reno, RenoOptions, Returned, Sent, ShortPath, Vegas, VegasOptions, Westwood,
     WestwoodOptions,
 };
 pub use endpoint::{Delivered, Endpoint, Progress};

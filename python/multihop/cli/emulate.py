@@ -26,12 +26,13 @@ from multihop.cli import completion, console, runs
 from multihop.cli.settings import SetOption, read
 from multihop.cli.watching import Watch
 from multihop.emulation.isolate import command, is_isolated
-from multihop.emulation.outcome import Emulated, result_of
+from multihop.emulation.outcome import Emulated
+from multihop.emulation.replay import replay as run_again
 from multihop.emulation.script import Measured, Script, read_script
-from multihop.emulation.session import Session, Settings, journal_of, overriding
+from multihop.emulation.session import Session, Settings, index_of, overriding
 from multihop.results.folders import require_results_directory
 from multihop.results.provenance import engine
-from multihop.simulation.scenario import for_core, load
+from multihop.simulation.scenario import load
 
 #: Packets were later than allowed: what the run found does not count.
 EXIT_LATE = 3
@@ -81,6 +82,14 @@ def emulate(
     shim: Annotated[
         bool, typer.Option("--shim", help="The ends of --scheme stand below the TCP of the kernel, and regulate it.")
     ] = False,
+    uplink: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NODE",
+            help="This node leads to the networks of the host, and is the others' gateway; needs slirp4netns.",
+            show_default=False,
+        ),
+    ] = None,
     slow: Annotated[float, typer.Option(help="Real seconds for each virtual one.")] = 1.0,
     max_lag: Annotated[
         str, typer.Option(help=f"The p99 of packets' lag beyond which the result is invalid, exit code {EXIT_LATE}.")
@@ -117,16 +126,18 @@ def emulate(
     times = {"duration": duration, "warmup": warmup, "record_interval": record_interval}
     replaced = overriding({**times, "scheme": scheme, "set": read(set)}, seed, traffic=traffic)
     settings = Settings(
-        load(scenario), replaced, slow, _seconds("--max-lag", max_lag), _pairs(sysctl), pcap, record, mode, shim
+        load(scenario), replaced, slow, _seconds("--max-lag", max_lag), _pairs(sysctl), pcap, record, mode, shim, uplink
     )
     view = settings.check()
     where = _where_to(settings, (record, status, pcap), out, report, quiet=quiet or as_json)
     commands = [_at(view, text) for text in at or []]
-    _index(view, shell)
+    if shell is not None:
+        index_of(view, shell)
     steps = [] if script is None else read_script(script, [node["name"] for node in view["nodes"]])
     if not is_isolated():
         sys.stdout.flush()
-        os.execv(sys.executable, command([sys.executable, "-m", "multihop", *sys.argv[1:]]))
+        words_again = [sys.executable, "-m", "multihop", *sys.argv[1:]]
+        os.execv(sys.executable, command(words_again, with_uplink=uplink is not None))
     session = Session(settings)
     streams: dict[str, Any] = {"stdout": DEVNULL, "stderr": DEVNULL} if live else {}
     if as_json and not live:
@@ -161,19 +172,14 @@ def replay(
     quiet: runs.QuietOption = False,
 ) -> None:
     """Run again what programs did in an emulation, without them: the same run to the bit."""
-    scenario, overrides, made_by = journal_of(journal)
-    view = scenario.check(overrides)
     if pcap is not None:
         require_writable_file(pcap, journal)
     if out is not None:
         require_results_directory(out)
         report = report or runs.report_in(out, quiet=quiet)
-    try:
-        output, fingerprint = _core.replay(scenario.text, scenario.origin, for_core(overrides), journal, pcap)
-    except ValueError as error:
-        raise UserError(f"{journal}: {error}") from error
-    result = result_of(scenario, view, overrides, output)
-    comparison = Comparison(scenario, {"scenario": (result,)})
+    replayed = run_again(journal, pcap)
+    result, fingerprint = replayed.result, replayed.fingerprint
+    comparison = Comparison(result.scenario, {"scenario": (result,)})
     found = result.summary["fingerprint"]
     _write(comparison, out, report, quiet=quiet)
     if as_json:
@@ -184,7 +190,8 @@ def replay(
     if fingerprint is None:
         console.note(f"{journal}: whoever wrote it was killed; this is the run until then", quiet=quiet)
     elif fingerprint != found:
-        other = "" if made_by == engine() else f"; it was written by engine {made_by}, this is {engine()}"
+        writer, own = replayed.made_by, engine()
+        other = "" if writer == own else f"; it was written by engine {writer}, this is {own}"
         console.note(f"multihop: {journal}: found fingerprint {found}, and {fingerprint} in the journal{other}")
         raise typer.Exit(1)
 
@@ -285,14 +292,8 @@ def _at(view: _core.ScenarioView, text: str) -> tuple[list[str], list[str]]:
         raise UserError(f"--at: found {text!r}; needs NODE:COMMAND, as in 'n3:iperf3 -s'")
     nodes = [name.strip() for name in names.split(",")]
     for node in nodes:
-        _index(view, node)
+        index_of(view, node)
     return nodes, words
-
-
-def _index(view: _core.ScenarioView, name: str | None) -> None:
-    names = [node["name"] for node in view["nodes"]]
-    if name is not None and name not in names:
-        raise UserError(f"node: found {name!r}; needs one of {', '.join(names[:20])}")
 
 
 def _pairs(options: Sequence[str] | None) -> dict[str, str]:

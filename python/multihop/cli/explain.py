@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import textwrap
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,11 +13,18 @@ from multihop.base.errors import UserError
 from multihop.cli import console
 from multihop.cli.runs import JobsOption, JsonOption, QuietOption
 
+if TYPE_CHECKING:
+    from multihop.explanation.explain import Explanation
+
 
 def explain(
     results: Annotated[
         Path,
-        typer.Argument(metavar="RESULTS", help="A folder that run --out or compare --out wrote.", show_default=False),
+        typer.Argument(
+            metavar="RESULTS",
+            help="A folder that run --out or compare --out wrote; or the journal of an emulation.",
+            show_default=False,
+        ),
     ],
     flow: Annotated[
         str | None,
@@ -47,7 +54,11 @@ def explain(
             said.append(what)
             console.note(f"running {what} ...")
 
-    found = explained(results, flow, variant=variant, seeds=seeds, try_remedies=not no_try, threads=jobs, on_tick=tick)
+    if results.is_file():
+        found = _of_journal(results, flow, variant, seeds)
+    else:
+        tries = not no_try
+        found = explained(results, flow, variant=variant, seeds=seeds, try_remedies=tries, threads=jobs, on_tick=tick)
     if report is not None:
         from multihop.api.results import Comparison, Result
         from multihop.report import Shown, write
@@ -79,6 +90,14 @@ def explain(
         console.say()
         names = f"{', '.join(fine[:20])}{' and more' if len(fine) > 20 else ''}"
         console.say(f"{names} {'is' if len(fine) == 1 else 'are'} fine: half of the fair share or more.")
+
+
+def _of_journal(journal: Path, flow: str | None, variant: str | None, seeds: int | None) -> Explanation:
+    from multihop.emulation.replay import explain as explained
+
+    if variant is not None or seeds is not None:
+        raise UserError("--variant, --seeds: a journal is one run, with one seed")
+    return explained(journal, flow)
 
 
 def _wrapped(text: str, indent: str) -> str:

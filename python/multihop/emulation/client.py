@@ -35,6 +35,7 @@ def emulate(
     mode: str = "ip",
     traffic: bool = False,
     shim: bool = False,
+    uplink: str | None = None,
     slow: float = 1.0,
     max_lag: str = "2 ms",
     sysctls: Mapping[str, str] | None = None,
@@ -59,6 +60,7 @@ def emulate(
         mode: who routes: the run ("ip"), or programs, over frames of one hop ("ethernet").
         traffic: the flows of the scenario are simulated as well.
         shim: the scheme's ends stand below the TCP of the kernel, and regulate it.
+        uplink: a node that leads to the networks of the host, and is the other nodes' gateway; needs slirp4netns.
         slow: real seconds for each virtual one, 0.01 to 1000000. Programs do not know of it.
         max_lag: the p99 of packets' lag up to which the result counts, with a unit.
         sysctls: settings of every node's kernel, such as `{"net.ipv4.tcp_ecn": "1"}`.
@@ -77,7 +79,7 @@ def emulate(
         raise UserError(f"max_lag: {error}") from error
     capture, journal = (None if path is None else Path(path).absolute() for path in (pcap, record))
     replaced = overriding({"warmup": "0 s", **overrides, "set": set}, seed, traffic=traffic)
-    settings = Settings(load(scenario), replaced, slow, max_lag_s, sysctls, capture, journal, mode, shim)
+    settings = Settings(load(scenario), replaced, slow, max_lag_s, sysctls, capture, journal, mode, shim, uplink)
     settings.check()
     return Emulation(settings)
 
@@ -96,7 +98,10 @@ class Emulation:
         with theirs:
             # A session of its own: Ctrl-C is for this process, which then ends the block.
             self._process = subprocess.Popen(
-                command(words), pass_fds=[theirs.fileno()], stderr=subprocess.PIPE, start_new_session=True
+                command(words, with_uplink=self._settings.uplink is not None),
+                pass_fds=[theirs.fileno()],
+                stderr=subprocess.PIPE,
+                start_new_session=True,
             )
         self._requests = Connection(ours.detach())
         try:

@@ -1,4 +1,4 @@
-"""`python -m multihop.emulation.isolate COMMAND...`: runs a command as the first process of namespaces of its own.
+"""`python -m multihop.emulation.isolate [--uplink] COMMAND...`: runs a command as the first process of its namespaces.
 
 Whatever the command starts ends with it. It is killed when this process is; signals are passed on.
 """
@@ -13,16 +13,18 @@ from types import FrameType
 from typing import NoReturn
 
 from multihop import _core
+from multihop.emulation import uplink
 
 #: Set for the command.
 MARK = "MULTIHOP_ISOLATED"
 
 EXIT_REFUSED = 2
+_UPLINK = "--uplink"
 
 
-def command(words: list[str]) -> list[str]:
-    """What runs these words so."""
-    return [sys.executable, "-m", "multihop.emulation.isolate", *words]
+def command(words: list[str], *, with_uplink: bool = False) -> list[str]:
+    """What runs these words so; with a way out for `uplink.attach` if it is asked for."""
+    return [sys.executable, "-m", "multihop.emulation.isolate", *([_UPLINK] if with_uplink else []), *words]
 
 
 def is_isolated() -> bool:
@@ -44,6 +46,9 @@ def why_not(error: OSError) -> str:
 
 def main(words: list[str]) -> NoReturn:
     """Isolates itself, starts the command, and leaves as it leaves."""
+    if words[0] == _UPLINK:
+        words = words[1:]
+        os.environ[uplink.MARK] = str(uplink.prepare())
     try:
         _core.isolate()
     except OSError as error:

@@ -91,6 +91,7 @@ def result_of(
     for name, table in tables.items():
         if name == "flows":
             tables[name] = {column: _where(values, sent) for column, values in table.items()}
+            tables[name]["flow"] = np.arange(sent.sum(), dtype=np.asarray(table["flow"]).dtype)
         elif "flow" in table:
             kept = sent[np.asarray(table["flow"])]
             tables[name] = {column: _where(values, kept) for column, values in table.items()}

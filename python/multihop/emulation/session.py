@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -18,6 +19,7 @@ from typing import IO, Any, Self
 from multihop import _core
 from multihop.api import replacements
 from multihop.base.errors import UserError, did_you_mean
+from multihop.emulation import uplink
 from multihop.emulation.isolate import MARK
 from multihop.emulation.outcome import Emulated, result_of
 from multihop.results.provenance import engine
@@ -54,6 +56,8 @@ class Settings:
     mode: str = "ip"
     #: The ends of the scheme stand below the TCP of the kernel.
     shim: bool = False
+    #: The node that leads to the networks of the host.
+    uplink: str | None = None
 
     def check(self) -> _core.ScenarioView:
         """The scenario resolved.
@@ -77,7 +81,24 @@ class Settings:
             raise UserError(
                 "emulation needs Linux with /dev/net/tun; load it (modprobe tun), or hand it to the container"
             )
-        return self.scenario.check(self.overrides)
+        view = self.scenario.check(self.overrides)
+        if self.uplink is not None:
+            index_of(view, self.uplink)
+            uplink.require()
+        return view
+
+
+def index_of(view: _core.ScenarioView, name: str) -> int:
+    """The index of a node.
+
+    Raises:
+        UserError: if there is no such node.
+    """
+    names = [node["name"] for node in view["nodes"]]
+    if name not in names:
+        hint = did_you_mean(name, names)
+        raise UserError(f"node: found {name!r}; {hint}needs one of {', '.join(names[:20])}")
+    return names.index(name)
 
 
 class Session:
@@ -88,15 +109,16 @@ class Session:
         os.environ.pop(MARK, None)
         self.settings = settings
         self.view = settings.check()
-        self._names = {node["name"]: index for index, node in enumerate(self.view["nodes"])}
+        self._gateway = None if settings.uplink is None else index_of(self.view, settings.uplink)
         #: What was started at nodes.
         self.programs: list[subprocess.Popen[bytes]] = []
         self._ended: tuple[_core.Output, _core.EmulationStatus] | None = None
         self._failed: BaseException | None = None
         self._cpu_s = 0.0
         self._prompt = False
-        _see_names(self.view)
+        _see_names(self.view, beyond=self._gateway is not None)
         self._emulator = self._made()
+        self._uplink = None if self._gateway is None else uplink.attach(self._emulator, self._gateway)
         self._thread = threading.Thread(target=self._loop, name="multihop-loop", daemon=True)
 
     def __enter__(self) -> Self:
@@ -117,10 +139,7 @@ class Session:
         Raises:
             UserError: if there is no such node.
         """
-        if name not in self._names:
-            hint = did_you_mean(name, self._names)
-            raise UserError(f"node: found {name!r}; {hint}needs one of {', '.join(list(self._names)[:20])}")
-        return self._names[name]
+        return index_of(self.view, name)
 
     def start(self, node: int, words: Sequence[str], **streams: IO[Any] | int | None) -> subprocess.Popen[bytes]:
         """Starts a program at a node.
@@ -168,7 +187,7 @@ class Session:
         replaced, ethernet = for_core(settings.overrides), settings.mode == "ethernet"
         try:
             made = _core.Emulator(
-                text, origin, replaced, settings.slow, ethernet, settings.shim, settings.pcap, journal
+                text, origin, replaced, settings.slow, ethernet, settings.shim, settings.pcap, journal, self._gateway
             )
         except ValueError as error:
             raise UserError(f"shim: {error}") from error
@@ -206,6 +225,8 @@ class Session:
                 program.wait()
         self._emulator.stop()
         self._thread.join()
+        if self._uplink is not None:
+            self._uplink.close()
 
 
 def overriding(given: dict[str, Any], seed: int | None, *, traffic: bool) -> dict[str, Any]:
@@ -251,17 +272,27 @@ def _set(emulator: _core.Emulator, node: int, name: str, value: str) -> None:
         raise UserError(f"sysctl: {name} cannot be set to {value!r}: {error.strerror}") from error
 
 
-def _see_names(view: _core.ScenarioView) -> None:
-    """From now on the names of nodes resolve in this process and what it starts."""
-    known = Path("/etc/hosts")
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", prefix="multihop-hosts-") as file:
-        file.write(known.read_text(encoding="utf-8", errors="replace") if known.exists() else "127.0.0.1 localhost\n")
-        for index, node in enumerate(view["nodes"]):
-            if re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?", node["name"]):
-                file.write(f"{_core.node_address(index)} {node['name']}\n")
-        file.flush()
-        Path(file.name).chmod(0o644)
+def _see_names(view: _core.ScenarioView, *, beyond: bool) -> None:
+    """From now on the names of nodes resolve in this process and what it starts; with an uplink, others as well."""
+    hosts, resolver = Path("/etc/hosts"), Path("/etc/resolv.conf")
+    lines = [hosts.read_text(encoding="utf-8", errors="replace") if hosts.exists() else "127.0.0.1 localhost\n"]
+    for index, node in enumerate(view["nodes"]):
+        if re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?", node["name"]):
+            lines.append(f"{_core.node_address(index)} {node['name']}\n")
+    texts = {hosts: "".join(lines)}
+    if beyond:
+        texts[hosts] += f"{uplink.HOST} host\n"
+        if resolver.exists():
+            texts[resolver] = f"nameserver {uplink.RESOLVER}\n"
+    with ExitStack() as files:
+        mounts = []
+        for instead_of, text in texts.items():
+            file = files.enter_context(tempfile.NamedTemporaryFile("w", encoding="utf-8", prefix="multihop-"))
+            file.write(text)
+            file.flush()
+            Path(file.name).chmod(0o644)
+            mounts.append((Path(file.name), instead_of))
         try:
-            _core.private_mounts(Path(file.name))
+            _core.private_mounts(mounts)
         except OSError as error:
             raise UserError(f"names of nodes cannot be made known: {error.strerror}") from error

@@ -15,7 +15,7 @@ from multihop.explanation import remedies, source, words
 from multihop.explanation.books import Blame, has_causes
 from multihop.explanation.causes import Cause, FlowAccount, Hop, Place, accounts
 from multihop.explanation.remedies import Trial
-from multihop.optima.optimum import optimum
+from multihop.optima.optimum import Optimum, optimum
 from multihop.results.provenance import record
 from multihop.results.statistics import PairedDifference
 from multihop.simulation.runner import Job, run_all
@@ -281,12 +281,19 @@ def without_bps(account: FlowAccount, cause: Cause) -> float | None:
     return float(min(account.payload_bytes * 8 / left, account.alone_bps))
 
 
-def of_runs(runs: Sequence[Run], variant: str, others: Sequence[str] = ()) -> Explanation | None:
-    """An explanation without remedies of runs that were made before; none if they have no tables of causes."""
+def of_runs(
+    runs: Sequence[Run], variant: str, others: Sequence[str] = (), *, best: Optimum | None = None
+) -> Explanation | None:
+    """An explanation without remedies of runs that were made before; none if they have no tables of causes.
+
+    What is fair is the optimum of their scenario, or `best`, if their flows are not the scenario's.
+    """
     if not runs or not has_causes(runs):
         return None
-    overrides = {name: value for name, value in runs[0].overrides.items() if name != "seed"}
-    flows = accounts(runs, optimum(runs[0].scenario, overrides))
+    if best is None:
+        overrides = {name: value for name, value in runs[0].overrides.items() if name != "seed"}
+        best = optimum(runs[0].scenario, overrides)
+    flows = accounts(runs, best)
     explained = tuple(account.flow for account in flows if account.status != "fine")
     return Explanation(tuple(runs), variant, tuple(others), tuple(flows), explained, None)
 

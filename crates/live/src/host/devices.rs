@@ -1,18 +1,18 @@
 //! The TUN devices of all nodes.
 
-use crate::Wire;
+use super::Monotonic;
+use crate::{Clock, Wire};
 use multihop_core::{NodeId, Span};
-use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, ppoll};
-use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
-use nix::sys::time::TimeSpec;
+use rustix::event::{Timespec, epoll};
+use rustix::io::Errno;
 use std::collections::VecDeque;
+use std::hint::spin_loop;
 use std::io::{self, ErrorKind};
-use std::os::fd::AsFd;
-use std::time::Duration;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
 use tun_rs::SyncDevice;
 
-/// To sleep for less than this takes more of the processor than to look again and again.
+/// To sleep for less than this takes more of the processor than to wait awake.
 const NAP: Span = Span::from_us(10);
 
 /// How many devices are found readable at once.
@@ -22,8 +22,8 @@ const AT_ONCE: usize = 64;
 pub struct Devices {
     of_nodes: Vec<SyncDevice>,
     /// All of them, so that a wait costs the same however many there are.
-    watch: Epoll,
-    /// Those that may have something to read, in the order in which they are read.
+    watch: OwnedFd,
+    /// Those that have something to read, in the order in which they are read.
     ready: VecDeque<usize>,
 }
 
@@ -31,13 +31,18 @@ impl Devices {
     /// Devices in the order of nodes.
     ///
     /// # Errors
-    /// If the kernel does not watch them.
+    /// If the kernel does not watch them, or is older than Linux 5.11.
     pub fn new(devices: Vec<SyncDevice>) -> io::Result<Devices> {
-        let watch = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+        let watch = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         for (index, device) in devices.iter().enumerate() {
-            watch.add(device, EpollEvent::new(EpollFlags::EPOLLIN, index as u64))?;
+            epoll::add(&watch, device, epoll::EventData::new_u64(index as u64), epoll::EventFlags::IN)?;
         }
-        Ok(Devices { of_nodes: devices, watch, ready: VecDeque::new() })
+        let mut devices = Devices { of_nodes: devices, watch, ready: VecDeque::new() };
+        devices.wait(Span::ZERO).map_err(|error| match Errno::from_io_error(&error) {
+            Some(Errno::NOSYS) => io::Error::other("Linux 5.11 or newer is needed"),
+            _ => error,
+        })?;
+        Ok(devices)
     }
 }
 
@@ -45,31 +50,30 @@ impl Wire for Devices {
     fn wait(&mut self, at_most: Span) -> io::Result<()> {
         // Those that still have something are found again, behind those that were not looked at.
         self.ready.clear();
-        let at_most = if at_most < NAP { Span::ZERO } else { at_most };
-        let at_most = TimeSpec::from_duration(Duration::from_nanos(at_most.ns()));
-        // What epoll itself can wait for is milliseconds.
-        match ppoll(&mut [PollFd::new(self.watch.0.as_fd(), PollFlags::POLLIN)], Some(at_most), None) {
-            Ok(0) | Err(Errno::EINTR) => return Ok(()),
-            Ok(_) => {}
-            Err(error) => return Err(error.into()),
-        }
-        let mut found = [EpollEvent::empty(); AT_ONCE];
-        let count = match self.watch.wait(&mut found, EpollTimeout::ZERO) {
-            Err(Errno::EINTR) => 0,
-            done => done?,
+        let at_most = if at_most < NAP {
+            stay_awake(at_most);
+            Span::ZERO
+        } else {
+            at_most
         };
-        self.ready.extend(found[..count].iter().map(|event| event.data() as usize));
+        let (tv_sec, tv_nsec) =
+            ((at_most.ns() / 1_000_000_000) as i64, (at_most.ns() % 1_000_000_000) as i64);
+        let mut found = [MaybeUninit::<epoll::Event>::uninit(); AT_ONCE];
+        let events = match epoll::wait(&self.watch, &mut found, Some(&Timespec { tv_sec, tv_nsec })) {
+            Ok((events, _)) => events,
+            Err(Errno::INTR) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        self.ready.extend(events.iter().map(|event| event.data.u64() as usize));
         Ok(())
     }
 
-    /// One packet of each in turn, so that none has to wait for another's flood.
+    /// One packet of each that was found, so that none has to wait for another's flood. To look for a second one would cost each
+    /// packet a system call; what is left is found by the next wait.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<(NodeId, usize)>> {
         while let Some(index) = self.ready.pop_front() {
             match self.of_nodes[index].recv(buffer) {
-                Ok(length) => {
-                    self.ready.push_back(index);
-                    return Ok(Some((NodeId(index as u32), length)));
-                }
+                Ok(length) => return Ok(Some((NodeId(index as u32), length))),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 Err(error) if error.kind() == ErrorKind::Interrupted => self.ready.push_back(index),
                 Err(error) => return Err(error),
@@ -80,5 +84,12 @@ impl Wire for Devices {
 
     fn write(&mut self, node: NodeId, packet: &[u8]) -> bool {
         self.of_nodes[node.index()].send(packet).is_ok()
+    }
+}
+
+fn stay_awake(span: Span) {
+    let mut clock = Monotonic::default();
+    while clock.elapsed() < span {
+        spin_loop();
     }
 }

@@ -6,7 +6,7 @@ use nix::sched::{CloneFlags, unshare};
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
 use nix::unistd::{getegid, geteuid};
-use std::path::Path;
+use std::path::PathBuf;
 use std::{fs, io};
 
 /// Gives this process, which must have one thread, network and mounts of its own, and its next child processes of its own, of which
@@ -37,14 +37,17 @@ pub fn die_with_parent() -> io::Result<()> {
     Ok(prctl::set_pdeathsig(Signal::SIGKILL)?)
 }
 
-/// Mounts of this process are seen by no other: `/proc` shows its own processes, and `/etc/hosts` is this file.
+/// Mounts of this process are seen by no other: `/proc` shows its own processes, and each second file is the first instead.
 ///
 /// # Errors
 /// If mounts cannot be made.
-pub fn private_mounts(hosts: &Path) -> io::Result<()> {
+pub fn private_mounts(files: &[(PathBuf, PathBuf)]) -> io::Result<()> {
     let nothing = None::<&str>;
     mount(nothing, "/", nothing, MsFlags::MS_REC | MsFlags::MS_PRIVATE, nothing)?;
     // Containers that hide parts of /proc allow no other. Programs then see the processes outside, which they can do nothing to.
     let _ = mount(Some("proc"), "/proc", Some("proc"), MsFlags::empty(), nothing);
-    Ok(mount(Some(hosts), "/etc/hosts", nothing, MsFlags::MS_BIND, nothing)?)
+    for (file, instead_of) in files {
+        mount(Some(file), instead_of, nothing, MsFlags::MS_BIND, nothing)?;
+    }
+    Ok(())
 }

@@ -20,6 +20,9 @@ const PREFIX: u8 = 8;
 
 /// The run routes.
 const SETTINGS_OF_IP: &[(&str, &str)] = &[("ipv6/conf/all/disable_ipv6", "1")];
+/// What the gateway has on top: it forwards, and answers for all nodes on the link that leads out.
+const SETTINGS_OF_GATEWAY: &[(&str, &str)] =
+    &[("ipv4/ip_forward", "1"), ("ipv4/conf/all/send_redirects", "0"), ("ipv4/conf/default/proxy_arp", "1")];
 /// Programs route. Neighbours of neighbours are on the same device and still need a relay, so that no node redirects another.
 const SETTINGS_OF_ETHERNET: &[(&str, &str)] = &[
     ("ipv4/ip_forward", "1"),
@@ -43,11 +46,15 @@ impl Namespace {
     }
 
     /// A new one for a node, with a loopback, and a device that has the node's address: one of IP, and IPv6 is off; or one of Ethernet, and
-    /// the node forwards.
+    /// the node forwards. If a gateway leads to other networks, it forwards, and with IP the default route of the others leads over the air.
     ///
     /// # Errors
     /// If the kernel does not allow that, or has no TUN devices.
-    pub fn for_node(node: NodeId, mode: Mode) -> io::Result<(Namespace, SyncDevice)> {
+    pub fn for_node(
+        node: NodeId,
+        mode: Mode,
+        gateway: Option<NodeId>,
+    ) -> io::Result<(Namespace, SyncDevice)> {
         // A thread, as namespaces belong to threads.
         in_thread(move || {
             unshare(CloneFlags::CLONE_NEWNET)?;
@@ -58,13 +65,17 @@ impl Namespace {
                     (SETTINGS_OF_ETHERNET, device.layer(Layer::L2).mac_addr(hardware_address(node)))
                 }
             };
-            for (name, value) in settings {
+            let of_gateway = if gateway == Some(node) { SETTINGS_OF_GATEWAY } else { &[] };
+            for (name, value) in settings.iter().chain(of_gateway) {
                 // Where the kernel has no such setting, there is nothing to set.
                 let _ = fs::write(format!("/proc/sys/net/{name}"), value);
             }
             raise_loopback()?;
             let device = device.ipv4(Ipv4Addr::from(address(node)), PREFIX, None).mtu(MTU).build_sync()?;
             device.set_nonblocking(true)?;
+            if mode == Mode::Ip && gateway.is_some_and(|gateway| gateway != node) {
+                route_all_over(device.if_index()?)?;
+            }
             Ok((Namespace::current()?, device))
         })
     }
@@ -103,19 +114,44 @@ fn sent_and_dropped(table: &str) -> Option<u64> {
 
 /// Sets the loopback up: `RTM_NEWLINK` (rtnetlink(7)) for interface 1, with the flag `IFF_UP` set and the others as they are.
 fn raise_loopback() -> io::Result<()> {
-    const LENGTH: u32 = 32;
     const NEW_LINK: u16 = 16;
-    const REQUEST_AND_ACKNOWLEDGE: u16 = 1 | 4;
     const UP: u32 = 1;
-    let mut message = Vec::with_capacity(LENGTH as usize);
-    message.extend(LENGTH.to_ne_bytes());
-    message.extend(NEW_LINK.to_ne_bytes());
-    message.extend(REQUEST_AND_ACKNOWLEDGE.to_ne_bytes());
+    let mut body = vec![0; 4]; // family, type
+    body.extend(1_i32.to_ne_bytes());
+    body.extend(UP.to_ne_bytes());
+    body.extend(UP.to_ne_bytes()); // which flags to change
+    ask_netlink(NEW_LINK, 0, &body)
+}
+
+/// A default route to a device: `RTM_NEWROUTE`, without a gateway.
+fn route_all_over(device: u32) -> io::Result<()> {
+    const NEW_ROUTE: u16 = 24;
+    const CREATE: u16 = 0x400;
+    const INET: u8 = 2;
+    const MAIN_TABLE: u8 = 254;
+    const BY_BOOT: u8 = 3;
+    const ON_LINK: u8 = 253;
+    const UNICAST: u8 = 1;
+    const OUTPUT_DEVICE: u16 = 4;
+    // Family; lengths of destination and source, both 0: everything; type of service.
+    let mut body = vec![INET, 0, 0, 0, MAIN_TABLE, BY_BOOT, ON_LINK, UNICAST];
+    body.extend([0; 4]); // flags
+    body.extend(8_u16.to_ne_bytes());
+    body.extend(OUTPUT_DEVICE.to_ne_bytes());
+    body.extend(device.to_ne_bytes());
+    ask_netlink(NEW_ROUTE, CREATE, &body)
+}
+
+/// A request of rtnetlink(7), of which the kernel says how it went.
+fn ask_netlink(kind: u16, flags: u16, body: &[u8]) -> io::Result<()> {
+    const HEADER: usize = 16;
+    const REQUEST_AND_ACKNOWLEDGE: u16 = 1 | 4;
+    let mut message = Vec::with_capacity(HEADER + body.len());
+    message.extend(((HEADER + body.len()) as u32).to_ne_bytes());
+    message.extend(kind.to_ne_bytes());
+    message.extend((flags | REQUEST_AND_ACKNOWLEDGE).to_ne_bytes());
     message.extend([0; 8]); // sequence number, sender
-    message.extend([0; 4]); // family, type
-    message.extend(1_i32.to_ne_bytes());
-    message.extend(UP.to_ne_bytes());
-    message.extend(UP.to_ne_bytes()); // which flags to change
+    message.extend(body);
     let to = SockProtocol::NetlinkRoute;
     let kernel = socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, to)?;
     sendto(kernel.as_raw_fd(), &message, &NetlinkAddr::new(0, 0), MsgFlags::empty())?;

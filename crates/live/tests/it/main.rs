@@ -232,6 +232,32 @@ fn nobody_sends_for_another() {
     assert_eq!((books.read, books.refused[Refusal::ForeignSource as usize]), (1, 1));
 }
 
+/// Node 1 leads to other networks: what others send there comes out at it, and what comes from there goes to them. Its own packets have
+/// another way; and an address of the nodes' network that no node has is still no address.
+#[test]
+fn a_gateway_sends_for_networks_beyond_the_air() {
+    let beyond = |mut packet: Vec<u8>, at: usize| {
+        packet[at..at + 4].copy_from_slice(&[192, 0, 2, 7]);
+        packet
+    };
+    let fake = Fake::default();
+    let plain = |from, to, number| packet(from, to, Ecn::NotCapable, 100, number);
+    fake.send(Span::from_ms(1), 0, beyond(plain(0, 0, 1), 16));
+    fake.send(Span::from_ms(2), 1, beyond(plain(0, 2, 2), 12));
+    fake.send(Span::from_ms(3), 1, beyond(plain(1, 0, 3), 16));
+    fake.send(Span::from_ms(4), 2, beyond(plain(2, 0, 4), 12));
+    fake.send(Span::from_ms(5), 0, plain(0, 200, 5));
+    let mut emulation = Emulation::new(world(CHAIN), fake.clone(), fake.clone(), 1.0).through(NodeId(1));
+    while emulation.turn().unwrap() {}
+    let (_, books, _) = emulation.end().unwrap();
+    let came: Vec<(u32, u32)> =
+        fake.at().got.iter().map(|(_, node, packet)| (node.0, number(packet))).collect();
+    assert_eq!(came, [(1, 1), (2, 2)]);
+    let refused =
+        [Refusal::UnknownDestination, Refusal::ForeignSource].map(|why| books.refused[why as usize]);
+    assert_eq!((books.read, refused), (5, [2, 1]));
+}
+
 /// CoDel marks the packets of transports that understand it, in their bytes, and drops others.
 #[test]
 fn marks_are_in_the_bytes() {

@@ -126,7 +126,7 @@ impl TcpAp {
     fn connection(&self) -> TcpParameters {
         TcpParameters {
             delayed_ack: self.tcp.delayed_ack.or(Some(Duration(0.0))),
-            timestamps: self.tcp.timestamps.or(Some(self.tcp.flavour == Flavour::Rfc)),
+            timestamps: self.tcp.timestamps.or(Some(self.tcp.flavour != Flavour::Ns2)),
             ..self.tcp.clone()
         }
     }

@@ -2,15 +2,16 @@
 
 use crate::quantity::Duration;
 use crate::range::{number_in_range, span_in_range};
-use crate::tcp::TcpParameters;
+use crate::tcp::{Flavour, TcpParameters};
 use crate::{Misfit, Parameters, TcpScheme};
-use multihop_transport::{Bbr, BbrOptions, Controller, Recovery, TcpOptions};
+use multihop_transport::{Bbr, BbrOptions, BbrRules, Controller, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// `tcp-sack` with BBR: it estimates the bandwidth of the bottleneck and the round trip of the empty path, paces by the one and limits
 /// what is in flight by both. Losses do not slow it down. It answers no ECN-Echo. It needs a receive window of more than two
-/// bandwidth-delay products.
+/// bandwidth-delay products. With the flavour linux its pace is 1 % below the bandwidth, and its window has as much on top as
+/// acknowledgements of late came ahead of the bandwidth, in bunches.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct TcpBbr {
@@ -52,6 +53,7 @@ impl TcpScheme for TcpBbr {
         let bbr = Bbr::new(BbrOptions {
             window_gain: self.window_gain,
             round_trip_window: self.round_trip_window.span(),
+            rules: if self.tcp.flavour == Flavour::Linux { BbrRules::Linux } else { BbrRules::Draft },
             ..BbrOptions::draft(self.tcp.segment_size(), self.tcp.first_window())
         });
         Box::new(bbr)

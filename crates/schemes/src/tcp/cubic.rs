@@ -33,7 +33,7 @@ pub struct TcpCubic {
     pub fast_convergence: bool,
     /// The first slow start: "hystart++" (RFC 9406, which RFC 9438, section 4.10, recommends) leaves it when round trips have grown by
     /// an eighth, but at least 4 and at most 16 ms; until then it opens the window as `byte_counting` says, and not by up to 8 segments for
-    /// one acknowledgement; "standard" is that of RFC 5681, which ends with a loss. Each segment is timed at no cost in bytes. Default "hystart++" (rfc) or
+    /// one acknowledgement; "standard" is that of RFC 5681, which ends with a loss. Each segment is timed at no cost in bytes. Default "hystart++" (rfc, linux) or
     /// "standard" (ns2).
     pub slow_start: Option<SlowStart>,
     /// The connection.
@@ -70,7 +70,7 @@ impl Parameters for TcpCubic {
 impl TcpCubic {
     fn hystart(&self) -> bool {
         let by_flavour = match self.tcp.flavour {
-            Flavour::Rfc => SlowStart::HyStart,
+            Flavour::Rfc | Flavour::Linux => SlowStart::HyStart,
             Flavour::Ns2 => SlowStart::Standard,
         };
         self.slow_start.unwrap_or(by_flavour) == SlowStart::HyStart

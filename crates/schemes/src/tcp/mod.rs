@@ -34,20 +34,24 @@ pub enum Flavour {
     Rfc,
     /// ns-2.35, in which most published results were obtained.
     Ns2,
+    /// The Linux kernel.
+    Linux,
 }
 
 /// Parameters of a TCP connection. What is left out takes the default of the `flavour`.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct TcpParameters {
-    /// Whose defaults the other parameters take: those of the standards ("rfc") or of ns-2.35 ("ns2"). ns2 also has quirks
+    /// Whose defaults the other parameters take: those of the standards ("rfc"), of ns-2.35 ("ns2"), or of the Linux kernel ("linux").
+    /// linux also acknowledges two segments at once when a mark arrives, and opens no window in the round trip after an ECN-Echo; its
+    /// retransmission timeout is at least `min_rto` above the smoothed round trip. ns2 also has quirks
     /// that no single parameter covers. It halves the congestion window and not what is outstanding, and opens it per
     /// acknowledgement, used or not; in `NewReno` recovery a duplicate acknowledgement releases at most two segments, and the
     /// window stays as deflated as it was; SACK recovery fills holes before it sends new data; after a timeout everything is
     /// sent again; SACK blocks cost 8 bytes each; retransmissions are ECN capable; and echoes at a window of one segment back
     /// off the timer.
     pub flavour: Flavour,
-    /// Payload of a full segment. Default "1460 B".
+    /// Payload of a full segment. Default "1460 B", and "1448 B" in linux with timestamps.
     pub segment_size: Option<Size>,
     /// Network and transport headers of each packet, options not counted. Default "40 B".
     pub header: Option<Size>,
@@ -55,20 +59,21 @@ pub struct TcpParameters {
     /// Default 1024 (1.5 MB; rfc), large enough not to bind, as receivers that tune their buffers keep it (Fisk and Feng, Dynamic
     /// Right-Sizing, 2001; RFC 7323 for its scale); or 20 (ns2).
     pub window: Option<u32>,
-    /// First congestion window in segments. Default: 3 segments of 1460 bytes (RFC 5681; rfc) or 2 (ns2).
+    /// First congestion window in segments. Default: 3 segments of 1460 bytes (RFC 5681; rfc), 2 (ns2), or
+    /// 10 (RFC 6928; linux).
     pub initial_window: Option<u32>,
     /// First slow-start threshold in segments. Default: `window`.
     pub initial_threshold: Option<u32>,
-    /// The most segments by which one acknowledgement opens the window in slow start (RFC 3465). Default 1. In ns2 the window
+    /// The most segments by which one acknowledgement opens the window in slow start (RFC 3465). Default 1, and 2 in linux. In ns2 the window
     /// is opened per acknowledgement, unless this is given.
     pub byte_counting: Option<u32>,
     /// The receiver waits this long for a second segment before it acknowledges; "0 s" acknowledges each segment. Default
-    /// "100 ms" (rfc) or "0 s" (ns2, and tcp-ap always).
+    /// "100 ms" (rfc), "40 ms" (linux) or "0 s" (ns2, and tcp-ap always).
     pub delayed_ack: Option<Duration>,
     /// Open the connection with SYN and SYN-ACK. Default true.
     pub handshake: Option<bool>,
     /// The timestamp option: 12 more header bytes, and a round-trip sample from every acknowledgement (RFC 7323). Default
-    /// false: one segment at a time is timed; true in tcp-ap with the flavour rfc.
+    /// false: one segment at a time is timed; true in linux, and in tcp-ap unless the flavour is ns2.
     pub timestamps: Option<bool>,
     /// Explicit congestion notification (RFC 3168). Default false; always true in schemes that mark.
     pub ecn: Option<bool>,
@@ -77,7 +82,7 @@ pub struct TcpParameters {
     pub limited_transmit: Option<bool>,
     /// Where losses are repaired from selective acknowledgements: keep these when the retransmission timer expires, as most
     /// implementations do, and send nothing again that they report (RFC 6675, section 5.1). Default false (RFC 2018, section 8), and
-    /// true of schemes whose window routers open, of xcp, xcp-b and xcp-winf with the flavour rfc, and false of ewccp.
+    /// true in linux and of schemes whose window routers open, of xcp, xcp-b and xcp-winf with the flavour rfc, and false of ewccp.
     pub keep_sacked: Option<bool>,
     /// A node's MAC that gives a packet up, because its retry limit is reached, signals that to the end of the flow at this node, if the
     /// packet came from there. Data is sent again at once, in its own place in the window; so is an acknowledgement that no later one
@@ -88,9 +93,9 @@ pub struct TcpParameters {
     pub duplicate_threshold: Option<u32>,
     /// Retransmission timeout before the first round-trip sample. Default "1 s" (RFC 6298; rfc) or "3 s" (ns2).
     pub initial_rto: Option<Duration>,
-    /// The least retransmission timeout. Default "1 s" (RFC 6298; rfc) or "200 ms" (ns2, Linux).
+    /// The least retransmission timeout. Default "1 s" (RFC 6298; rfc) or "200 ms" (ns2, linux).
     pub min_rto: Option<Duration>,
-    /// The largest retransmission timeout. Default "60 s".
+    /// The largest retransmission timeout. Default "60 s", and "120 s" in linux.
     pub max_rto: Option<Duration>,
     /// Tick of the clock that measures round trips; "0 s" for an exact one. Default "0 s" (rfc) or "10 ms" (ns2's `tcpTick_`).
     pub tick: Option<Duration>,
@@ -130,6 +135,7 @@ impl TcpParameters {
         let segment_size = self.segment_size();
         let mut options = match self.flavour {
             Flavour::Ns2 => TcpOptions::ns2(recovery, segment_size, self.window()),
+            Flavour::Linux => TcpOptions::linux(recovery, segment_size, self.window()),
             Flavour::Rfc => TcpOptions {
                 recovery,
                 segment_size,
@@ -151,6 +157,9 @@ impl TcpParameters {
         set(&mut options.duplicate_threshold, self.duplicate_threshold);
         set(&mut options.rto.initial, self.initial_rto.map(Duration::span));
         set(&mut options.rto.min, self.min_rto.map(Duration::span));
+        if self.flavour == Flavour::Linux {
+            options.rto.margin = options.rto.min;
+        }
         set(&mut options.rto.max, self.max_rto.map(Duration::span));
         set(&mut options.rto.granularity, self.tick.map(unless_zero));
         options
@@ -179,6 +188,7 @@ impl TcpParameters {
         let mut options = match self.flavour {
             Flavour::Rfc => RenoOptions::rfc(segment_size, bytes(self.window())),
             Flavour::Ns2 => RenoOptions::ns2(segment_size, bytes(self.window())),
+            Flavour::Linux => RenoOptions::linux(segment_size, bytes(self.window())),
         };
         set(&mut options.initial_window, self.initial_window.map(|segments| Some(bytes(segments))));
         options.initial_threshold = self.initial_threshold.map(bytes);
@@ -193,12 +203,13 @@ impl TcpParameters {
 
     /// Payload bytes of a full segment.
     pub fn segment_size(&self) -> u32 {
-        self.segment_size.map_or(1460, |size| size.bytes() as u32)
+        let timestamps = self.flavour == Flavour::Linux && self.timestamps != Some(false);
+        self.segment_size.map_or(if timestamps { 1448 } else { 1460 }, |size| size.bytes() as u32)
     }
 
     fn window(&self) -> u32 {
         self.window.unwrap_or(match self.flavour {
-            Flavour::Rfc => TcpOptions::OPEN_WINDOW,
+            Flavour::Rfc | Flavour::Linux => TcpOptions::OPEN_WINDOW,
             Flavour::Ns2 => 20,
         })
     }
@@ -213,6 +224,7 @@ pub(crate) fn set<T>(slot: &mut T, value: Option<T>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use multihop_core::Span;
     use serde_json::json;
 
     #[test]
@@ -229,16 +241,29 @@ mod tests {
         );
     }
 
+    /// Of a packet of 1500 bytes timestamps take 12; the timer stays above the round trip by what is the least timeout.
+    #[test]
+    fn linux_has_its_own_defaults_and_takes_others() {
+        let of = |value: serde_json::Value| serde_json::from_value::<TcpParameters>(value).unwrap();
+        let linux = of(json!({ "flavour": "linux" }));
+        let options = linux.options(Recovery::Sack);
+        assert_eq!((options.segment_size, options.packet_size()), (1448, 1500));
+        assert_eq!((linux.first_window(), options.rto.margin), (14_480, Duration(0.2).span()));
+        let plain =
+            of(json!({ "flavour": "linux", "timestamps": false, "min_rto": "50 ms", "initial_window": 4 }));
+        let options = plain.options(Recovery::Sack);
+        assert_eq!((options.segment_size, options.packet_size()), (1460, 1500));
+        assert_eq!((plain.first_window(), options.rto.margin), (5_840, Duration(0.05).span()));
+        assert_eq!(of(json!({ "min_rto": "50 ms" })).options(Recovery::Sack).rto.margin, Span::ZERO);
+    }
+
     #[test]
     fn no_delay_and_no_tick_are_none() {
         let options = |delayed_ack: &str, tick: &str| {
             let parameters: TcpParameters =
                 serde_json::from_value(json!({ "delayed_ack": delayed_ack, "tick": tick })).unwrap();
             let options = parameters.options(Recovery::Sack);
-            (
-                options.delayed_ack.map(multihop_core::Span::ns),
-                options.rto.granularity.map(multihop_core::Span::ns),
-            )
+            (options.delayed_ack.map(Span::ns), options.rto.granularity.map(Span::ns))
         };
         assert_eq!(options("0 s", "0 s"), (None, None));
         assert_eq!(options("40 ms", "10 ms"), (Some(40_000_000), Some(10_000_000)));

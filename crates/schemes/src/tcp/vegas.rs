@@ -58,7 +58,7 @@ impl TcpScheme for TcpVegas {
         let options = self.tcp.options(Recovery::NewReno);
         // ns-2's Vegas answers the first two duplicates with silence, or with a repetition.
         let limited_transmit = match self.tcp.limited_transmit {
-            None => options.limited_transmit && self.tcp.flavour == Flavour::Rfc,
+            None => options.limited_transmit && self.tcp.flavour != Flavour::Ns2,
             Some(_) => options.limited_transmit,
         };
         TcpOptions { time_every_segment: true, limited_transmit, ..options }
@@ -68,7 +68,7 @@ impl TcpScheme for TcpVegas {
         // A window that is not used is no evidence that the path would carry it.
         let reno = RenoOptions { grow_when_app_limited: false, ..self.tcp.reno_options() };
         let defaults = match self.tcp.flavour {
-            Flavour::Rfc => VegasOptions::rfc(reno),
+            Flavour::Rfc | Flavour::Linux => VegasOptions::rfc(reno),
             Flavour::Ns2 => VegasOptions::ns2(reno),
         };
         let vegas = Vegas::new(VegasOptions {

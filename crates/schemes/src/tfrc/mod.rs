@@ -158,7 +158,7 @@ impl TfrcParameters {
     /// The options that these parameters mean.
     pub fn options(&self) -> TfrcOptions {
         let mut options = match self.flavour {
-            Flavour::Rfc => TfrcOptions::rfc(self.segment_size()),
+            Flavour::Rfc | Flavour::Linux => TfrcOptions::rfc(self.segment_size()),
             Flavour::Ns2 => TfrcOptions::ns2(self.segment_size()),
         };
         set(&mut options.header, self.header.map(|header| header.bytes() as u32));

@@ -116,7 +116,7 @@ impl XcpConnection {
             Flavour::Ns2 => {
                 TcpOptions { congestion_header, feedback_of_duplicates: false, ..tcp.options(Recovery::Reno) }
             }
-            Flavour::Rfc => {
+            Flavour::Rfc | Flavour::Linux => {
                 // A window that does not bind can hold much at a timeout that has arrived.
                 let tcp = TcpParameters { keep_sacked: tcp.keep_sacked.or(Some(true)), ..tcp };
                 TcpOptions { congestion_header, ..tcp.options(Recovery::Sack) }

@@ -14,7 +14,7 @@ mod vegas;
 mod westwood;
 
 pub use adaptive_pacing::{AdaptivePacing, AdaptivePacingOptions, Dispersion, ShortPath};
-pub use bbr::{Bbr, BbrOptions};
+pub use bbr::{Bbr, BbrOptions, BbrRules};
 pub use controller::{
     AckInfo, Acked, Allowance, Controller, Delivery, LossKind, Lost, Marked, Recovered, Returned, Sent,
 };

@@ -60,6 +60,17 @@ impl RenoOptions {
         }
     }
 
+    /// As Linux has it: a first window of ten segments (RFC 6928), and in slow start both segments of a delayed acknowledgement open
+    /// it. Linux has no limit, but counts only what was not selectively acknowledged before; without one, what repairs a timeout
+    /// would open the window by all that had arrived.
+    pub fn linux(segment_size: u32, max_window: u64) -> RenoOptions {
+        RenoOptions {
+            initial_window: Some(10 * u64::from(segment_size)),
+            growth: Growth::PerByte { limit: 2 },
+            ..RenoOptions::rfc(segment_size, max_window)
+        }
+    }
+
     /// As ns-2.35 has it.
     pub fn ns2(segment_size: u32, max_window: u64) -> RenoOptions {
         RenoOptions {

@@ -136,6 +136,11 @@ pub struct TcpOptions {
     /// How long an acknowledgement may be delayed in wait for a second segment (RFC 1122, section 4.2.3.2); none to
     /// acknowledge each segment.
     pub delayed_ack: Option<Span>,
+    /// Segments that are acknowledged at once when the first mark since the sender's last answer arrives, and after it. RFC 3168
+    /// asks for none; Linux: 2 (`tcp_enter_quickack_mode`).
+    pub quick_acks: u32,
+    /// The window does not open for the round trip after an ECN-Echo, as in Linux, in which that is a state of its own (CWR).
+    pub holds_after_echo: bool,
     /// The retransmission timer.
     pub rto: RtoOptions,
 }
@@ -169,6 +174,8 @@ impl Default for TcpOptions {
             sacked_at_timeout: SackedAtTimeout::Forgotten,
             idle_restart: true,
             delayed_ack: Some(Span::from_ms(100)),
+            quick_acks: 0,
+            holds_after_echo: false,
             rto: RtoOptions::default(),
         }
     }
@@ -198,6 +205,23 @@ impl TcpOptions {
             idle_restart: false,
             delayed_ack: None,
             rto: RtoOptions::ns2(),
+            ..TcpOptions::default()
+        }
+    }
+
+    /// What Linux 6 has where the RFCs leave a choice, or where it has its own: timestamps, its timer, delayed acknowledgements of at most
+    /// 40 ms, and what it does about marks. `window` is in segments.
+    pub fn linux(recovery: Recovery, segment_size: u32, window: u32) -> TcpOptions {
+        TcpOptions {
+            segment_size,
+            receive_window: u64::from(window) * u64::from(segment_size),
+            recovery,
+            timestamps: true,
+            sacked_at_timeout: SackedAtTimeout::Kept,
+            delayed_ack: Some(Span::from_ms(40)),
+            quick_acks: 2,
+            holds_after_echo: true,
+            rto: RtoOptions::linux(),
             ..TcpOptions::default()
         }
     }
@@ -250,6 +274,20 @@ mod tests {
         assert_eq!(TcpOptions::ns2(Recovery::Sack1, 1000, 20).recovery, Recovery::Sack1);
     }
 
+    /// What a kernel has: `include/net/tcp.h`, `net/ipv4/tcp_input.c`.
+    #[test]
+    fn linux_has_its_own_defaults() {
+        let linux = TcpOptions::linux(Recovery::Sack, 1448, 100);
+        assert_eq!(linux.packet_size(), 1500, "timestamps take 12 bytes");
+        assert_eq!((linux.receive_window, linux.recovery), (144_800, Recovery::Sack));
+        assert_eq!(linux.sacked_at_timeout, SackedAtTimeout::Kept);
+        assert_eq!((linux.delayed_ack, linux.quick_acks), (Some(Span::from_ms(40)), 2), "TCP_DELACK_MIN");
+        assert!(linux.holds_after_echo && !TcpOptions::default().holds_after_echo);
+        assert_eq!(TcpOptions::default().quick_acks, 0);
+        let RtoOptions { initial, min, max, margin, .. } = linux.rto;
+        assert_eq!([initial, min, max, margin].map(|span| span.ns() / 1_000_000), [1_000, 200, 120_000, 200]);
+    }
+
     /// The RFCs named with each option.
     #[test]
     fn the_default_is_as_the_rfcs_have_it() {
@@ -300,15 +338,16 @@ mod tests {
         assert_eq!(rfc.receive_window, 1024 * 1460);
         assert_eq!(rfc.delayed_ack, Some(Span::from_ms(100)), "RFC 1122: less than 0.5 s");
         let second = Span::from_ms(1_000);
-        let RtoOptions { initial, min, max, granularity, exponential } = rfc.rto;
+        let RtoOptions { initial, min, max, margin, granularity, exponential } = rfc.rto;
         assert_eq!((initial, min, max), (second, second, second * 60), "RFC 6298, 2.1, 2.4, 2.5");
-        assert_eq!((granularity, exponential), (None, true));
-        let RtoOptions { initial, min, max, granularity, exponential } = RtoOptions::ns2();
+        assert_eq!((granularity, exponential, margin), (None, true, Span::ZERO));
+        let RtoOptions { initial, min, max, margin, granularity, exponential } = RtoOptions::ns2();
         assert_eq!(
             (initial, min, max),
             (second * 3, Span::from_ms(200), second * 60),
             "rtxcur_init_, minrto_"
         );
         assert_eq!((granularity, exponential), (Some(Span::from_ms(10)), true), "tcpTick_ 0.01");
+        assert_eq!(margin, Span::ZERO);
     }
 }

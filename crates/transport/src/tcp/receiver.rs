@@ -22,6 +22,8 @@ pub struct TcpReceiver {
     /// section 4.3).
     recent: Option<Time>,
     last_ack: u64,
+    /// Segments that are acknowledged at once because of a mark.
+    quick: u32,
     /// Segments that a delayed acknowledgement is to cover.
     unacknowledged: u32,
     /// When the delayed acknowledgement goes at the latest.
@@ -46,6 +48,7 @@ impl TcpReceiver {
             echo: false,
             recent: None,
             last_ack: 0,
+            quick: 0,
             unacknowledged: 0,
             deadline: None,
             reply: None,
@@ -159,11 +162,13 @@ impl Endpoint for TcpReceiver {
         if segment.flags.cwr {
             self.echo = false;
         }
-        if self.ecn && segment.ecn == Ecn::CongestionExperienced {
+        if self.ecn && segment.ecn == Ecn::CongestionExperienced && !self.echo {
             self.echo = true;
+            self.quick = self.options.quick_acks;
         }
         let before = self.next;
-        let may_wait = self.on_data(segment);
+        let may_wait = self.on_data(segment) && self.quick == 0;
+        self.quick = self.quick.saturating_sub(1);
         match self.options.delayed_ack {
             Some(delay) if may_wait && self.unacknowledged == 0 => {
                 self.unacknowledged = 1;
@@ -282,6 +287,21 @@ mod tests {
         assert!(!echoes(&mut receiver, &data(4)));
         let both = Segment { flags: cwr, ecn: Ecn::CongestionExperienced, ..data(5) };
         assert!(echoes(&mut receiver, &both));
+    }
+
+    /// The marked segment and the one after it, once until the sender has answered.
+    #[test]
+    fn linux_acknowledges_at_once_when_a_mark_arrives() {
+        let mut receiver = receiver(Some(Span::from_ms(100)));
+        (receiver.ecn, receiver.options.quick_acks) = (true, 2);
+        let marked = |number| Segment { ecn: Ecn::CongestionExperienced, ..data(number) };
+        let mut at_once = |segment: &Segment| reply(&mut receiver, segment).is_some();
+        assert_eq!([data(0), data(1)].map(|segment| at_once(&segment)), [false, true]);
+        let segments = [marked(2), data(3), marked(4), data(5), data(6)];
+        assert_eq!(segments.map(|segment| at_once(&segment)), [true, true, false, true, false]);
+        let cwr = Flags { cwr: true, ..Flags::default() };
+        let segments = [Segment { flags: cwr, ..data(7) }, marked(8), data(9), data(10), data(11)];
+        assert_eq!(segments.map(|segment| at_once(&segment)), [true, true, true, false, true]);
     }
 
     #[test]

@@ -11,6 +11,9 @@ pub struct RtoOptions {
     pub min: Span,
     /// The largest timeout, after back-off. RFC 6298: at least 60 s.
     pub max: Span,
+    /// The least that the timeout is above the smoothed round trip, `G` in section 2.3 of RFC 6298. Nothing with a clock of nanoseconds;
+    /// Linux: 0.2 s (`tcp_rto_min`), so that a queue that makes all round trips long does not bring the timer close to them.
+    pub margin: Span,
     /// The clock's tick. When it is set, a sample is the number of ticks that went by and the timeout is whole ticks, as in
     /// BSD and ns-2 (`tcpTick_`). None for a clock of nanoseconds.
     pub granularity: Option<Span>,
@@ -25,6 +28,7 @@ impl Default for RtoOptions {
             initial: Span::from_ms(1_000),
             min: Span::from_ms(1_000),
             max: Span::from_ms(60_000),
+            margin: Span::ZERO,
             granularity: None,
             exponential: true,
         }
@@ -38,9 +42,16 @@ impl RtoOptions {
             initial: Span::from_ms(3_000),
             min: Span::from_ms(200),
             max: Span::from_ms(60_000),
+            margin: Span::ZERO,
             granularity: Some(Span::from_ms(10)),
             exponential: true,
         }
+    }
+
+    /// The defaults of Linux: 1 s, 0.2 s above the smoothed round trip, 120 s (`include/net/tcp.h`).
+    pub fn linux() -> RtoOptions {
+        let least = Span::from_ms(200);
+        RtoOptions { min: least, max: Span::from_ms(120_000), margin: least, ..RtoOptions::default() }
     }
 }
 
@@ -95,7 +106,8 @@ impl Rto {
             }
         };
         self.smoothed = Some((srtt8, rttvar4));
-        self.base = self.unit * (((rttvar4 << 3) + srtt8) >> 3);
+        let above = rttvar4.max(self.options.margin.ns() / self.unit.ns());
+        self.base = self.unit * (((above << 3) + srtt8) >> 3);
     }
 
     /// Ends back-off: usually because of a sample.
@@ -151,6 +163,18 @@ mod tests {
             rto.back_off();
         }
         assert_eq!(rto.timeout(), Span::from_ms(60_000));
+    }
+
+    /// Round trips that hardly vary: without a margin the timeout comes down to them.
+    #[test]
+    fn the_margin_is_above_the_smoothed_round_trip() {
+        let steady = |options: RtoOptions| {
+            let mut rto = Rto::new(options);
+            (0..40).for_each(|_| rto.sample(START, START + Span::from_ms(230)));
+            rto.timeout().ns() / 1_000_000
+        };
+        assert_eq!(steady(RtoOptions { margin: Span::ZERO, ..RtoOptions::linux() }), 230);
+        assert_eq!(steady(RtoOptions::linux()), 430);
     }
 
     #[test]

@@ -32,6 +32,24 @@ fn rfc_3168_6_1_2_an_echo_is_reported_once_per_window() {
     assert!(recorder.take().iter().all(|event| !matches!(event, Event::Marked(_))));
 }
 
+/// Four segments are outstanding when the echo comes, up to the fifth: the acknowledgement of the last of them opens the window again.
+#[test]
+fn linux_does_not_open_the_window_in_the_round_trip_after_an_echo() {
+    for (holds, opened) in [(false, [true; 4]), (true, [false, false, true, true])] {
+        let options = TcpOptions { ecn: true, holds_after_echo: holds, ..options() };
+        let (mut sender, recorder) = sending(options, 4, 40);
+        let mut acked = |segment| {
+            sender.on_segment(ms(100), &segment);
+            drain(&mut sender, 100);
+            !recorder
+                .only(|event| if let Event::Acked(acked) = event { Some(acked) } else { None })
+                .is_empty()
+        };
+        assert!(acked(ack(1)));
+        assert_eq!([echo(2), ack(4), ack(5), ack(6)].map(&mut acked), opened, "{holds}");
+    }
+}
+
 /// Four segments, of which the first is lost: three are selectively acknowledged, 10 ms apart.
 #[test]
 fn deliveries_are_reported_with_what_is_in_the_network() {

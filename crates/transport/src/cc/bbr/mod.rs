@@ -3,15 +3,29 @@
 //!
 //! Sections in this module are those of the draft. Bandwidths are in payload bytes per second, windows in payload bytes.
 
+mod aggregation;
 mod filter;
 mod state;
 #[cfg(test)]
 mod tests;
 
 use crate::{Acked, Allowance, Controller, Delivery, LossKind, Lost, Sent};
+use aggregation::Aggregation;
 use filter::{MaxFilter, MinFilter};
 use multihop_core::{Rate, Span};
 use state::{FullPipe, State};
+
+/// Where pace and window follow the draft, and where the kernel that most connections with BBR run in.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum BbrRules {
+    /// draft-cardwell-iccrg-bbr-congestion-control-00.
+    #[default]
+    Draft,
+    /// Linux since 5.1 (`net/ipv4/tcp_bbr.c`), as version 02 of the draft has it too: the pace is 1 % below the bandwidth; a window is
+    /// of whole segments, an even number of them, with what acknowledgements confirmed in bunches, and two segments more while bandwidth is
+    /// probed for; and the handshake is the first round trip.
+    Linux,
+}
 
 /// Options of [`Bbr`].
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +38,8 @@ pub struct BbrOptions {
     pub window_gain: f64,
     /// The least round trip is measured anew when nothing as short was seen for this long (`RTpropFilterLen`). Section 4.1.2: 10 s.
     pub round_trip_window: Span,
+    /// Whose pace and window.
+    pub rules: BbrRules,
 }
 
 impl BbrOptions {
@@ -34,6 +50,7 @@ impl BbrOptions {
             initial_window,
             window_gain: 2.0,
             round_trip_window: Span::from_ms(10_000),
+            rules: BbrRules::Draft,
         }
     }
 }
@@ -47,6 +64,10 @@ pub struct Bbr {
     bandwidth: MaxFilter,
     /// `BBR.RTprop`.
     round_trip: MinFilter,
+    /// The round trip of the handshake, until data was acknowledged.
+    handshake: Option<Span>,
+    /// Told of deliveries with the rules of Linux only.
+    aggregation: Aggregation,
     state: State,
     full_pipe: FullPipe,
     /// Round trips so far (section 4.1.1.3), what will have been delivered when this one is over, and whether the last
@@ -89,6 +110,8 @@ impl Bbr {
             segment,
             bandwidth: MaxFilter::default(),
             round_trip: MinFilter::new(options.round_trip_window),
+            handshake: None,
+            aggregation: Aggregation::default(),
             state: State::Startup,
             full_pipe: FullPipe::default(),
             round: 0,
@@ -112,13 +135,24 @@ impl Bbr {
         {
             self.bandwidth.update(self.round, rate);
         }
+        if self.linux() && told.rate.is_some() {
+            let (size, bandwidth) = (told.size as f64, self.bandwidth.value());
+            self.aggregation.update(told.now, size, self.round_start, bandwidth, self.window);
+        }
         self.check_cycle_phase(told);
         if self.round_start && !told.app_limited {
             self.full_pipe.on_round(self.bandwidth.value());
         }
         self.check_drain(told);
+        if let Some(handshake) = self.handshake.take() {
+            self.round_trip.update(told.now, Some(handshake));
+        }
         self.round_trip.update(told.now, told.rtt);
         self.check_probe_rtt(told);
+    }
+
+    fn linux(&self) -> bool {
+        self.options.rules == BbrRules::Linux
     }
 
     /// Section 4.1.1.3: a round trip is over when something is delivered that was sent after the last one was over.
@@ -135,10 +169,15 @@ impl Bbr {
 
     /// `BBRSetPacingRateWithGain` (section 4.2.1): until the pipe is full the rate does not fall.
     fn set_pacing_rate(&mut self, gain: f64) {
-        let rate = gain * self.bandwidth.value();
+        let rate = self.margin() * gain * self.bandwidth.value();
         if rate > 0.0 && (self.full_pipe.filled || rate > self.pacing_rate) {
             self.pacing_rate = rate;
         }
+    }
+
+    /// `bbr_pacing_margin_percent`: a pace just below the bandwidth empties queues.
+    fn margin(&self) -> f64 {
+        if self.linux() { 0.99 } else { 1.0 }
     }
 
     /// `BBR.send_quantum` (section 4.2.2), the most that may be sent at once.
@@ -152,10 +191,21 @@ impl Bbr {
 
     /// `BBRInflight` (section 4.2.3.2): `gain` bandwidth-delay products, and what is on its way in bunches.
     fn volume(&self, gain: f64) -> f64 {
-        match self.round_trip.value() {
-            None => self.options.initial_window as f64,
-            Some(rtt) => gain * self.bandwidth.value() * rtt.seconds() + 3.0 * self.quantum(),
+        self.volume_with(gain, 0.0)
+    }
+
+    /// The same, with an excess of acknowledged bytes; in Linux `bbr_bdp` and `bbr_quantization_budget`.
+    fn volume_with(&self, gain: f64, excess: f64) -> f64 {
+        let Some(rtt) = self.round_trip.value() else { return self.options.initial_window as f64 };
+        let product = gain * self.bandwidth.value() * rtt.seconds();
+        if !self.linux() {
+            return product + 3.0 * self.quantum();
         }
+        let segments = |bytes: f64| bytes / self.segment;
+        let quantum = segments(self.quantum()).floor().max(1.0);
+        let budget = segments(product).ceil() + segments(excess).floor() + 3.0 * quantum;
+        let probing = matches!(self.state, State::ProbeBw { phase: 0, .. });
+        (2.0 * (budget / 2.0).ceil() + if probing { 2.0 } else { 0.0 }) * self.segment
     }
 
     /// `BBRMinPipeCwnd` (section 4.2.3.3).
@@ -193,7 +243,9 @@ impl Bbr {
             Repair::None | Repair::Growing => {}
         }
         if self.recovery != Repair::Conserving {
-            let target = self.volume(self.window_gain());
+            let excess =
+                if self.full_pipe.filled { self.aggregation.excess(self.bandwidth.value()) } else { 0.0 };
+            let target = self.volume_with(self.window_gain(), excess);
             if self.full_pipe.filled {
                 self.window = (self.window + size).min(target);
             } else if self.window < target || told.delivered < self.options.initial_window {
@@ -215,7 +267,8 @@ impl Controller for Bbr {
 
     fn on_opened(&mut self, rtt: Span) {
         if rtt > Span::ZERO {
-            self.pacing_rate = self.state.pacing_gain() * self.window / rtt.seconds();
+            self.pacing_rate = self.margin() * self.state.pacing_gain() * self.window / rtt.seconds();
+            self.handshake = Some(rtt).filter(|_| self.linux());
         }
     }
 

@@ -173,12 +173,18 @@ impl TcpSender {
         if let Advance::Recovered { window, .. } = advance {
             self.controller.on_recovered(&Recovered { now, in_flight, window });
         }
-        if !matches!(advance, Advance::Recovered { opens: false, .. }) {
+        if !matches!(advance, Advance::Recovered { opens: false, .. }) && !self.holds_after_echo() {
             let srtt = self.rto.smoothed();
             let hops = segment.hops;
             let acked = Acked { now, size: acked, rtt, srtt, in_flight, app_limited, ecn_echo: echo, hops };
             self.controller.on_acked(&acked);
         }
+    }
+
+    /// Does the window stay as an ECN-Echo left it, until what was outstanding then is acknowledged?
+    fn holds_after_echo(&self) -> bool {
+        let echoed = matches!(self.cut, Some((recover, Cut::Echo)) if self.at.una < recover);
+        self.options.holds_after_echo && echoed
     }
 
     fn on_duplicate(&mut self, now: Time) {

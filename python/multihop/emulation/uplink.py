@@ -1,0 +1,104 @@
+"""The way from a node, the gateway, to the networks of the host: slirp4netns, a TCP/IP stack in an ordinary process.
+
+It needs no privilege, and leaves nothing behind: connections of nodes become connections of that process. It has to be
+outside of the namespaces that an emulation makes, and is told of the gateway's when this is there.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+
+from multihop import _core
+from multihop.base.errors import UserError
+
+#: The environment has the number of the socket to whoever waits outside.
+MARK = "MULTIHOP_UPLINK"
+PROGRAM = "slirp4netns"
+#: What the gateway calls its device.
+DEVICE = "up0"
+#: Addresses that no network of a host has (RFC 2544); slirp4netns chooses those of the host and the resolver in them.
+NETWORK = "198.18.0.0/24"
+HOST = "198.18.0.2"
+RESOLVER = "198.18.0.3"
+
+_READY = b"1"
+_PATIENCE_S = 10.0
+
+
+def require() -> None:
+    """Is the program there?
+
+    Raises:
+        UserError: if not.
+    """
+    if shutil.which(PROGRAM) is None:
+        raise UserError(
+            f"uplink: needs {PROGRAM}, which carries packets between the gateway and the host without privilege; "
+            f"install the package {PROGRAM}"
+        )
+
+
+def prepare() -> int:
+    """Starts who waits outside, before this process isolates itself; the descriptor for `attach`."""
+    ours, theirs = socket.socketpair()
+    if os.fork() == 0:
+        ours.close()
+        # Ctrl-C is for the emulation, with whose end this one ends.
+        os.setsid()
+        with suppress(OSError):
+            _serve(theirs)
+        os._exit(0)
+    theirs.close()
+    ours.set_inheritable(True)
+    return ours.detach()
+
+
+def attach(emulator: _core.Emulator, gateway: int) -> socket.socket:
+    """Gives the gateway its device and its default route, which last until the socket is closed.
+
+    Raises:
+        UserError: if that fails.
+    """
+    asked = socket.socket(fileno=int(os.environ.pop(MARK)))
+    emulator.enter(gateway)
+    net = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+    emulator.enter()
+    user = os.open("/proc/self/ns/user", os.O_RDONLY)
+    asked.settimeout(_PATIENCE_S)
+    try:
+        socket.send_fds(asked, [b"."], [net, user])
+        answer = asked.recv(4096)
+    except OSError as error:
+        raise UserError(f"uplink: {PROGRAM} does not answer: {error}") from error
+    finally:
+        os.close(net)
+        os.close(user)
+    if answer != _READY:
+        said = answer.decode(errors="replace").strip().splitlines() or ["it gives no reason"]
+        raise UserError(f"uplink: {PROGRAM} has failed: {said[-1]}")
+    return asked
+
+
+def _serve(asked: socket.socket) -> None:
+    _, found, *_ = socket.recv_fds(asked, 1, 2)
+    if len(found) < 2:
+        return
+    net, user = found
+    # It closes the one when it has said that it is ready, and ends when nobody is at the other end of the other.
+    ready, end = os.dup(asked.fileno()), os.dup(asked.fileno())
+    words = [PROGRAM, "--configure", "--mtu=1500", f"--cidr={NETWORK}", f"--ready-fd={ready}", f"--exit-fd={end}"]
+    if os.fstat(user).st_ino != Path("/proc/self/ns/user").stat().st_ino:
+        words.append(f"--userns-path=/proc/self/fd/{user}")
+    words += ["--netns-type=path", f"/proc/self/fd/{net}", DEVICE]
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    try:
+        done = subprocess.run(words, pass_fds=[ready, end, net, user], check=False, **pipes)  # type: ignore[call-overload]
+    except OSError as error:
+        asked.send(f"{error.strerror}".encode())
+        return
+    asked.send(done.stderr[-2000:] or b"\n")

@@ -1,0 +1,86 @@
+"""A gateway to the host. Skipped without slirp4netns, and where the kernel forbids emulation, or has no TUN devices."""
+
+import shutil
+import sys
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+import multihop
+from multihop.base.errors import UserError
+from multihop.emulation import uplink
+
+CHAIN = """
+name = "chain"
+duration = "60 s"
+[phy]
+standard = "802.11g"
+data_rate = "54 Mb/s"
+control_rate = "6 Mb/s"
+[topology]
+generator = "chain"
+hops = 2
+spacing = "200 m"
+"""
+FETCH = "import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1], timeout=10).read().decode())"
+
+
+@pytest.fixture
+def served(tmp_path):
+    """The port of a server on the host's loopback, and what it serves."""
+    (tmp_path / "page").write_text("from the host " * 500)
+    handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_address[1], "from the host " * 500
+        server.shutdown()
+
+
+@pytest.mark.skipif(shutil.which(uplink.PROGRAM) is None, reason=f"{uplink.PROGRAM} is not installed")
+def test_nodes_reach_the_host_over_the_air_and_the_gateway(served):
+    port, text = served
+    try:
+        with multihop.emulate(CHAIN, uplink="n0", max_lag="10 s") as emulation:
+            before = helpers()
+            for node in ("n0", "n2"):
+                words = [sys.executable, "-c", FETCH, f"http://host:{port}/page"]
+                done = emulation.node(node).run(words, timeout=30)
+                assert (done.stdout.strip(), done.stderr) == (text.strip(), ""), node
+    except UserError as error:
+        if "namespaces cannot be made" not in str(error) and "/dev/net/tun" not in str(error):
+            raise
+        pytest.skip(f"emulation is forbidden here: {error}")
+    # The gateway's own page came without the air, that of the other over two hops.
+    carried = emulation.outcome.result.flows.set_index("name")["delivered_bytes"]
+    assert len(text) < carried["n0->n2"] < 2 * len(text)
+    assert 0 < carried["n2->n0"] < 1_000
+    assert before
+    assert not before & helpers(), "nothing is left"
+
+
+def helpers():
+    """The processes of the program."""
+    found = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            name = (folder / "comm").read_text().strip()
+            state = (folder / "stat").read_text().rpartition(") ")[2][0]
+        except OSError:
+            continue
+        if name == uplink.PROGRAM and state != "Z":
+            found.add(folder.name)
+    return found
+
+
+def test_without_the_program_it_is_refused(monkeypatch):
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    with pytest.raises(UserError, match=r"uplink: needs slirp4netns, which .*; install the package slirp4netns"):
+        multihop.emulate(CHAIN, uplink="n0")
+
+
+def test_a_gateway_is_a_node():
+    with pytest.raises(UserError, match=r"node: found 'n9'; .*needs one of n0, n1, n2"):
+        multihop.emulate(CHAIN, uplink="n9")
