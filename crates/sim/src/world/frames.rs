@@ -34,14 +34,14 @@ impl World {
         for dropped in self.record.take_dropped() {
             log.dropped(&dropped);
         }
-        let from = frame.from.index();
-        let access = self.macs[from].access(frame);
+        let sender = &self.nodes[self.rows.of(frame.from)];
+        let access = sender.mac.access(frame);
         let packet = frame.packet.or(access.packet).map(|handle| &self.packets.get(handle).packet);
-        log.begins(frame, &access, self.stacks[from].queue_length(), packet);
+        log.begins(frame, &access, sender.stack.queue_length(), packet);
         let flows: Vec<u32> = log.flows_to_look_at(frame.from, self.now).collect();
         for flow in flows {
             let end = self.network.flows[flow as usize].ends[Port::Sender as usize];
-            log.sender(flow, &self.stacks[from].end(end).endpoint().progress(), self.now);
+            log.sender(flow, &sender.stack.end(end).endpoint().progress(), self.now);
         }
         self.frame_log = Some(log);
     }
@@ -52,16 +52,16 @@ impl World {
         let links = self.listeners.of(frame.from);
         let mut arrived = false;
         for index in 0..reached.map_or(links.len(), <[_]>::len) {
-            let to = links[reached.map_or(index, |places| places[index].1 as usize)].to;
-            log.reserved(frame, to, self.macs[to as usize].nav(), self.now);
-            arrived |= frame.to == Some(NodeId(to)) && !is_lost;
+            let link = &links[reached.map_or(index, |places| places[index].1 as usize)];
+            log.reserved(frame, link.to, self.nodes[link.row()].mac.nav(), self.now);
+            arrived |= frame.to == Some(NodeId(link.to)) && !is_lost;
         }
         if let Some(to) = frame.to.filter(|_| arrived) {
             for (place, mpdu) in self.loads.mpdus(frame.load).iter().enumerate() {
                 let followers =
                     std::iter::successors(Some(mpdu.packet), |packet| self.packets.follower(*packet));
                 for handle in followers {
-                    let there = self.radios[to.index()].arrived().has(place);
+                    let there = self.node(to).radio.arrived().has(place);
                     log.mpdu(frame, &self.packets.get(handle).packet, there);
                 }
             }
