@@ -289,8 +289,11 @@ impl World {
     fn handle(&mut self, slot: Slot) {
         match self.purposes[slot.0 as usize] {
             Purpose::MacTimer(row) => at_node!(self, row, self.now, |mac, ctx| {
+                let alone = mac.answers_by_itself();
                 mac.on_timer(ctx);
-                settle(mac, ctx, &self.network);
+                if !alone {
+                    settle(mac, ctx, &self.network);
+                }
             }),
             Purpose::Reordering(row) => at_node!(self, row, self.now, |mac, ctx| {
                 mac.on_reordering_due(ctx);

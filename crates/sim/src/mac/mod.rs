@@ -387,6 +387,20 @@ impl Mac {
         }
     }
 
+    /// Will its timer leave all above as it is? A frame follows after SIFS, or the DATA did not come, and nobody above observes the link.
+    #[inline]
+    pub fn answers_by_itself(&self) -> bool {
+        let by_itself =
+            matches!(self.phase, Phase::DataDue | Phase::CtsDue(_) | Phase::CtsSent | Phase::AckDue(_));
+        by_itself && !self.observed && self.agreements.is_none()
+    }
+
+    /// Will the end of its own frame leave all above as it is? Only a broadcast's life ends by it.
+    #[inline]
+    pub fn sends_by_itself(&self) -> bool {
+        !matches!(self.phase, Phase::Broadcasting) && !self.observed
+    }
+
     /// The timer went off.
     pub fn on_timer(&mut self, ctx: &mut Context) {
         match self.phase {

@@ -204,11 +204,14 @@ impl World {
     /// A sender's frame is over at itself.
     fn sent(&mut self, row: u32) {
         at_node!(self, row, self.now, |mac, ctx| {
+            let alone = mac.sends_by_itself();
             mac.on_sent(ctx);
             if !ctx.radio.is_busy() {
                 mac.on_idle(ctx);
             }
-            settle(mac, ctx, &self.network);
+            if !alone {
+                settle(mac, ctx, &self.network);
+            }
         });
     }
 
