@@ -2,10 +2,11 @@
 
 use crate::config::Config;
 use crate::mac::Timing;
-use crate::node::{Layers, Node};
+use crate::medium::Rows;
+use crate::node::Node;
 use crate::outcome::MeasurementRow;
 use crate::record::Recorder;
-use multihop_core::{Interval, Span, Time};
+use multihop_core::{Interval, NodeId, Span, Time};
 
 /// The time series of estimators.
 #[derive(Debug, Default)]
@@ -32,13 +33,14 @@ impl Measurements {
     }
 
     /// Writes down a row for each, at the end of a step of this length.
-    pub fn take(&mut self, now: Time, step: Span, nodes: &Layers, record: &Recorder) {
+    pub fn take(&mut self, now: Time, step: Span, nodes: &[Node], rows: &Rows, record: &Recorder) {
         for (index, before) in &mut self.nodes {
-            let at = *index as usize;
-            let present = nodes.macs[at].unusable(&nodes.radios[at], now).map(Interval::length);
+            let at = rows.of(NodeId(*index));
+            let Node { radio, mac, stack } = &nodes[at];
+            let present = mac.unusable(radio, now).map(Interval::length);
             let unusable = record.media_use[at].unusable + present.into_iter().sum();
             let true_busy_ratio = (unusable - std::mem::replace(before, unusable)).seconds() / step.seconds();
-            for (measurement, view) in nodes.stacks[at].gauges(now) {
+            for (measurement, view) in stack.gauges(now) {
                 let time_s = now.seconds();
                 self.rows.push(MeasurementRow { time_s, measurement, node: *index, view, true_busy_ratio });
             }

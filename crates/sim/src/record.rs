@@ -41,7 +41,7 @@ pub struct Recorder {
     pub flows: Vec<FlowBook>,
     /// One per node.
     pub nodes: Vec<NodeBook>,
-    /// One per node: apart, because every frame changes those of all who hear it.
+    /// One per node, by row: every frame changes those of all who hear it.
     pub media_use: Vec<MediumUse>,
     /// One per flow.
     media: Vec<MediaBook>,
@@ -338,18 +338,18 @@ impl Recorder {
         }
     }
 
-    /// A busy period of a node's medium ended.
-    pub fn busy(&mut self, node: NodeId, period: Interval) {
+    /// A busy period of the medium ended at the node in this row.
+    pub fn busy(&mut self, row: u32, period: Interval) {
         let counted = self.after_warmup(period, period.end);
-        let book = &mut self.media_use[node.index()];
+        let book = &mut self.media_use[row as usize];
         book.busy += counted;
         book.unusable += period.length();
     }
 
-    /// An idle period during which the NAV was set ended; the end may lie before the start.
-    pub fn reserved(&mut self, node: NodeId, period: Interval) {
+    /// An idle period during which the NAV was set ended there; the end may lie before the start.
+    pub fn reserved(&mut self, row: u32, period: Interval) {
         let counted = self.after_warmup(period, period.end);
-        let book = &mut self.media_use[node.index()];
+        let book = &mut self.media_use[row as usize];
         book.nav_only += counted;
         book.unusable += period.length();
     }

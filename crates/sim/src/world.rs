@@ -8,6 +8,7 @@ mod frames;
 mod lookahead;
 mod losses;
 mod outcomes;
+mod purpose;
 mod stepping;
 mod wires;
 
@@ -15,10 +16,10 @@ use crate::agenda::{Agenda, Lane, Slot};
 use crate::airlog::{AirLog, AirLogError};
 use crate::config::{Config, FlowConfig};
 use crate::framelog::FrameLog;
-use crate::mac::{Mac, Timing};
+use crate::mac::Timing;
 use crate::measure::Measurements;
-use crate::medium::{Front, Listeners, Loads, Radio};
-use crate::node::{Layers, at_node, settle};
+use crate::medium::{Front, Listeners, Loads, Rows};
+use crate::node::{Node, at_node, settle};
 use crate::outages::{Outages, Sent};
 use crate::outcome::{NodeOutcome, Outcome, SeriesRow};
 use crate::record::Recorder;
@@ -27,8 +28,9 @@ use crate::slab::Slab;
 use crate::stack::{End, Network, Stack, Surroundings};
 use build::SlotPlan;
 pub use frames::Logs;
-use multihop_core::{NodeId, Port, Rng, Span, Time};
+use multihop_core::{NodeId, Port, Span, Time};
 use multihop_transport::Progress;
+use purpose::Purpose;
 use wires::Wired;
 
 /// How the agenda is kept; results must not depend on it.
@@ -41,34 +43,6 @@ pub enum Ties {
     Reversed,
 }
 
-/// What a slot of the agenda is for.
-#[derive(Clone, Copy, Debug)]
-enum Purpose {
-    MacTimer(u32),
-    AirStart(u32),
-    AirEnd(u32),
-    Reordering(u32),
-    LinkLayer(u32),
-    Routing(u32),
-    Notice(u32),
-    Deadline {
-        node: u32,
-        end: u32,
-    },
-    App {
-        node: u32,
-        end: u32,
-    },
-    WireSent(u32),
-    WireArrives(u32),
-    /// A radio takes what others of its node have for it.
-    TakeOver(u32),
-    Sample,
-    WarmUpEnds,
-    Step(u32),
-    Switch(u32),
-}
-
 /// A run.
 pub struct World {
     agenda: Agenda,
@@ -78,10 +52,9 @@ pub struct World {
     /// By transmitter; none unless delays go by distance.
     fronts: Option<Vec<Front>>,
     outages: Outages,
-    /// Of each node, by layers: a frame concerns the lowest of many nodes, and those above of few.
-    radios: Vec<Radio>,
-    macs: Vec<Mac>,
-    stacks: Vec<Stack>,
+    rows: Rows,
+    /// Each in its row.
+    nodes: Vec<Node>,
     wires: Vec<Wired>,
     packets: Slab,
     loads: Loads,
@@ -168,6 +141,11 @@ pub fn run_logged(
 impl World {
     /// A run that has not begun.
     pub fn new(config: &Config, ties: Ties) -> World {
+        World::in_rows(config, ties, Rows::new(config))
+    }
+
+    /// The same; nodes lie in these rows.
+    fn in_rows(config: &Config, ties: Ties, rows: Rows) -> World {
         let quality = LinkQuality::new(config);
         let routes = Routes::new(config, &quality);
         let (links, timing) = quality.into_parts();
@@ -181,7 +159,7 @@ impl World {
         let measurements = Measurements::new(config, &timing, &mut nodes.0);
         let samples = Samples::new(config, &mut plan);
         let warmup = plan.add(u32::MAX, Purpose::WarmUpEnds);
-        let mut listeners = Listeners::new(config, links);
+        let mut listeners = Listeners::new(config, links, &rows);
         let outages = Outages::new(&config.mobility.outages, config.nodes.len());
         let changes = build::changes(config, &mut listeners, &outages, &mut plan);
         let mut agenda = match ties {
@@ -207,12 +185,8 @@ impl World {
                 agenda.arm(Slot(index as u32), start, Lane::Upper);
             }
         }
-        let radio = |node: usize| {
-            Radio::new(timing.busy_from, Rng::at(config.seed, &["node", &node.to_string(), "air"]))
-        };
-        let (mut macs, stacks): (Vec<Mac>, Vec<Stack>) =
-            nodes.0.into_iter().map(|node| (node.mac, node.stack)).unzip();
-        macs.iter_mut().zip(&stacks).for_each(|(mac, stack)| mac.join(stack));
+        let (mut nodes, flows) = (rows.arranged(nodes.0), nodes.1);
+        (0..).zip(&mut nodes).for_each(|(row, node)| node.mac.join(&node.stack, row));
         let record = Recorder::new(config.nodes.len(), config.flows.len(), from)
             .with_wires(wires.len())
             .with_media(config);
@@ -220,24 +194,23 @@ impl World {
         let record = if config.causes { record.with_causes(Listeners::spread(config)) } else { record };
         World {
             agenda,
-            purposes: plan.purposes,
+            purposes: plan.purposes.into_iter().map(|purpose| purpose.in_rows(&rows)).collect(),
             fronts: listeners.fronts(config),
             listeners,
             outages,
-            radios: (0..config.nodes.len()).map(radio).collect(),
+            rows,
+            nodes,
             record,
             wires,
             packets: Slab::default(),
             loads,
             network: Network {
                 routes,
-                flows: nodes.1,
+                flows,
                 extra_header: config.extra_header,
                 link_layer_delay: timing.rules.link_layer_delay,
                 hop_limit: routing::hop_limit(config),
             },
-            macs,
-            stacks,
             timing,
             config: config.clone(),
             now: Time::ZERO,
@@ -315,19 +288,22 @@ impl World {
     #[inline(always)]
     fn handle(&mut self, slot: Slot) {
         match self.purposes[slot.0 as usize] {
-            Purpose::MacTimer(id) => at_node!(self, id, self.now, |mac, ctx| {
+            Purpose::MacTimer(row) => at_node!(self, row, self.now, |mac, ctx| {
+                let alone = mac.answers_by_itself();
                 mac.on_timer(ctx);
-                settle(mac, ctx, &self.network);
+                if !alone {
+                    settle(mac, ctx, &self.network);
+                }
             }),
-            Purpose::Reordering(id) => at_node!(self, id, self.now, |mac, ctx| {
+            Purpose::Reordering(row) => at_node!(self, row, self.now, |mac, ctx| {
                 mac.on_reordering_due(ctx);
                 settle(mac, ctx, &self.network);
             }),
-            Purpose::AirStart(from) => self.air_starts(slot, from),
-            Purpose::AirEnd(from) => self.air_ends(slot, from),
-            Purpose::LinkLayer(id) => self.above(id, Stack::on_link_layer),
-            Purpose::Notice(id) => self.above(id, Stack::on_notice_due),
-            Purpose::Routing(id) => self.above(id, |stack, around| stack.on_routing_timer(around.now)),
+            Purpose::AirStart(row) => self.air_starts(slot, row),
+            Purpose::AirEnd(row) => self.air_ends(slot, row),
+            Purpose::LinkLayer(row) => self.above(row, Stack::on_link_layer),
+            Purpose::Notice(row) => self.above(row, Stack::on_notice_due),
+            Purpose::Routing(row) => self.above(row, |stack, around| stack.on_routing_timer(around.now)),
             Purpose::Deadline { node, end } => {
                 self.above(node, |stack, around| stack.on_deadline(around.now, end));
             }
@@ -346,9 +322,9 @@ impl World {
         }
     }
 
-    /// Something happens above a node's MAC.
-    fn above(&mut self, id: u32, what: impl FnOnce(&mut Stack, &mut Surroundings)) {
-        at_node!(self, id, self.now, |mac, ctx| {
+    /// Something happens above the MAC of the node in this row.
+    fn above(&mut self, row: u32, what: impl FnOnce(&mut Stack, &mut Surroundings)) {
+        at_node!(self, row, self.now, |mac, ctx| {
             let mut around = Surroundings {
                 now: ctx.now,
                 agenda: ctx.agenda,
@@ -363,10 +339,12 @@ impl World {
 
     /// A radio takes what others of its node have for it, in the order of radios.
     fn take_over(&mut self, id: u32) {
+        let row = self.rows.of(NodeId(id));
         let mut index = 0;
-        while let Some(other) = self.stacks[id as usize].other_radio(index) {
-            while let Some(handle) = self.stacks[other.index()].poll_handed(NodeId(id)) {
-                self.above(id, |stack, around| stack.take_over(around, handle));
+        while let Some(other) = self.nodes[row].stack.other_radio(index) {
+            let other = self.rows.of(other);
+            while let Some(handle) = self.nodes[other].stack.poll_handed(NodeId(id)) {
+                self.above(row as u32, |stack, around| stack.take_over(around, handle));
             }
             index += 1;
         }
@@ -375,10 +353,11 @@ impl World {
     /// A node is switched off or on.
     fn switch(&mut self, slot: Slot, id: u32) {
         let off = self.outages.switch(id);
-        if off && self.radios[id as usize].is_sending(self.now) {
+        let row = self.rows.of(NodeId(id));
+        if off && self.nodes[row].radio.is_sending(self.now) {
             self.outages.note(id, Sent::Cut);
         }
-        at_node!(self, id, self.now, |mac, ctx| {
+        at_node!(self, row, self.now, |mac, ctx| {
             if off {
                 let was_quiet = ctx.radio.is_quiet(ctx.now);
                 ctx.radio.switch_off();
@@ -394,7 +373,7 @@ impl World {
             }
             settle(mac, ctx, &self.network);
         });
-        self.above(id, if off { Stack::switch_off } else { Stack::switch_on });
+        self.above(row as u32, if off { Stack::switch_off } else { Stack::switch_on });
         if let Some(next) = self.outages.next(id) {
             self.agenda.arm(slot, next, Lane::Upper);
         }
@@ -410,7 +389,12 @@ impl World {
             .flows
             .iter()
             .zip(&self.network.flows)
-            .map(|(flow, route)| self.stacks[flow.source.index()].end(route.ends[Port::Sender as usize]))
+            .map(|(flow, route)| self.node(flow.source).stack.end(route.ends[Port::Sender as usize]))
+    }
+
+    /// The node of this number.
+    fn node(&self, number: NodeId) -> &Node {
+        &self.nodes[self.rows.of(number)]
     }
 
     /// The periodic look at the flows.
@@ -444,18 +428,13 @@ impl World {
                     loss_event_rate: progress.loss_event_rate,
                     window_bytes: progress.window,
                     rtt_s: progress.rtt.map(Span::seconds),
-                    source_queue: self.stacks[source.index()].queue_towards(next_hop) as u32,
+                    source_queue: self.node(source).stack.queue_towards(next_hop) as u32,
                     transmission_efficiency: std::mem::take(&mut self.record.flows[index].step_efficiency)
                         .get(),
                 });
             }
             let step = self.samples.every * self.samples.per_row;
-            self.measurements.take(
-                now,
-                step,
-                &Layers { radios: &self.radios, macs: &self.macs, stacks: &self.stacks },
-                &self.record,
-            );
+            self.measurements.take(now, step, &self.nodes, &self.rows, &self.record);
         }
         self.agenda.arm(Slot(self.samples.slot), now + self.samples.every, Lane::Record);
     }
@@ -466,7 +445,7 @@ impl World {
         let books = self.record.conservation;
         let accounted = books.delivered + books.dropped.iter().sum::<u64>() + books.queued;
         assert_eq!(books.sent, accounted, "packets are not conserved: {books:?}");
-        let stuck = self.macs.iter().position(|mac| mac.is_stuck(&self.agenda));
+        let stuck = self.nodes.iter().position(|node| node.mac.is_stuck(&self.agenda));
         assert_eq!(stuck, None, "a station has a packet, an idle medium, and nothing that it waits for");
         let measured = self.now.since(Time::ZERO + self.config.warmup);
         let progress = self.progress();

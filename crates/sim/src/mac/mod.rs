@@ -215,6 +215,8 @@ pub struct Mac {
     /// What the stack says of itself ([`Stack::observes`], [`Stack::watches`]), so that most frames of others leave it alone.
     observed: bool,
     watched: bool,
+    /// Where it lies, and its books of the medium.
+    row: u32,
     busy_since: Time,
     idle_since: Time,
     nav: Time,
@@ -276,6 +278,7 @@ impl Mac {
             receiving_at_timeout: false,
             observed: false,
             watched: false,
+            row: id.0,
             frame: None,
             heard_last: Vec::new(),
             agreements: None,
@@ -283,9 +286,14 @@ impl Mac {
         }
     }
 
-    /// What lies above is complete, and says who listens.
-    pub fn join(&mut self, stack: &Stack) {
-        (self.observed, self.watched) = (stack.observes(), stack.watches());
+    /// What lies above is complete, and says who listens; the station lies in this row.
+    pub fn join(&mut self, stack: &Stack, row: u32) {
+        (self.observed, self.watched, self.row) = (stack.observes(), stack.watches(), row);
+    }
+
+    /// Whose it is.
+    pub fn id(&self) -> NodeId {
+        self.id
     }
 
     /// The frame that it has on the air.
@@ -331,8 +339,8 @@ impl Mac {
     /// Books the period, busy or idle, that the end of the run cuts off.
     pub fn close(&self, radio: &Radio, record: &mut Recorder, now: Time) {
         let [busy, reserved] = self.unusable(radio, now);
-        record.busy(self.id, busy);
-        record.reserved(self.id, reserved);
+        record.busy(self.row, busy);
+        record.reserved(self.row, reserved);
     }
 
     /// When the station could not use the medium since the last change that was booked: while it was busy, and then while the NAV
@@ -377,6 +385,20 @@ impl Mac {
             }
             _ => shortest,
         }
+    }
+
+    /// Will its timer leave all above as it is? A frame follows after SIFS, or the DATA did not come, and nobody above observes the link.
+    #[inline]
+    pub fn answers_by_itself(&self) -> bool {
+        let by_itself =
+            matches!(self.phase, Phase::DataDue | Phase::CtsDue(_) | Phase::CtsSent | Phase::AckDue(_));
+        by_itself && !self.observed && self.agreements.is_none()
+    }
+
+    /// Will the end of its own frame leave all above as it is? Only a broadcast's life ends by it.
+    #[inline]
+    pub fn sends_by_itself(&self) -> bool {
+        !matches!(self.phase, Phase::Broadcasting) && !self.observed
     }
 
     /// The timer went off.
@@ -454,7 +476,7 @@ impl Mac {
         self.busy = false;
         self.idle_since = since;
         let busy = Interval { start: self.busy_since, end: since };
-        ctx.record.busy(self.id, busy);
+        ctx.record.busy(self.row, busy);
         self.report(ctx.stack, &LinkEvent::Busy(busy));
     }
 
@@ -463,7 +485,7 @@ impl Mac {
         if self.nav > self.idle_since {
             let reserved = self.reserved(self.idle_since, ctx.now);
             if reserved.end > reserved.start {
-                ctx.record.reserved(self.id, reserved);
+                ctx.record.reserved(self.row, reserved);
             }
         }
         self.busy = true;

@@ -80,7 +80,7 @@ mod tests {
     fn link(snr_db: f64, delivery: f64) -> Link {
         let power = NOISE * 10f64.powf(snr_db / 10.0);
         let ln_bit_success = success_from_delivery(delivery, 1500);
-        Link { to: 0, decodable: true, energy: power as u64, power, ln_bit_success }
+        Link::new(0, true, power as u64, power, ln_bit_success)
     }
 
     #[test]

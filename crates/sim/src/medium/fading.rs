@@ -90,7 +90,7 @@ impl FadingLinks {
             let energy = power.round() as u64;
             let one_channel = self.radios.part_at(from, to) >= 1.0;
             let decodable = one_channel && energy >= self.sensitivity;
-            row.push(Link { decodable, energy, power: energy as f64, ..*link });
+            row.push(Link { energy, power: energy as f64, ..link.with_decodable(decodable) });
         }
     }
 }

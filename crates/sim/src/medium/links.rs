@@ -1,5 +1,6 @@
 //! Who hears whom, as a table of directed links.
 
+use super::Rows;
 use crate::config::{Config, MatrixQuantity, MediumModel, NodeConfig, PathLoss, Radios, SensedLink};
 use multihop_core::NodeId;
 use std::collections::BTreeMap;
@@ -9,8 +10,8 @@ use std::collections::BTreeMap;
 pub struct Link {
     /// Index of the listener.
     pub to: u32,
-    /// The listener can decode frames that come alone.
-    pub decodable: bool,
+    /// Where the listener lies in memory, and whether it can decode frames that come alone: that is the highest bit.
+    pub(super) place: u32,
     /// What the signal adds to the listener's energy: femtowatts with SINR, one otherwise.
     pub energy: u64,
     /// Received power, in an arbitrary unit that is the same for all links.
@@ -19,7 +20,43 @@ pub struct Link {
     pub ln_bit_success: f64,
 }
 
+/// Set in [`Link::place`] if frames can be decoded.
+const DECODABLE: u32 = 1 << 31;
+
 impl Link {
+    /// A link to a listener of this index; `decodable` says whether it can decode frames that come alone.
+    pub fn new(to: u32, decodable: bool, energy: u64, power: f64, ln_bit_success: f64) -> Link {
+        debug_assert!(to < DECODABLE);
+        Link { to, place: to, energy, power, ln_bit_success }.with_decodable(decodable)
+    }
+
+    /// The listener can decode frames that come alone.
+    #[inline]
+    pub fn decodable(&self) -> bool {
+        self.place & DECODABLE != 0
+    }
+
+    /// The row in which what is kept of the listener lies.
+    #[inline]
+    pub fn row(&self) -> usize {
+        (self.place & !DECODABLE) as usize
+    }
+
+    /// The same for a frame whose end is missing: its checksum never comes.
+    pub fn without_checksum(self) -> Link {
+        Link { ln_bit_success: f64::NEG_INFINITY, ..self }
+    }
+
+    /// The same, if frames can be decoded, or cannot.
+    pub(super) fn with_decodable(self, decodable: bool) -> Link {
+        Link { place: self.row() as u32 | if decodable { DECODABLE } else { 0 }, ..self }
+    }
+
+    /// The same, where the listener lies in this row.
+    pub(super) fn in_row(self, row: u32) -> Link {
+        Link { place: row | (self.place & DECODABLE), ..self }
+    }
+
     /// What is left of it by the channels of its ends: all on one channel; energy, which nobody can decode, on channels that overlap
     /// in part; nothing otherwise, and nothing between radios of one node.
     pub(super) fn on_channels(&self, from: NodeId, radios: &Radios) -> Option<Link> {
@@ -29,11 +66,11 @@ impl Link {
             return Some(*self);
         }
         let energy = (self.energy as f64 * part).ceil() as u64;
-        (part > 0.0).then_some(Link { decodable: false, energy, power: self.power * part, ..*self })
+        (part > 0.0).then_some(Link { energy, power: self.power * part, ..self.with_decodable(false) })
     }
 }
 
-/// All directed links, by transmitter, in compressed rows; a row is in the order of its listeners.
+/// All directed links, by transmitter, in compressed rows; a row is in the order of its listeners' numbers, until they lie in [`Rows`].
 #[derive(Clone, Debug, Default)]
 pub struct Links {
     starts: Vec<u32>,
@@ -90,19 +127,15 @@ impl Propagation {
     /// The link to node `to` at a distance up to the limit.
     pub(super) fn link(&self, to: u32, distance: f64) -> Option<Link> {
         let link = match self {
-            Propagation::Ranges { receive_range, path_loss, ln_bit, .. } => Link {
-                to,
-                decodable: distance <= *receive_range,
-                energy: 1,
-                power: path_loss.gain(distance),
-                ln_bit_success: *ln_bit,
-            },
+            Propagation::Ranges { receive_range, path_loss, ln_bit, .. } => {
+                Link::new(to, distance <= *receive_range, 1, path_loss.gain(distance), *ln_bit)
+            }
             Propagation::Powers { transmit_power_mw, sensitivity_mw, floor_mw, path_loss, ln_bit } => {
                 let power_mw = transmit_power_mw * path_loss.gain(distance);
                 if power_mw < *floor_mw {
                     return None;
                 }
-                Link { to, ..powered(power_mw, *sensitivity_mw, *ln_bit) }
+                powered(to, power_mw, *sensitivity_mw, *ln_bit)
             }
         };
         Some(link)
@@ -134,18 +167,15 @@ impl Links {
         };
         let rows = links.iter().map(|link| {
             let arrives = match quantity {
-                MatrixQuantity::Delivery { probe_size } => Link {
-                    to: 0,
-                    decodable: link.value > 0.0,
-                    energy: 1,
-                    power: 1.0,
-                    ln_bit_success: ln_bit + multihop_dot11::success_from_delivery(link.value, *probe_size),
-                },
+                MatrixQuantity::Delivery { probe_size } => {
+                    let ln_delivery = multihop_dot11::success_from_delivery(link.value, *probe_size);
+                    Link::new(link.to.0, link.value > 0.0, 1, 1.0, ln_bit + ln_delivery)
+                }
                 MatrixQuantity::Rssi { sensitivity_mw, .. } => {
-                    powered(10f64.powf(link.value / 10.0), *sensitivity_mw, ln_bit)
+                    powered(link.to.0, 10f64.powf(link.value / 10.0), *sensitivity_mw, ln_bit)
                 }
             };
-            (link.from.0, Link { to: link.to.0, ..arrives })
+            (link.from.0, arrives)
         });
         Links::from_rows(config.nodes.len(), rows.collect())
     }
@@ -160,6 +190,15 @@ impl Links {
     pub fn between(&self, from: NodeId, to: NodeId) -> Option<&Link> {
         let row = self.of(from);
         row.binary_search_by_key(&to.0, |link| link.to).ok().map(|at| &row[at])
+    }
+
+    /// The same, where listeners lie in these rows: each transmitter's links are in the order in which its listeners lie.
+    pub(super) fn in_rows(mut self, rows: &Rows) -> Links {
+        self.links.iter_mut().for_each(|link| *link = link.in_row(rows.of(NodeId(link.to)) as u32));
+        for from in 0..self.nodes() {
+            self.links[self.starts[from] as usize..self.starts[from + 1] as usize].sort_by_key(Link::row);
+        }
+        self
     }
 
     /// How many nodes there are.
@@ -288,9 +327,9 @@ impl<'n> Squares<'n> {
     }
 }
 
-fn powered(power_mw: f64, sensitivity_mw: f64, ln_bit_success: f64) -> Link {
+fn powered(to: u32, power_mw: f64, sensitivity_mw: f64, ln_bit_success: f64) -> Link {
     let energy = femtowatts(power_mw);
-    Link { to: 0, decodable: power_mw >= sensitivity_mw, energy, power: energy as f64, ln_bit_success }
+    Link::new(to, power_mw >= sensitivity_mw, energy, energy as f64, ln_bit_success)
 }
 
 /// A link with what it delivers alone, whatever its power. One that delivers is decodable, however weak.
@@ -299,7 +338,7 @@ fn sensed(link: &SensedLink, probe_size: u32, sensitivity_mw: f64, ln_bit: f64) 
     let power_mw = 10f64.powf(link.rssi / 10.0);
     let power_mw = if delivery > 0.0 { power_mw.max(sensitivity_mw) } else { power_mw };
     let ln_success = ln_bit + multihop_dot11::success_from_delivery(delivery, probe_size);
-    Link { to: link.to.0, ..powered(power_mw, sensitivity_mw, ln_success) }
+    powered(link.to.0, power_mw, sensitivity_mw, ln_success)
 }
 
 /// A power in milliwatts as whole femtowatts.

@@ -28,6 +28,7 @@ mod lock;
 mod loss;
 mod moving;
 mod radio;
+mod rows;
 mod wire;
 
 pub use errors::RateErrors;
@@ -38,4 +39,5 @@ pub use load::{Bitmap, Load, LoadId, Loads, Mpdu};
 pub use loss::DataLoss;
 pub use moving::Listeners;
 pub use radio::{Collisions, Finished, Radio, Reception};
+pub use rows::Rows;
 pub use wire::Wire;

@@ -8,7 +8,7 @@
 
 use super::fading::FadingLinks;
 use super::links::{Link, Links, Propagation, distance, farthest};
-use super::{Front, light};
+use super::{Front, Rows, light};
 use crate::config::{Config, Radios};
 use crate::mobility::Motion;
 use multihop_core::{NodeId, Span, Time};
@@ -27,6 +27,7 @@ type Cell = [i32; 2];
 pub struct MovingLinks {
     propagation: Propagation,
     radios: Radios,
+    stored: Rows,
     limit: f64,
     /// Its square, and a little more than rounding may add to one.
     limit_squared: f64,
@@ -39,15 +40,15 @@ pub struct MovingLinks {
     rows: Vec<Vec<Link>>,
     /// When each row was made.
     made: Vec<Option<Time>>,
-    /// Listeners and their distances, while a row is made.
-    near: Vec<(u32, f64)>,
+    /// Where listeners lie, who they are, and their distances, while a row is made.
+    near: Vec<(u32, u32, f64)>,
     /// For how long rows are true enough.
     lasts: Span,
 }
 
 impl MovingLinks {
     /// The links of a configuration; none if no node moves, or where distance does not decide.
-    pub fn new(config: &Config) -> Option<MovingLinks> {
+    pub fn new(config: &Config, stored: &Rows) -> Option<MovingLinks> {
         let mobility = &config.mobility;
         if !mobility.moves() {
             return None;
@@ -66,6 +67,7 @@ impl MovingLinks {
         let mut links = MovingLinks {
             propagation,
             radios: config.radios.clone(),
+            stored: stored.clone(),
             limit,
             limit_squared: limit * limit * (1.0 + 1e-9),
             width: limit + MARGIN,
@@ -111,14 +113,17 @@ impl MovingLinks {
                 }
                 let distance = dx.hypot(dy);
                 if distance <= self.limit {
-                    found.push((to, distance));
+                    found.push((self.stored.of(NodeId(to)) as u32, to, distance));
                 }
             }
         }
-        found.sort_unstable_by_key(|(to, _)| *to);
+        found.sort_unstable_by_key(|(place, ..)| *place);
         let row = &mut self.rows[index];
         row.clear();
-        row.extend(found.iter().filter_map(|(to, distance)| self.propagation.link(*to, *distance)));
+        let link = |&(place, to, distance): &(u32, u32, f64)| {
+            self.propagation.link(to, distance).map(|link| link.in_row(place))
+        };
+        row.extend(found.iter().filter_map(link));
         if !self.radios.are_one_each() {
             row.retain_mut(|link| link.on_channels(from, &self.radios).map(|left| *link = left).is_some());
         }
@@ -200,15 +205,15 @@ pub enum Listeners {
 }
 
 impl Listeners {
-    /// Those of a configuration, whose links at the beginning are these.
-    pub fn new(config: &Config, links: Links) -> Listeners {
-        let moving = MovingLinks::new(config).map(|moving| Listeners::Moving(Box::new(moving)));
-        let steady = moving.unwrap_or(Listeners::Fixed(links));
+    /// Those of a configuration, whose links at the beginning are these, and whose nodes lie in these rows.
+    pub fn new(config: &Config, links: Links, rows: &Rows) -> Listeners {
+        let moving = MovingLinks::new(config, rows).map(|moving| Listeners::Moving(Box::new(moving)));
+        let steady = moving.unwrap_or_else(|| Listeners::Fixed(links.in_rows(rows)));
         FadingLinks::new(config, steady)
             .map_or_else(|steady| steady, |fading| Listeners::Fading(Box::new(fading)))
     }
 
-    /// The links of the frame that a transmitter has on the air, in the order of listeners.
+    /// The links of the frame that a transmitter has on the air, in the order in which listeners lie.
     #[inline]
     pub fn of(&self, from: NodeId) -> &[Link] {
         match self {
@@ -229,8 +234,7 @@ impl Listeners {
 
     /// The link between two nodes, as it is for the transmitter's latest frame; none if there is none, or was no frame yet.
     pub fn between(&self, from: NodeId, to: NodeId) -> Option<&Link> {
-        let row = self.of(from);
-        row.binary_search_by_key(&to.0, |link| link.to).ok().map(|at| &row[at])
+        self.of(from).iter().find(|link| link.to == to.0)
     }
 
     /// How much later a frame may be at its farthest listener than at its nearest; nothing unless delays go by distance.

@@ -79,22 +79,33 @@ const SENDS: u8 = 1;
 /// It is switched off.
 const OFF: u8 = 2;
 
-/// One node's receiver. Energy is a sum of integers, so that it does not depend on the order of additions. What each signal changes
-/// comes first, in one cache line.
+/// One node's receiver. Energy is a sum of integers, so that it does not depend on the order of additions. It is one cache line, so that the
+/// receivers around a sender come from memory in a row.
 #[derive(Clone, Debug)]
-#[repr(C, align(64))]
+#[repr(align(64))]
 pub struct Radio {
     energy: u64,
-    busy_from: u64,
     lock: Option<Lock>,
     /// Since when the medium is quiet here, if it is: when the node's latest transmission ends at the node itself, or when it last ceased to
     /// sense others, whatever is later.
     quiet_since: Time,
+    /// There is as much energy as makes the medium busy.
+    loud: bool,
     /// Why it does not listen: `SENDS`, `OFF`.
     deaf: u8,
+    rest: Box<Rest>,
+}
+
+const _: () = assert!(size_of::<Radio>() == 64, "what signals change is one cache line");
+
+/// What most signals leave alone.
+#[derive(Clone, Debug)]
+struct Rest {
+    /// From this energy on the medium is busy; with `Collisions::Pairwise` any signal makes it so.
+    busy_from: u64,
     /// When the node's latest transmission ends at the node itself.
     transmits_until: Time,
-    disturbance: Box<Disturbance>,
+    disturbance: Disturbance,
     rng: Rng,
     /// The power of the signal with which the last frame ended.
     ended_power: f64,
@@ -103,25 +114,19 @@ pub struct Radio {
     course: Course,
 }
 
-const _: () =
-    assert!(std::mem::offset_of!(Radio, transmits_until) <= 64, "what signals change is in one cache line");
-
 impl Radio {
     /// A silent radio that senses the medium busy from this energy on.
     pub fn new(busy_from: u64, rng: Rng) -> Radio {
-        Radio {
-            energy: 0,
+        let rest = Rest {
             busy_from,
-            lock: None,
-            disturbance: Box::default(),
-            deaf: 0,
             transmits_until: Time::ZERO,
-            quiet_since: Time::ZERO,
+            disturbance: Disturbance::default(),
             rng,
             ended_power: 0.0,
             arrived: Bitmap::default(),
             course: Course::default(),
-        }
+        };
+        Radio { energy: 0, lock: None, quiet_since: Time::ZERO, loud: false, deaf: 0, rest: Box::new(rest) }
     }
 
     /// Something of what a signal changes.
@@ -136,11 +141,20 @@ impl Radio {
 
     /// Is there nothing to sense? The node's own frame may still be on its way to the listeners.
     pub fn is_quiet(&self, now: Time) -> bool {
-        !self.senses_others() && (self.deaf == 0 || (self.deaf == SENDS && now > self.transmits_until))
+        !self.senses_others() && (self.deaf == 0 || (self.deaf == SENDS && now > self.rest.transmits_until))
     }
 
     fn senses_others(&self) -> bool {
-        self.energy >= self.busy_from || self.lock.is_some()
+        self.loud || self.lock.is_some()
+    }
+
+    /// Is there as much energy as makes the medium busy?
+    #[inline]
+    fn is_loud(&self, collisions: &Collisions) -> bool {
+        match collisions {
+            Collisions::Pairwise { .. } => self.energy > 0,
+            Collisions::Sinr { .. } => self.energy >= self.rest.busy_from,
+        }
     }
 
     /// Is a frame being received whose preamble was recognized?
@@ -150,18 +164,18 @@ impl Radio {
 
     /// The received power of the frame that was decoded last, in the units of the noise of [`Collisions::Sinr`].
     pub fn ended_power(&self) -> f64 {
-        self.ended_power
+        self.rest.ended_power
     }
 
     /// Which MPDUs of the A-MPDU were decoded whose end was the last to be received.
     pub fn arrived(&self) -> &Bitmap {
-        &self.arrived
+        &self.rest.arrived
     }
 
     /// The node starts to transmit: whatever it was receiving is lost.
     pub fn transmit(&mut self, until: Time) {
         self.deaf |= SENDS;
-        self.transmits_until = until;
+        self.rest.transmits_until = until;
         self.quiet_since = self.quiet_since.max(until);
         if let Some(lock) = &mut self.lock {
             lock.overlapped_by_own = true;
@@ -194,7 +208,7 @@ impl Radio {
 
     /// Is it sending the node's own frame?
     pub fn is_sending(&self, now: Time) -> bool {
-        self.deaf & SENDS != 0 && now < self.transmits_until
+        self.deaf & SENDS != 0 && now < self.rest.transmits_until
     }
 
     /// Since when the medium is quiet here, if it is.
@@ -209,12 +223,12 @@ impl Radio {
             return self.begin_by_power(collisions, link, frame, now);
         };
         if self.lock.is_some() {
-            self.energy += link.energy;
+            (self.energy, self.loud) = (self.energy + link.energy, true);
             self.begin_upon(capture.unwrap_or(f64::INFINITY), link, frame, now);
             return false;
         }
         let was_quiet = self.is_quiet(now);
-        self.energy += link.energy;
+        (self.energy, self.loud) = (self.energy + link.energy, true);
         self.lock = Some(self.lock_on(link, frame, now));
         was_quiet
     }
@@ -222,14 +236,14 @@ impl Radio {
     /// The signal that it is locked on, with what happened to it.
     #[inline]
     fn locked(&self) -> Option<Locked<'_>> {
-        self.lock.as_ref().map(|lock| lock.with(&self.disturbance))
+        self.lock.as_ref().map(|lock| lock.with(&self.rest.disturbance))
     }
 
     #[inline]
     fn lock_on(&self, link: &Link, frame: &Frame, now: Time) -> Lock {
         Lock {
             from: frame.from.0,
-            decodable: link.decodable,
+            decodable: link.decodable(),
             overlapped_by_own: self.deaf != 0,
             overlapped: false,
             counted: false,
@@ -246,6 +260,7 @@ impl Radio {
         let was_quiet = self.is_quiet(now);
         self.count_bits(collisions, now);
         self.energy += link.energy;
+        self.loud = self.is_loud(collisions);
         // Of signals that begin at one instant the strongest is received; of equals, one that does not depend on order.
         let rank = |power: f64, from: u32| (power, std::cmp::Reverse(from));
         let fresh = rank(link.power, frame.from.0);
@@ -254,7 +269,7 @@ impl Radio {
             let rate = frame.rate_index();
             let noise = if *measured { errors[rate].noise_of(link, *noise as f64) } else { 0.0 };
             let from = now + frame.overhead;
-            self.disturbance.bits = Bits {
+            self.rest.disturbance.bits = Bits {
                 ln_success: 0.0,
                 counted: from,
                 from,
@@ -265,7 +280,7 @@ impl Radio {
                 noise,
             };
             self.lock = Some(Lock { counted: true, ..self.lock_on(link, frame, now) });
-            self.course.clear();
+            self.rest.course.clear();
         }
         was_quiet && self.senses_others()
     }
@@ -278,25 +293,25 @@ impl Radio {
         if lock.start == now {
             return self.begin_together(ratio, link, frame, now);
         }
-        let locked = lock.with(&self.disturbance);
+        let locked = lock.with(&self.rest.disturbance);
         let (ends, mut overlap) = (locked.end(), locked.overlap());
         // Later signals that begin at one instant are all compared with what was there before that instant.
         let among_equals = overlap.replaced == now;
         let present = if among_equals { overlap.former_power } else { lock.power };
         if present / link.power >= ratio {
             overlap.ignored_until = overlap.ignored_until.max(frame.end());
-            (lock.overlapped, self.disturbance.overlap) = (true, overlap);
+            (lock.overlapped, self.rest.disturbance.overlap) = (true, overlap);
             return;
         }
         overlap.collided = true;
-        overlap.any_decodable |= link.decodable;
+        overlap.any_decodable |= link.decodable();
         lock.overlapped_by_own |= overlapped_by_own;
         let fresh_end = frame.end();
         if fresh_end > ends || (among_equals && fresh_end == ends && link.power > lock.power) {
             (overlap.replaced, overlap.former_power) = (now, present);
             (lock.from, lock.power, lock.end) = (frame.from.0, link.power, fresh_end);
         }
-        (lock.overlapped, self.disturbance.overlap) = (true, overlap);
+        (lock.overlapped, self.rest.disturbance.overlap) = (true, overlap);
     }
 
     /// Signals that begin at one instant are compared as a set, so that their order does not matter: the strongest is received if
@@ -305,11 +320,11 @@ impl Radio {
     fn begin_together(&mut self, ratio: f64, link: &Link, frame: &Frame, now: Time) {
         let fresh = self.lock_on(link, frame, now);
         let Some(lock) = &mut self.lock else { return };
-        let before = lock.with(&self.disturbance).overlap();
+        let before = lock.with(&self.rest.disturbance).overlap();
         let (strongest, weaker) = if fresh.power > lock.power { (fresh, *lock) } else { (*lock, fresh) };
         let interferer = weaker.power.max(before.interferer);
-        let of_strongest = strongest.with(&self.disturbance).overlap();
-        self.disturbance.overlap = Overlap {
+        let of_strongest = strongest.with(&self.rest.disturbance).overlap();
+        self.rest.disturbance.overlap = Overlap {
             any_decodable: fresh.decodable || before.any_decodable,
             beats_interferers: strongest.power > interferer && strongest.power / interferer >= ratio,
             interferer,
@@ -338,7 +353,8 @@ impl Radio {
         };
         self.lock = None;
         self.energy -= link.energy;
-        let turns_idle = self.energy < self.busy_from;
+        self.loud = self.is_loud(collisions);
+        let turns_idle = !self.loud;
         if turns_idle {
             self.quiet_since = self.quiet_since.max(now);
         }
@@ -358,6 +374,7 @@ impl Radio {
     ) -> Finished {
         let sensed = self.senses_others();
         self.energy -= link.energy;
+        self.loud = self.is_loud(collisions);
         let finished = self.conclude(collisions, link, frame, loss, loads, now);
         let ceases = sensed && !self.senses_others();
         if ceases {
@@ -407,7 +424,7 @@ impl Radio {
         }
         let ignored_until = if self.is_off() { Time::ZERO } else { locked.ignored_until() };
         let (mut reception, mut failed_alone) = (Reception::Decoded, false);
-        if self.is_off() || now < self.transmits_until {
+        if self.is_off() || now < self.rest.transmits_until {
             reception = Reception::Transmitting;
         } else if !intact {
             reception = if locked.is_recognized() { Reception::FcsError } else { Reception::Noise };
@@ -420,7 +437,7 @@ impl Radio {
                 (reception, failed_alone) = self.decode(collisions, link, frame, loss, loads);
             }
         }
-        self.ended_power = link.power;
+        self.rest.ended_power = link.power;
         self.lock = None;
         Finished { reception, ignored_until, turns_idle: false, failed_alone }
     }
@@ -435,8 +452,9 @@ impl Radio {
         loss: f64,
         loads: &Loads,
     ) -> (Reception, bool) {
-        let lock = self.lock.as_ref().expect("a frame is decoded that was received").with(&self.disturbance);
-        if let Some(drawn) = wrong(&mut self.rng, lock.ln_header(), 0.0) {
+        let lock =
+            self.lock.as_ref().expect("a frame is decoded that was received").with(&self.rest.disturbance);
+        if let Some(drawn) = wrong(&mut self.rest.rng, lock.ln_header(), 0.0) {
             return (Reception::Noise, drawn >= lock.ln_header_alone(collisions, frame).exp());
         }
         let all_alone = lock.ln_success_alone(collisions, frame);
@@ -448,23 +466,23 @@ impl Radio {
         };
         let mpdus = loads.mpdus(frame.load);
         if mpdus.len() < 2 {
-            let failed = fails(&mut self.rng, frame.bytes, lock.ln_success(), 1.0);
+            let failed = fails(&mut self.rest.rng, frame.bytes, lock.ln_success(), 1.0);
             return failed.map_or((Reception::Decoded, false), |alone| (Reception::FcsError, alone));
         }
         // Each MPDU has the bits of its place. Delimiters and padding are spread evenly.
         let all: u32 = mpdus.iter().map(|mpdu| mpdu.bytes).sum();
         let (mut bytes, mut failed_alone) = (0, true);
-        self.arrived = Bitmap::default();
+        self.rest.arrived = Bitmap::default();
         for (place, mpdu) in mpdus.iter().enumerate() {
             let share = f64::from(mpdu.bytes) / f64::from(frame.bytes);
             let from = f64::from(bytes) / f64::from(all);
             bytes += mpdu.bytes;
-            match fails(&mut self.rng, mpdu.bytes, self.course.between(from, from + share), share) {
-                None => self.arrived.set(place),
+            match fails(&mut self.rest.rng, mpdu.bytes, self.rest.course.between(from, from + share), share) {
+                None => self.rest.arrived.set(place),
                 Some(alone) => failed_alone &= alone,
             }
         }
-        let decoded = self.arrived.count() > 0;
+        let decoded = self.rest.arrived.count() > 0;
         (if decoded { Reception::Decoded } else { Reception::FcsError }, failed_alone && !decoded)
     }
 
@@ -473,7 +491,7 @@ impl Radio {
     fn count_bits(&mut self, collisions: &Collisions, now: Time) {
         let Collisions::Sinr { noise, errors, header, measured, .. } = collisions else { return };
         let Some(Lock { power, counted: true, .. }) = &self.lock else { return };
-        let bits = &mut self.disturbance.bits;
+        let bits = &mut self.rest.disturbance.bits;
         let interference = self.energy as f64 - *power;
         let own_noise = bits.noise;
         let per_bit = |of_rate: &RateErrors| {
@@ -498,7 +516,7 @@ impl Radio {
         bits.ln_success += length.seconds() * of_rate.bps * per_bit(of_rate);
         bits.counted = now;
         if bits.keeps_course {
-            self.course.reach(now.since(bits.from), bits.ln_success);
+            self.rest.course.reach(now.since(bits.from), bits.ln_success);
         }
     }
 }

@@ -3,8 +3,8 @@
 use super::World;
 use crate::agenda::{Lane, Slot};
 use crate::mac::{Context, Mac};
-use crate::medium::{Finished, Frame, Front, Group, Link, Reception};
-use crate::node::{at_node, settle};
+use crate::medium::{Finished, Frame, Front, Group, Link, Reception, Rows};
+use crate::node::{Node, at_node, in_node, settle};
 use crate::outages::Sent;
 use crate::stack::Network;
 use multihop_core::Span;
@@ -14,22 +14,22 @@ pub(super) type Reached<'f> = Option<&'f [(Span, u32)]>;
 
 impl World {
     /// A frame's first bit reaches its listeners; with delays by distance, some of them.
-    pub(super) fn air_starts(&mut self, slot: Slot, from: u32) {
+    pub(super) fn air_starts(&mut self, slot: Slot, row: u32) {
         let Some(mut fronts) = self.fronts.take() else {
-            let frame = self.macs[from as usize].on_air();
-            if self.leaves(slot, &frame, None) {
+            let frame = self.nodes[row as usize].mac.on_air();
+            if self.leaves(slot, row, &frame, None) {
                 self.signal_starts::<true>(&frame, None);
             }
             return;
         };
-        self.front_starts(slot, from, &mut fronts[from as usize]);
+        self.front_starts(slot, row, &mut fronts[self.nodes[row as usize].mac.id().index()]);
         self.fronts = Some(fronts);
     }
 
-    fn front_starts(&mut self, slot: Slot, from: u32, front: &mut Front) {
+    fn front_starts(&mut self, slot: Slot, row: u32, front: &mut Front) {
         if front.frame().is_none() {
-            let frame = self.macs[from as usize].on_air();
-            if !self.leaves(slot, &frame, Some(front)) {
+            let frame = self.nodes[row as usize].mac.on_air();
+            if !self.leaves(slot, row, &frame, Some(front)) {
                 return;
             }
             front.send(frame);
@@ -43,9 +43,9 @@ impl World {
 
     /// A frame begins at its sender; whether there is anything of it.
     #[inline]
-    fn leaves(&mut self, slot: Slot, frame: &Frame, front: Option<&mut Front>) -> bool {
+    fn leaves(&mut self, slot: Slot, row: u32, frame: &Frame, front: Option<&mut Front>) -> bool {
         self.agenda.arm(Slot(slot.0 + 1), frame.end(), Lane::AirEnd);
-        if self.radios[frame.from.index()].is_off() {
+        if self.nodes[row as usize].radio.is_off() {
             self.outages.note(frame.from.0, Sent::Nothing);
             self.book_unsent(frame);
             return false;
@@ -64,9 +64,9 @@ impl World {
         self.fetch(links);
         for index in 0..reached.map_or(links.len(), <[_]>::len) {
             let link = &links[reached.map_or(index, |places| places[index].1 as usize)];
-            let radio = &mut self.radios[link.to as usize];
-            if radio.begin(&self.timing.collisions, link, frame, self.now) {
-                at_node!(self, link.to, self.now, |mac, ctx| mac.on_busy(ctx));
+            let node = &mut self.nodes[link.row()];
+            if node.radio.begin(&self.timing.collisions, link, frame, self.now) {
+                in_node!(self, node, self.now, |mac, ctx| mac.on_busy(ctx));
             }
         }
     }
@@ -75,8 +75,7 @@ impl World {
     /// other.
     #[inline]
     fn fetch(&self, links: &[Link]) {
-        const LARGE: usize = 500;
-        if self.macs.len() >= LARGE {
+        if self.nodes.len() >= Rows::LARGE {
             self.fetch_all(links);
         }
     }
@@ -84,30 +83,32 @@ impl World {
     #[inline(never)]
     fn fetch_all(&self, links: &[Link]) {
         let looks = links.iter().map(|link| {
-            let index = link.to as usize;
-            self.radios[index].peek() ^ self.macs[index].peek() ^ self.record.media_use[index].busy.ns()
+            let row = link.row();
+            let Node { radio, mac, .. } = &self.nodes[row];
+            radio.peek() ^ mac.peek() ^ self.record.media_use[row].busy.ns()
         });
         std::hint::black_box(looks.fold(0, std::ops::BitXor::bitxor));
     }
 
     /// A frame's last bit reaches its listeners; with delays by distance, some of them.
-    pub(super) fn air_ends(&mut self, slot: Slot, from: u32) {
+    pub(super) fn air_ends(&mut self, slot: Slot, row: u32) {
         let Some(mut fronts) = self.fronts.take() else {
-            let frame = self.macs[from as usize].on_air();
+            let frame = self.nodes[row as usize].mac.on_air();
             self.arrives(&frame, None);
             self.log_sent(&frame);
-            self.outages.note(from, Sent::Whole);
-            self.sent(from);
+            self.outages.note(frame.from.0, Sent::Whole);
+            self.sent(row);
             return;
         };
-        self.front_ends(slot, from, &mut fronts[from as usize]);
+        self.front_ends(slot, row, &mut fronts[self.nodes[row as usize].mac.id().index()]);
         self.fronts = Some(fronts);
     }
 
-    fn front_ends(&mut self, slot: Slot, from: u32, front: &mut Front) {
+    fn front_ends(&mut self, slot: Slot, row: u32, front: &mut Front) {
+        let from = self.nodes[row as usize].mac.id().0;
         let Some(at_sender) = front.frame().copied() else {
             self.outages.note(from, Sent::Whole); // there was nothing of this one
-            return self.sent(from);
+            return self.sent(row);
         };
         let Group { frame, listeners, next } = front.ends(self.now);
         self.arrives(&frame, Some(listeners));
@@ -118,7 +119,7 @@ impl World {
             if let (Some(packet), Some(frame)) = (broadcast, front.frame()) {
                 frame.packet = Some(self.packets.copy(packet));
             }
-            self.sent(from);
+            self.sent(row);
         }
         if let Some(next) = next {
             self.agenda.arm(slot, next, Lane::AirEnd);
@@ -151,7 +152,8 @@ impl World {
         let (reached, cut) = (reached.filter(|_| !PLAIN), cut && !PLAIN);
         let loss = self.timing.data_loss.from(frame.from);
         if let Some(log) = self.air_log.as_mut().filter(|_| !PLAIN) {
-            let packet = frame.packet.or_else(|| self.macs[frame.from.index()].access(frame).packet);
+            let packet =
+                frame.packet.or_else(|| self.nodes[self.rows.of(frame.from)].mac.access(frame).packet);
             log.frame_ends(frame, packet, &self.packets, &self.loads);
         }
         let links = self.listeners.of(frame.from);
@@ -163,11 +165,11 @@ impl World {
             let mut link = &links[reached.map_or(index, |places| places[index].1 as usize)];
             let without_checksum;
             if cut {
-                without_checksum = Link { ln_bit_success: f64::NEG_INFINITY, ..*link };
+                without_checksum = link.without_checksum();
                 link = &without_checksum;
             }
-            let radio = &mut self.radios[link.to as usize];
-            let finished = radio.finish(
+            let node = &mut self.nodes[link.row()];
+            let finished = node.radio.finish(
                 &self.timing.collisions,
                 link,
                 frame,
@@ -178,7 +180,7 @@ impl World {
             if finished.reception == Reception::Decoded
                 && let Some(log) = self.air_log.as_mut().filter(|_| !PLAIN)
             {
-                log.heard(frame, link, radio.arrived());
+                log.heard(frame, link, node.radio.arrived());
             }
             if kept && link.to == wanted && finished.reception != Reception::Decoded {
                 lost = Some((*link, finished));
@@ -186,9 +188,9 @@ impl World {
             if finished.is_nothing() {
                 continue;
             }
-            let passes = at_node!(self, link.to, self.now, |mac, ctx| mac.lets_pass(ctx, frame, finished));
+            let passes = in_node!(self, node, self.now, |mac, ctx| mac.lets_pass(ctx, frame, finished));
             if !passes {
-                at_node!(self, link.to, self.now, |mac, ctx| {
+                in_node!(self, node, self.now, |mac, ctx| {
                     signal_ends_at(mac, ctx, frame, finished, &self.network);
                 });
             }
@@ -202,13 +204,16 @@ impl World {
     }
 
     /// A sender's frame is over at itself.
-    fn sent(&mut self, from: u32) {
-        at_node!(self, from, self.now, |mac, ctx| {
+    fn sent(&mut self, row: u32) {
+        at_node!(self, row, self.now, |mac, ctx| {
+            let alone = mac.sends_by_itself();
             mac.on_sent(ctx);
             if !ctx.radio.is_busy() {
                 mac.on_idle(ctx);
             }
-            settle(mac, ctx, &self.network);
+            if !alone {
+                settle(mac, ctx, &self.network);
+            }
         });
     }
 

@@ -1,12 +1,12 @@
 //! What a run is made of before it begins: slots of the agenda, nodes with their stacks, routing agents.
 
-use super::Purpose;
+use super::purpose::Purpose;
 use crate::agenda::Slot;
 use crate::apps::App;
 use crate::config::{AppConfig, Config};
 use crate::external::Outside;
 use crate::mac::{Mac, Timing};
-use crate::medium::{Listeners, Loads};
+use crate::medium::{Listeners, Loads, Radio};
 use crate::node::Node;
 use crate::outages::Outages;
 use crate::routing::{self, RoutingAgent};
@@ -93,7 +93,8 @@ pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (V
             if config.rate_control.is_some() {
                 mac.control_rates(config.seed);
             }
-            Node { mac, stack }
+            let rng = Rng::at(config.seed, &["node", &index.to_string(), "air"]);
+            Node { radio: Radio::new(timing.busy_from, rng), mac, stack: Box::new(stack) }
         })
         .collect();
     let flows = config.flows.iter().enumerate();

@@ -34,16 +34,16 @@ impl World {
         for dropped in self.record.take_dropped() {
             log.dropped(&dropped);
         }
-        let from = frame.from.index();
-        let access = self.macs[from].access(frame);
+        let sender = &self.nodes[self.rows.of(frame.from)];
+        let access = sender.mac.access(frame);
         let packet = frame.packet.or(access.packet).map(|handle| &self.packets.get(handle).packet);
-        log.begins(frame, &access, self.stacks[from].queue_length(), packet);
+        log.begins(frame, &access, sender.stack.queue_length(), packet);
         let mut place = 0;
         while let Some((flow, is_due)) = log.flow_from(frame.from, place, self.now) {
             place += 1;
             if is_due {
                 let end = self.network.flows[flow as usize].ends[Port::Sender as usize];
-                log.sender(flow, &self.stacks[from].end(end).endpoint().progress(), self.now);
+                log.sender(flow, &sender.stack.end(end).endpoint().progress(), self.now);
             }
         }
         self.frame_log = Some(log);
@@ -54,12 +54,13 @@ impl World {
         let Some(mut log) = self.frame_log.take() else { return };
         let links = self.listeners.of(frame.from);
         let listeners = (0..reached.map_or(links.len(), <[_]>::len))
-            .map(|index| links[reached.map_or(index, |places| places[index].1 as usize)].to);
-        log.reserved(frame, listeners.clone().map(|to| (to, self.macs[to as usize].nav())), self.now);
+            .map(|index| &links[reached.map_or(index, |places| places[index].1 as usize)]);
+        let navs = listeners.clone().map(|link| (link.to, self.nodes[link.row()].mac.nav()));
+        log.reserved(frame, navs, self.now);
         if let (Some(to), Some(load)) = (frame.to.filter(|_| !is_lost), frame.load)
-            && listeners.clone().any(|listener| to == NodeId(listener))
+            && listeners.clone().any(|link| to == NodeId(link.to))
         {
-            let there = self.radios[to.index()].arrived();
+            let there = self.node(to).radio.arrived();
             let of_mpdu = |(place, mpdu): (usize, &crate::medium::Mpdu)| {
                 std::iter::successors(Some(mpdu.packet), |packet| self.packets.follower(*packet))
                     .map(move |handle| (handle, there.has(place)))

@@ -1,6 +1,7 @@
 //! Until when nothing is delivered: whoever gives packets to programs in real time may leave the run alone until then.
 
-use super::{Purpose, World};
+use super::World;
+use super::purpose::Purpose;
 use crate::medium::Frame;
 use multihop_core::{FrameKind, Span, Time};
 
@@ -21,11 +22,11 @@ impl World {
     /// What this event leads to delivers no packet before. Where it may send DATA, that is `shortest` or longer.
     fn delivers_from(&self, due: Time, purpose: Purpose, shortest: Span) -> Time {
         match purpose {
-            Purpose::MacTimer(id) => {
-                due + self.macs[id as usize].least_before_delivery(&self.timing, shortest)
+            Purpose::MacTimer(row) => {
+                due + self.nodes[row as usize].mac.least_before_delivery(&self.timing, shortest)
             }
-            Purpose::AirStart(from) | Purpose::AirEnd(from) if self.fronts.is_none() => {
-                let frame = self.macs[from as usize].on_air();
+            Purpose::AirStart(row) | Purpose::AirEnd(row) if self.fronts.is_none() => {
+                let frame = self.nodes[row as usize].mac.on_air();
                 // DATA that answers it, or follows an answer, begins after SIFS at the earliest.
                 if self.may_deliver(&frame) { frame.end() } else { frame.end() + self.timing.sifs + shortest }
             }
@@ -52,7 +53,7 @@ impl World {
         let (Some(handle), Some(to)) = (frame.packet, frame.to) else {
             return frame.kind == FrameKind::Data || frame.load.is_some();
         };
-        let has_other_radios = self.stacks[to.index()].other_radio(0).is_some();
+        let has_other_radios = self.node(to).stack.other_radio(0).is_some();
         frame.load.is_some() || has_other_radios || self.packets.get(handle).packet.destination == to
     }
 }

@@ -31,9 +31,9 @@ impl World {
     pub(super) fn book_loss(&mut self, frame: &Frame, link: &Link, finished: Finished) {
         let to = NodeId(link.to);
         let own = || self.record.causes.during(frame).any(|other| other.from == to);
-        let cause = if self.outages.sent(frame.from.0) != Sent::Whole || self.radios[to.index()].is_off() {
+        let cause = if self.outages.sent(frame.from.0) != Sent::Whole || self.node(to).radio.is_off() {
             LossCause::Off
-        } else if !link.decodable {
+        } else if !link.decodable() {
             LossCause::Weak
         } else if finished.reception == Reception::Transmitting || own() {
             LossCause::Sending
@@ -88,7 +88,7 @@ impl World {
         } else {
             Overlap::Sensed
         };
-        let warned = self.listeners.between(to, with.from).is_some_and(|link| link.decodable);
+        let warned = self.listeners.between(to, with.from).is_some_and(Link::decodable);
         Collision { with, overlap, warned }
     }
 }

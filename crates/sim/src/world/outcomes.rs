@@ -2,6 +2,7 @@
 
 use super::World;
 use crate::apps::App;
+use crate::node::Node;
 use crate::outcome::{ControlOutcome, FlowOutcome, NodeOutcome};
 use crate::record::{ControlBook, quantiles};
 use multihop_core::{NodeId, Port, Span};
@@ -18,7 +19,7 @@ impl World {
         let flow = &self.config.flows[index];
         let base = self.samples.baseline.get(index).copied().unwrap_or_default();
         let route = self.network.flows[index];
-        let sender = self.stacks[flow.source.index()].end(route.ends[Port::Sender as usize]);
+        let sender = self.nodes[self.rows.of(flow.source)].stack.end(route.ends[Port::Sender as usize]);
         let transfers = sender.app().map(App::completed).unwrap_or_default();
         let transfer_sum: f64 = transfers.iter().map(|span| span.seconds()).sum();
         let samples = progress.rtt_samples - base.rtt_samples;
@@ -63,9 +64,11 @@ impl World {
 
     pub(super) fn node_outcome(&mut self, index: usize, measured: Span) -> NodeOutcome {
         let id = NodeId(index as u32);
-        self.macs[index].close(&self.radios[index], &mut self.record, self.now);
+        let row = self.rows.of(id);
+        let Node { radio, mac, .. } = &self.nodes[row];
+        mac.close(radio, &mut self.record, self.now);
         let queue_mean = self.record.queue_mean(id, self.now);
-        let (book, medium) = (&self.record.nodes[index], &self.record.media_use[index]);
+        let (book, medium) = (&self.record.nodes[index], &self.record.media_use[row]);
         let share = |span: Span| span.seconds() / measured.seconds();
         let control = |book: &ControlBook| ControlOutcome {
             sent: book.sent,

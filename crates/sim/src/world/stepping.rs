@@ -83,7 +83,7 @@ impl World {
             created: self.now,
             hops: 0,
         };
-        self.above(packet.source.0, |stack, around| stack.emit(around, packet));
+        self.above(self.rows.of(packet.source) as u32, |stack, around| stack.emit(around, packet));
         number
     }
 
@@ -93,11 +93,11 @@ impl World {
     /// If a node is not there.
     pub fn inject_frame(&mut self, frame: &OutsideFrame) -> u64 {
         let OutsideFrame { from, to, size } = *frame;
-        assert!(to.is_none_or(|to| to.index() < self.macs.len()), "there is no node {to:?}");
+        assert!(to.is_none_or(|to| to.index() < self.nodes.len()), "there is no node {to:?}");
         self.injected += 1;
         let number = self.injected;
         let to = to.unwrap_or(NodeId::BROADCAST);
-        self.above(from.0, |stack, around| stack.emit_frame(around, number, size, to));
+        self.above(self.rows.of(from) as u32, |stack, around| stack.emit_frame(around, number, size, to));
         number
     }
 
@@ -108,7 +108,7 @@ impl World {
 
     /// Packets in a node's interface queue.
     pub fn queue_length(&self, node: usize) -> usize {
-        self.stacks[node].queue_length()
+        self.node(NodeId(node as u32)).stack.queue_length()
     }
 
     /// The tables as they would be if the run ended now.

@@ -1,7 +1,8 @@
 //! Wires in the run: how they are laid, and what crosses them.
 
+use super::World;
 use super::build::{SlotPlan, policies_at, salt_of};
-use super::{Purpose, World};
+use super::purpose::Purpose;
 use crate::config::Config;
 use crate::medium::Wire;
 use crate::node::Node;
@@ -54,7 +55,8 @@ impl World {
     pub(super) fn wire_sent(&mut self, index: u32) {
         let Wired { from, port, .. } = self.wires[index as usize];
         let mut handle = None;
-        self.above(from, |stack, around| handle = Some(stack.on_wire_sent(around, port)));
+        let row = self.rows.of(NodeId(from)) as u32;
+        self.above(row, |stack, around| handle = Some(stack.on_wire_sent(around, port)));
         let handle = handle.expect("it was sent");
         if self.wires[index as usize].wire.loses() {
             let packet = self.packets.remove(handle).packet;
@@ -69,16 +71,18 @@ impl World {
     pub(super) fn wire_arrives(&mut self, index: u32) {
         let wire = &mut self.wires[index as usize].wire;
         let (to, handle) = (wire.to, wire.arrive(&mut self.agenda));
-        if !self.radios[to as usize].is_off() {
+        let row = self.rows.of(NodeId(to));
+        if !self.nodes[row].radio.is_off() {
             self.record.wire_delivered(index, self.now);
         }
-        self.above(to, |stack, around| stack.on_wire_arrival(around, handle));
+        self.above(row as u32, |stack, around| stack.on_wire_arrival(around, handle));
     }
 
     /// What the wires did.
     pub(super) fn wire_outcomes(&mut self) -> Vec<WireOutcome> {
         let ends = self.wires.iter().map(|wired| {
-            let sending = self.stacks[wired.from as usize].port(wired.port).sending_since();
+            let sender = &self.nodes[self.rows.of(NodeId(wired.from))];
+            let sending = sender.stack.port(wired.port).sending_since();
             ((wired.from, wired.wire.to), sending)
         });
         let ends: Vec<_> = ends.collect();

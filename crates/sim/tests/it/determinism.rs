@@ -6,8 +6,8 @@ use multihop_dot11::DcfRules;
 use multihop_link::{Discipline, FqCodelOptions, StationsOptions};
 use multihop_schemes::find;
 use multihop_sim::config::{
-    AodvConfig, AppConfig, Config, DsdvConfig, DsrConfig, MediumModel, RoutingProtocol, SchemeConfig,
-    WireConfig,
+    AodvConfig, AppConfig, Config, DsdvConfig, DsrConfig, MediumModel, NodeConfig, RoutingProtocol,
+    SchemeConfig, WireConfig,
 };
 use multihop_sim::{Ties, World, run};
 use serde_json::json;
@@ -122,4 +122,24 @@ fn any_number_of_threads_gives_the_same() {
         runs.into_iter().map(|run| run.join().expect("the run ends")).collect()
     });
     assert_eq!(alone, together);
+}
+
+/// In a large network nodes lie in memory along a curve, in a small one by number. Nodes that nobody hears make a network large.
+#[test]
+fn where_nodes_lie_in_memory_makes_no_difference() {
+    for small in configurations() {
+        let mut large = small.clone();
+        let far_away = |i: u32| [1e7 + 1e5 * f64::from(i % 25), 1e7 - 1e5 * f64::from(i / 25)];
+        let stranger = |i: u32| {
+            let (name, position) = (format!("stranger {i}"), Some(far_away(i)));
+            NodeConfig { name, position, ..small.nodes[0].clone() }
+        };
+        large.nodes.extend((0..500).map(stranger));
+        let [alone, among] = [run(&small), run(&large)];
+        assert!(alone.flows.iter().any(|flow| flow.delivered_bytes > 0));
+        assert_eq!(among.flows, alone.flows);
+        assert_eq!(among.nodes[..small.nodes.len()], alone.nodes[..]);
+        assert_eq!(among.links[..alone.links.len()], alone.links[..]);
+        assert_eq!(among.series, alone.series);
+    }
 }

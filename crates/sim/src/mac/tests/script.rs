@@ -90,13 +90,8 @@ impl Arriving {
     }
 
     fn link(&self) -> Link {
-        Link {
-            to: 0,
-            decodable: self.signal != Signal::TooWeak,
-            energy: 1,
-            power: 1.0,
-            ln_bit_success: if self.signal == Signal::FcsError { f64::NEG_INFINITY } else { 0.0 },
-        }
+        let ln_bit_success = if self.signal == Signal::FcsError { f64::NEG_INFINITY } else { 0.0 };
+        Link::new(0, self.signal != Signal::TooWeak, 1, 1.0, ln_bit_success)
     }
 }
 
@@ -140,7 +135,7 @@ impl Script {
             heard: Vec::new(),
             serial: 0,
         };
-        script.mac.join(&script.stack);
+        script.mac.join(&script.stack, 0);
         if config.edca.is_some() {
             script.mac.differentiate(&script.timing);
         }

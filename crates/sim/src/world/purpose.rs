@@ -1,0 +1,57 @@
+//! What slots of the agenda are for.
+
+use crate::medium::Rows;
+use multihop_core::NodeId;
+
+/// What a slot of the agenda is for: at a node, or on a wire.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Purpose {
+    MacTimer(u32),
+    AirStart(u32),
+    AirEnd(u32),
+    Reordering(u32),
+    LinkLayer(u32),
+    Routing(u32),
+    Notice(u32),
+    Deadline {
+        node: u32,
+        end: u32,
+    },
+    App {
+        node: u32,
+        end: u32,
+    },
+    WireSent(u32),
+    WireArrives(u32),
+    /// A radio takes what others of its node have for it.
+    TakeOver(u32),
+    Sample,
+    WarmUpEnds,
+    Step(u32),
+    Switch(u32),
+}
+
+impl Purpose {
+    /// The same with the row of a node in place of its number, where what is kept of the node is all that is needed.
+    pub(super) fn in_rows(self, rows: &Rows) -> Purpose {
+        let row = |node| rows.of(NodeId(node)) as u32;
+        match self {
+            Purpose::MacTimer(node) => Purpose::MacTimer(row(node)),
+            Purpose::AirStart(node) => Purpose::AirStart(row(node)),
+            Purpose::AirEnd(node) => Purpose::AirEnd(row(node)),
+            Purpose::Reordering(node) => Purpose::Reordering(row(node)),
+            Purpose::LinkLayer(node) => Purpose::LinkLayer(row(node)),
+            Purpose::Routing(node) => Purpose::Routing(row(node)),
+            Purpose::Notice(node) => Purpose::Notice(row(node)),
+            Purpose::Deadline { node, end } => Purpose::Deadline { node: row(node), end },
+            Purpose::App { node, end } => Purpose::App { node: row(node), end },
+            Purpose::WireSent(_)
+            | Purpose::WireArrives(_)
+            | Purpose::TakeOver(_)
+            | Purpose::Sample
+            | Purpose::WarmUpEnds
+            | Purpose::Step(_)
+            | Purpose::Switch(_) => self,
+        }
+    }
+}
