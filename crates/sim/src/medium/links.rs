@@ -125,6 +125,11 @@ impl Propagation {
     }
 
     /// The link to node `to` at a distance up to the limit.
+    #[expect(
+        clippy::inline_always,
+        reason = "links of nodes that move are made for each frame: a call is 5 % of such a run"
+    )]
+    #[inline(always)]
     pub(super) fn link(&self, to: u32, distance: f64) -> Option<Link> {
         let link = match self {
             Propagation::Ranges { receive_range, path_loss, ln_bit, .. } => {
