@@ -9,7 +9,7 @@ Each interface of a capture is a sniffer of its own. Memory does not depend on t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -166,8 +166,7 @@ class Measurement:
         """
         tables = []
         for raw, sniffer in zip(self._raw, self.sniffers, strict=True):
-            # Of a sniffer that saw no data, columns of no names are numbers otherwise.
-            table = pd.DataFrame(raw["links"]).astype({"sender": object, "receiver": object})
+            table = _between_stations(raw["links"])
             table.insert(0, "interface", sniffer.interface)
             half = statistics.half_width(
                 table.pop("capacity_deviation_bps").to_numpy(), table["capacity_batches"].to_numpy()
@@ -197,7 +196,7 @@ class Measurement:
         """
         tables = []
         for raw, sniffer in zip(self._raw, self.sniffers, strict=True):
-            table = pd.DataFrame(raw["rates"])
+            table = _between_stations(raw["rates"])
             table.insert(0, "interface", sniffer.interface)
             table["share"] = table["frames"] / table.groupby(["sender", "receiver"])["frames"].transform("sum")
             tables.append(table)
@@ -335,6 +334,11 @@ def measure(
         some = ", ".join(heard[:5]) or "none"
         raise UserError(f"station: found {station!r}, which is in no frame of {path}; stations there: {some}")
     return Measurement(path, found["records"], found["bytes"], found["broken"], sniffers, found["interfaces"])
+
+
+def _between_stations(columns: Mapping[str, Any]) -> pd.DataFrame:
+    """A table of senders and receivers: their columns are of names also where there are none, not of numbers."""
+    return pd.DataFrame(columns).astype({"sender": object, "receiver": object})
 
 
 def sniffer_name(seen: Sequence[Measurement], found: Measurement, sniffer: Sniffer) -> str:

@@ -236,7 +236,7 @@ def test_the_report_has_the_causes_of_flows_that_starve_and_of_no_others(inline,
     ("damage", "arguments", "message"),
     [
         (None, ["nowhere"], "nowhere: no such folder"),
-        (None, ["chain.toml"], "chain.toml: a file"),
+        (None, ["chain.toml"], "chain.toml: this is no journal; needs what multihop emulate --record has written"),
         (None, ["."], ".: has no manifest.json"),
         (None, ["results", "lang"], "no flow is called 'lang'; did you mean long?"),
         (None, ["results", "xyzzy"], "no flow is called 'xyzzy'; there are: long, short"),

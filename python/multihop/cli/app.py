@@ -51,7 +51,10 @@ _COMMANDS = {
         "measure:measure",
         "Report airtime by station, link capacities and capture quality of monitor-mode captures.",
     ),
-    "view": ("view:view", "Show every transmission of a frame log, or of the logs of results, in one page."),
+    "view": (
+        "view:view",
+        "Show every transmission of a frame log, of the logs of results, or of a capture, in one page.",
+    ),
     "import": ("imports:import_mesh", "Turn a measured mesh into a scenario with positions and a link matrix."),
     "check": ("inspect:check", "Read a scenario and show what would be run, without running it."),
     "list": (
