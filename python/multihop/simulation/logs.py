@@ -32,11 +32,7 @@ class Selection:
         Raises:
             UserError: if the scenario has no flow of such a name.
         """
-        names = [flow["name"] for flow in view["flows"]]
-        for name in self.flows:
-            if name not in names:
-                raise UserError(f"--flows: {view['name']} has no flow {name!r}; {did_you_mean(name, names)}")
-        return [index for index, name in enumerate(names) if name in self.flows]
+        return sorted(_places(self.flows, [flow["name"] for flow in view["flows"]], "flow", view))
 
     def indices(self, view: _core.ScenarioView) -> list[int]:
         """The nodes' indices in a scenario, with those of their further radios.
@@ -44,12 +40,16 @@ class Selection:
         Raises:
             UserError: if the scenario has no node of such a name.
         """
-        names = [node["name"] for node in view["nodes"]]
-        for name in self.nodes:
-            if name not in names:
-                raise UserError(f"--nodes: {view['name']} has no node {name!r}; {did_you_mean(name, names)}")
-        wanted = {names.index(name) for name in self.nodes}
+        wanted = _places(self.nodes, [node["name"] for node in view["nodes"]], "node", view)
         return [index for index, node in enumerate(view["nodes"]) if {index, node["node"]} & wanted]
+
+
+def _places(wanted: tuple[str, ...], names: list[str], what: str, view: _core.ScenarioView) -> set[int]:
+    """Where the wanted names stand among all; an error names the option, which is called as what they are of."""
+    for name in wanted:
+        if name not in names:
+            raise UserError(f"--{what}s: {view['name']} has no {what} {name!r}; {did_you_mean(name, names)}")
+    return {index for index, name in enumerate(names) if name in wanted}
 
 
 @dataclass(frozen=True)
