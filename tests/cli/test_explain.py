@@ -305,5 +305,5 @@ def test_runs_without_the_tables_of_causes_are_not_explained():
 
 
 def test_every_cause_of_a_drop_is_a_cause_with_a_title():
-    assert set(DROP_CAUSES) - {"retry_limit"} == DROP_KINDS.keys(), "what the MAC gives up is told by its frames"
+    assert set(DROP_CAUSES) - {"retry_limit"} == DROP_KINDS.keys(), "what the MAC gives up is shown by its frames"
     assert set(DROP_KINDS.values()) <= TITLES.keys()

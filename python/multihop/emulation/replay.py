@@ -21,7 +21,7 @@ class Replayed:
     """The run of a journal."""
 
     result: Result
-    #: The fingerprint that the journal has; none if whoever wrote it was killed.
+    #: The fingerprint that the journal has; none if the emulation was killed.
     fingerprint: str | None
     #: The engine that wrote it.
     made_by: str

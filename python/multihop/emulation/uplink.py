@@ -1,7 +1,7 @@
 """The way from a node, the gateway, to the networks of the host: slirp4netns, a TCP/IP stack in an ordinary process.
 
 It needs no privilege, and leaves nothing behind: connections of nodes become connections of that process. It has to be
-outside of the namespaces that an emulation makes, and is told of the gateway's when this is there.
+outside of the namespaces that an emulation makes, and learns of the gateway's when this is there.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from multihop import _core
 from multihop.base.errors import UserError
 
-#: The environment has the number of the socket to whoever waits outside.
+#: The environment has the number of the socket for the process that waits outside.
 MARK = "MULTIHOP_UPLINK"
 PROGRAM = "slirp4netns"
 #: What the gateway calls its device.

@@ -9,7 +9,7 @@ const ROUNDS: u32 = 5;
 /// An excess counts up to what the bandwidth is in this time.
 const MOST: Span = Span::from_ms(100);
 
-/// The greatest excess of the last five to ten round trips, in bytes. It costs nothing until it is told of deliveries.
+/// The greatest excess of the last five to ten round trips, in bytes. It costs nothing until deliveries are reported.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Aggregation {
     /// The excess is counted from here, and so much was acknowledged since.
