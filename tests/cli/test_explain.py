@@ -295,6 +295,34 @@ def test_remedies_are_chosen_by_cause_and_change_what_they_say():
         scenario.check({"set": dict(remedy.set)})
 
 
+def test_an_aggregate_is_no_packet_and_turns_of_other_neighbours_are_a_cause(inline, tmp_path):
+    text = (SCENARIOS / "wlan-rates.toml").read_text().replace('"10 s"', '"4 s"').replace('"2 s"', '"1 s"')
+    found = explained(inline, text, tmp_path)
+    near = next(flow for flow in found["explained"] if flow["name"] == "near")
+    turns = next(cause for cause in near["causes"] if cause["kind"] == "turns")
+    assert turns["sender"] == "ap"
+    # Most of the air goes to the far one, and packets for the near one stand at the head meanwhile.
+    assert turns["others"][0][0] == "far"
+    assert turns["others"][0][1] > 0.5
+    mean = np.mean(near["goodput_bps"])
+    assert all(cause["without_bps"] is None or cause["without_bps"] > mean for cause in near["causes"])
+    # A wireless LAN has no place for wires: none are tried there.
+    assert all(remedy["verdict"] != "impossible" for remedy in near["remedies"])
+
+
+def test_channels_are_tried_where_nodes_have_several_radios(inline, tmp_path):
+    text = (SCENARIOS / "mesh-11n.toml").read_text().replace("tcp-cubic", "recn")
+    found = explained(inline, text, tmp_path, "n0->n4")
+    (flow,) = found["explained"]
+    assert [(hop["sender"], hop["receiver"]) for hop in flow["hops"]][:4] == [
+        ("n0", "n1"),
+        ("n1/1", "n2"),
+        ("n2/1", "n3"),
+        ("n3/1", "n4"),
+    ]
+    assert all(remedy["verdict"] != "impossible" for remedy in flow["remedies"])
+
+
 def test_runs_without_the_tables_of_causes_are_not_explained():
     result = package.run(CHAIN, duration="2 s", warmup="1 s")
     for name in CAUSE_TABLES:

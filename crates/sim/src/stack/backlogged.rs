@@ -5,7 +5,8 @@ use crate::agenda::Lane;
 use multihop_core::{NodeId, Span, Time};
 use multihop_dot11::AccessCategory;
 
-/// A queue runs low when it holds fewer packets than this, or than the MAC can put into one frame.
+/// A queue runs low when it holds fewer packets than this. With aggregation, when it may hold fewer than fill a frame for each source:
+/// whose packets are next is then no matter of who happened to be refilled.
 const LOW: usize = 2;
 
 /// A source whose datagram was lost tries again after this.
@@ -107,16 +108,19 @@ impl Stack {
 
     #[inline]
     fn is_low(&self, queue: &Backlog) -> bool {
-        !queue.ends.is_empty() && self.runs_low(queue.output)
+        !queue.ends.is_empty() && self.runs_low(queue)
     }
 
     #[inline]
-    fn runs_low(&self, output: Output) -> bool {
-        let low = match output {
-            Output::Radio(category) => LOW.max(self.frame_takes).min(self.queues.of(category).limit()),
+    fn runs_low(&self, queue: &Backlog) -> bool {
+        let low = match queue.output {
+            Output::Radio(category) => {
+                let wanted = if self.frame_takes > 1 { self.frame_takes * queue.ends.len() } else { LOW };
+                wanted.max(LOW).min(self.queues.of(category).limit())
+            }
             Output::Wire(_) => LOW, // one is being sent, and the queue has room for one at least
         };
-        self.waiting(output) < low
+        self.waiting(queue.output) < low
     }
 
     /// Packets in the queue, or on their way to it; on a wire, also the one that is being sent.

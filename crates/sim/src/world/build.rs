@@ -139,13 +139,21 @@ pub(super) fn routing_agents(config: &Config, plan: &mut SlotPlan) -> Vec<(Box<d
     agents.collect()
 }
 
+/// Payload bytes of the smallest packets that saturated sources send.
+fn smallest_datagram(config: &Config) -> u32 {
+    let saturated = config.flows.iter().filter(|flow| flow.app == AppConfig::Saturated);
+    saturated.map(|flow| config.schemes[flow.scheme].scheme.segment_size()).min().unwrap_or(1).max(1)
+}
+
 /// Lets the nodes aggregate, if they are to; what their frames carry then.
 pub(super) fn aggregation(config: &Config, nodes: &mut [Node], plan: &mut SlotPlan) -> Loads {
     let mut loads = Loads::default();
     if let Some(limits) = config.aggregation {
+        let packets =
+            limits.mpdus * limits.a_msdu.map_or(1, |most| (most / smallest_datagram(config)).max(1));
         for (index, node) in (0..).zip(nodes) {
             node.mac.aggregate(loads.add(), plan.add(index, Purpose::Reordering(index)));
-            node.stack.keep_waiting(limits.mpdus as usize);
+            node.stack.keep_waiting(packets as usize);
         }
     }
     loads

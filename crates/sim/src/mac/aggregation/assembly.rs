@@ -1,7 +1,7 @@
 //! Which neighbour is served, and what goes into its next frame.
 
 use super::Originator;
-use super::psdu::{Psdu, a_msdu_with, limits_at};
+use super::psdu::{Psdu, a_msdu_with, limits_on};
 use super::window::{Held, State, Window};
 use crate::config::AggregationConfig;
 use crate::mac::rate_control::Demands;
@@ -173,7 +173,7 @@ impl Mac {
     pub(super) fn assemble(&mut self, ctx: &mut Context, index: u32, demands: Demands) {
         let rates = self.function.current.as_ref().expect("a window is served").rates;
         let limits = ctx.timing.aggregation.as_ref().expect("the station aggregates");
-        let mut limits = limits_at(ctx.timing.on(rates).data_rate(), limits);
+        let mut limits = limits_on(ctx.timing.on(rates).single_mpdu, limits);
         if demands.single {
             limits.mpdus = 1;
         }

@@ -23,7 +23,7 @@ mod sequence;
 mod window;
 
 pub use psdu::Fullest;
-pub(super) use psdu::limits_at;
+pub(super) use psdu::limits_on;
 
 use super::Mac;
 use crate::agenda::Slot;

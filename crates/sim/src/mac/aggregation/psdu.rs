@@ -4,7 +4,7 @@ use crate::config::AggregationConfig;
 use crate::mac::Timing;
 use crate::medium::RateSet;
 use multihop_core::Span;
-use multihop_dot11::{AccessCategory, DataRate};
+use multihop_dot11::AccessCategory;
 
 /// In front of each MPDU of an A-MPDU (9.7.1).
 const DELIMITER: u32 = 4;
@@ -29,17 +29,17 @@ pub(super) struct Psdu {
     end: u32,
 }
 
-/// The limits at a rate: only HT, VHT and HE PPDUs carry A-MPDUs (802.11-2016, 9.7.1), others a single MPDU.
-pub(in crate::mac) fn limits_at(rate: DataRate, limits: &AggregationConfig) -> AggregationConfig {
-    match rate {
-        DataRate::Mcs(_) => *limits,
-        DataRate::Bits(_) => AggregationConfig {
-            mpdus: 1,
-            a_mpdu: limits.a_mpdu.min(LONGEST_LEGACY),
-            mpdu: limits.mpdu.min(LONGEST_LEGACY),
-            single_delimited: false,
-            ..*limits
-        },
+/// The limits on a link. Only HT, VHT and HE PPDUs carry A-MPDUs (802.11-2016, 9.7.1); where its rate is of another one, a single MPDU.
+pub(in crate::mac) fn limits_on(is_single: bool, limits: &AggregationConfig) -> AggregationConfig {
+    if !is_single {
+        return *limits;
+    }
+    AggregationConfig {
+        mpdus: 1,
+        a_mpdu: limits.a_mpdu.min(LONGEST_LEGACY),
+        mpdu: limits.mpdu.min(LONGEST_LEGACY),
+        single_delimited: false,
+        ..*limits
     }
 }
 
@@ -106,7 +106,7 @@ impl Fullest {
         size: u32,
     ) -> Fullest {
         let link = timing.on(rates);
-        let limits = &limits_at(link.data_rate(), limits);
+        let limits = &limits_on(link.single_mpdu, limits);
         let longest = match timing.access(category).txop_limit {
             Span::ZERO => link.longest_psdu,
             limit => timing.longest_psdu_within(rates, limits, limit),

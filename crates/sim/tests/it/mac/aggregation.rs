@@ -305,6 +305,27 @@ fn the_bound_of_an_idle_channel_is_what_a_lone_station_gets() {
     }
 }
 
+/// Saturated sources of one queue fill a frame for each neighbour: an access point with ten clients sends what a lone one would, in as long
+/// aggregates, also of A-MSDUs.
+#[test]
+fn saturated_sources_fill_the_frames_of_all_neighbours() {
+    for a_msdu in [None, Some(7_935)] {
+        let mean = |clients: usize| {
+            let around = (1..=clients).map(|at| [at as f64, 10.0]);
+            let positions: Vec<[f64; 2]> = std::iter::once([0.0, 0.0]).chain(around).collect();
+            let mut config = high_throughput(&positions);
+            config.aggregation = Some(AggregationConfig { a_msdu, ..LIMITS });
+            config.mac.queue_limit = 4_000;
+            (1..=clients).for_each(|client| saturate(&mut config, 0, client));
+            let outcome = run(&config);
+            (total_goodput(&outcome), number(&config, &outcome, "aggregate_mean"))
+        };
+        let (one, ten) = (mean(1), mean(10));
+        assert!((ten.0 / one.0 - 1.0).abs() < 0.01, "{ten:?} and {one:?}");
+        assert!((ten.1 / one.1 - 1.0).abs() < 0.02, "{ten:?} and {one:?}");
+    }
+}
+
 /// Windows and the queue are shared evenly by who is served in turns.
 #[test]
 fn neighbours_share_an_access_point() {
