@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -308,6 +309,22 @@ def test_an_aggregate_is_no_packet_and_turns_of_other_neighbours_are_a_cause(inl
     assert all(cause["without_bps"] is None or cause["without_bps"] > mean for cause in near["causes"])
     # A wireless LAN has no place for wires: none are tried there.
     assert all(remedy["verdict"] != "impossible" for remedy in near["remedies"])
+
+
+def test_turns_of_equal_airtime_are_tried_where_a_node_serves_others():
+    scenario = load(SCENARIOS / "wlan-rates.toml")
+    result = package.run(SCENARIOS / "wlan-rates.toml", duration="4 s", warmup="1 s")
+    found = explanation.of_runs([result], "udp")
+    assert found is not None
+    account = found.flows[0]
+    turns = [replace(cause, score=1.0) for cause in account.causes if cause.kind == "turns"]
+    assert len(turns) == 1
+    view = result.view
+    for overrides, tried in (({}, True), ({"set": {"mac.discipline": "stations"}}, False)):
+        made = candidates(replace(account, causes=tuple(turns)), view["nodes"], Settings(scenario, overrides, view))
+        assert any(remedy.set.get("mac.discipline") == "stations" for remedy in made) == tried
+        for remedy in made:
+            scenario.check({"set": dict(remedy.set)})
 
 
 def test_channels_are_tried_where_nodes_have_several_radios(inline, tmp_path):
