@@ -61,7 +61,7 @@ class Mesh:
         reach_m: where links hold distances, how far nodes hear.
         powers: (from, to) -> received power in dBm, with noise of `NOISE_DBM`, where the file has it as well.
         rates: (from, to) -> rate of unicast frames in b/s, where the file has it.
-        radios: where a file tells radios apart: what one is called -> the same nodes with its links alone.
+        radios: where a file distinguishes radios: what one is called -> the same nodes with its links alone.
         are_named: the file says which radio a link is of; otherwise they are the first, second, ... of parallel links.
         standard: the PHY that the file speaks of, where it does.
         assumed: the values of `links` are no measurement.
