@@ -1,5 +1,7 @@
 // Packed streams of bytes, and the columns of tables that need no model. crates/frames says what they are (rans.rs, coding.rs).
 
+// Guesses are nearer to zero than this, as where logs are written.
+const FARTHEST = 2 ** 60;
 const RANS = { total: 4096, bits: 12, low: 2 ** 23 };
 
 function damaged() { return new Error("The frame log is damaged."); }
@@ -109,7 +111,8 @@ function column(block, { coding }, { keys, counts, starts }, out, first, rows) {
       const key = coding === "follows" ? before : keys ? keys[row] : 0;
       const count = counts ? counts[row] : 0;
       const known = last.get(key) || { value: 0, count: 0, step: 0 };
-      const guess = known.value + (count - known.count) * known.step;
+      const paced = known.value + (count - known.count) * known.step;
+      const guess = Math.abs(paced) < FARTHEST ? paced : known.value;
       let value;
       if (coding === "follows") value = number ? unzigzag(number - 1) : guess;
       else value = guess + (coding === "time-by" || coding === "paced-by" ? ofThousands(number) : unzigzag(number));
