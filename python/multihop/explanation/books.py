@@ -62,7 +62,7 @@ class HopBook:
     wait_s: float
     service_s: float
     airtime: float
-    mpdus: float = 1.0
+    mpdus: float
 
     @property
     def frames(self) -> int:

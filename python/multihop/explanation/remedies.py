@@ -181,8 +181,7 @@ def _queue(settings: Settings) -> list[Remedy]:
 
 
 def _stations(settings: Settings) -> list[Remedy]:
-    discipline = settings.get("mac.discipline")
-    if discipline == "stations" or isinstance(discipline, dict):
+    if settings.get("mac.discipline") == "stations":
         return []
     words = 'discipline "stations", turns of equal airtime'
     return [Remedy(words, {"mac.discipline": "stations", "mac.queue": max(settings.queue, 1024)})]

@@ -5,8 +5,8 @@ use crate::agenda::Lane;
 use multihop_core::{NodeId, Span, Time};
 use multihop_dot11::AccessCategory;
 
-/// A queue runs low when it holds fewer packets than this. With aggregation, when it may hold fewer than fill a frame for each source:
-/// whose packets are next is then no matter of who happened to be refilled.
+/// A queue runs low when it holds fewer packets than this; where frames carry several, fewer than fill one frame for each source, or the
+/// aggregates of an access point would be shorter the more clients it has.
 const LOW: usize = 2;
 
 /// A source whose datagram was lost tries again after this.
@@ -108,15 +108,13 @@ impl Stack {
 
     #[inline]
     fn is_low(&self, queue: &Backlog) -> bool {
-        !queue.ends.is_empty() && self.runs_low(queue)
-    }
-
-    #[inline]
-    fn runs_low(&self, queue: &Backlog) -> bool {
+        if queue.ends.is_empty() {
+            return false;
+        }
         let low = match queue.output {
             Output::Radio(category) => {
                 let wanted = if self.frame_takes > 1 { self.frame_takes * queue.ends.len() } else { LOW };
-                wanted.max(LOW).min(self.queues.of(category).limit())
+                wanted.min(self.queues.of(category).limit())
             }
             Output::Wire(_) => LOW, // one is being sent, and the queue has room for one at least
         };

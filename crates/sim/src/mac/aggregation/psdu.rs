@@ -15,20 +15,6 @@ const LONGEST_LEGACY: u32 = 4_095;
 /// In front of each packet of an A-MSDU: two addresses and a length.
 const SUBFRAME_HEADER: u32 = 14;
 
-/// A PSDU that grows MPDU by MPDU.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Psdu {
-    /// Bytes that it may have, and from one beginning of an MPDU to the next at least.
-    limit: u32,
-    spacing: u32,
-    most: u32,
-    single_delimited: bool,
-    count: u32,
-    /// Where the last MPDU begins, with its delimiter, and ends.
-    last: u32,
-    end: u32,
-}
-
 /// The limits on a link. Only HT, VHT and HE PPDUs carry A-MPDUs (802.11-2016, 9.7.1); where its rate is of another one, a single MPDU.
 pub(in crate::mac) fn limits_on(is_single: bool, limits: &AggregationConfig) -> AggregationConfig {
     if !is_single {
@@ -41,6 +27,20 @@ pub(in crate::mac) fn limits_on(is_single: bool, limits: &AggregationConfig) -> 
         single_delimited: false,
         ..*limits
     }
+}
+
+/// A PSDU that grows MPDU by MPDU.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Psdu {
+    /// Bytes that it may have, and from one beginning of an MPDU to the next at least.
+    limit: u32,
+    spacing: u32,
+    most: u32,
+    single_delimited: bool,
+    count: u32,
+    /// Where the last MPDU begins, with its delimiter, and ends.
+    last: u32,
+    end: u32,
 }
 
 impl Psdu {
