@@ -42,6 +42,19 @@ def opened(browser, tmp_path, data, *, fragment="", width=1280, dark=False):
     return tab
 
 
+#: The columns of all tables, packets of aggregates as a row each.
+TABLES = """() => {
+  const { tables, sorts, aggregates } = document.querySelector(".viewer-host").viewer.model;
+  const mapped = (made, of) => Object.fromEntries(Object.entries(made).map(([key, value]) => [key, of(value)]));
+  const { start, sort } = tables.transmissions.columns;
+  const mpdus = { start: [], from: [], flow: [], carries: [], packet: [], outcome: [] };
+  start.forEach((at, row) => aggregates.of(row).forEach((packet) => {
+    const all = { start: at, from: sorts.from[sort[row]], ...packet };
+    Object.entries(all).forEach(([column, value]) => mpdus[column].push(value));
+  }));
+  return { ...mapped(tables, (table) => mapped(table.columns, (values) => Array.from(values))), mpdus };
+}"""
+
 #: What one can use, and has no name.
 NAMELESS = """() => [...document.querySelectorAll("button, select, input, canvas")]
     .filter((each) => !(each.labels?.length || each.getAttribute("aria-label") || each.textContent.trim()))
@@ -140,7 +153,7 @@ def test_many_nodes_are_scrolled_through_and_paper_is_white(browser, tmp_path):
 def test_lanes_add_up_as_the_log_does(browser, tmp_path, log):
     tab = opened(browser, tmp_path, log.read_bytes())
     tab.wait_for_selector(".viewer canvas")
-    sums = tab.evaluate("Array.from(document.querySelector('.viewer-host').viewer.model.airtime)")
+    sums = tab.evaluate("document.querySelector('.viewer-host').viewer.model.lane.map((lane) => lane.airtime)")
     frames = multihop.frames(log)
     assert sums == [frames.loc[frames["from"] == name, "airtime"].sum() for name in ("n0", "n1", "n2")]
 
@@ -151,11 +164,7 @@ def test_the_page_reads_what_python_reads(browser, tmp_path, scenario):
     multihop.run(SCENARIOS / f"{scenario}.toml", duration="3 s", warmup="0 s", frames=path)
     tab = opened(browser, tmp_path, path.read_bytes())
     tab.wait_for_selector(".viewer canvas")
-    tables = tab.evaluate("""() => {
-      const { tables } = document.querySelector(".viewer-host").viewer.model;
-      const mapped = (made, of) => Object.fromEntries(Object.entries(made).map(([key, value]) => [key, of(value)]));
-      return mapped(tables, (table) => mapped(table.columns, (values) => Array.from(values)));
-    }""")
+    tables = tab.evaluate(TABLES)
     log = read(path)
     assert len(log.tables["transmissions"]) > 1000
     for name, table in log.tables.items():

@@ -1,9 +1,11 @@
 // The viewer: `await mount(element, bytes)` puts a frame log into an element of a page.
 
 import { decode } from "./decode.js";
-import { FLOW_COLOURS, LANE, LEGEND, draw, layout, pick } from "./draw.js";
+import { draw, layout, pick } from "./draw.js";
 import { drawMap, extent } from "./map.js";
 import { Model } from "./model.js";
+import { Raster } from "./raster.js";
+import { FLOW_COLOURS, LANE, LEGEND } from "./style.js";
 import { life, packetName, seconds, span, transmission } from "./words.js";
 
 const SHORTEST = 1000;
@@ -39,9 +41,11 @@ function palette(list) {
  */
 export async function mount(root, bytes, { between = null, hash = true } = {}) {
   root.classList.add("viewer-host");
-  root.replaceChildren(make("p", { role: "status" }, "Reading the frame log..."));
+  const status = make("p", { role: "status" }, "Reading the frame log...");
+  root.replaceChildren(status);
+  const tell = (share) => { status.textContent = `Reading the frame log: ${Math.floor(100 * share)} %`; };
   try {
-    const model = new Model(await decode(bytes, { between }));
+    const model = new Model(await decode(bytes, { between, tell }));
     const viewer = new Viewer(root, model, hash);
     return viewer;
   } catch (error) {
@@ -67,6 +71,7 @@ export class Viewer {
       },
     };
     this.corners = extent(model);
+    this.raster = new Raster();
     this.build();
     this.listen();
     this.readHash();
@@ -389,7 +394,7 @@ export class Viewer {
     const style = getComputedStyle(this.root);
     const colour = (name) => style.getPropertyValue(`--viewer-${name}`).trim();
     const colours = Object.fromEntries(["paper", "ink", "soft", "grid", "accent", "backoff", "nav", "off"].map((name) => [name, colour(name)]));
-    const inSight = draw(this.canvas, model, state, colours);
+    const inSight = draw(this.canvas, model, state, colours, this.raster);
     if (this.corners) drawMap(this.map, model, state, colours, this.corners);
     this.overview.value = String(state.at / model.duration * 10_000);
     this.overview.setAttribute("aria-valuetext", seconds(state.at));
