@@ -1,7 +1,7 @@
 """How fast the viewer is with a million transmissions: until it is there, and when it is panned and zoomed.
 
     python benches/viewer.py                        a million transmissions of each network
-    python benches/viewer.py --quick                a fiftieth of that: a check, not a measurement
+    python benches/viewer.py --quick                a twentieth of that: a check, not a measurement
     python benches/viewer.py --only grid-10 --markdown viewer.md
 
 Each log is written as by `multihop run --frames`, its page as by `multihop view`, and opened in headless Chromium, in
@@ -41,7 +41,7 @@ NETWORKS = {
     "grid-10": ("benches/scenarios/grid-10.toml", 400),
     "wlan-11ax": ("scenarios/wlan-11ax.toml", 400),
 }
-QUICK_SHRINK = 50
+QUICK_SHRINK = 20
 #: How many transmissions are in sight; none for all of them.
 SIGHTS = {"all": None, "a tenth": 0.1, "a hundredth": 0.01, "a thousandth": 0.001, "ten": 1e-5}
 FRAMES = 90
@@ -117,7 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console, notes = Console(soft_wrap=True), Console(stderr=True)
     try:
         samples, browser = measure_all(options.only or list(NETWORKS), options.quick, notes)
-    except BenchError as error:
+    except (BenchError, multihop.UserError, OSError) as error:
         notes.print(f"bench: {error}", style="red", markup=False, highlight=False)
         return 2
     about = {"machine": machine(), "multihop": multihop.version(), "browser": browser, "load": os.getloadavg()[0]}

@@ -97,17 +97,21 @@ function labels(g, frame, scales) {
   labelTracks(g, frame, scales, fit);
 }
 
-/** What the pointer is on: `{time, node, at}`, where `at` is a transmission. */
-export function pick(model, state, width, px, py) {
+/** What is at a place, or at most `near` pixels beside it: `{time, node, at}`, where `at` is a transmission. */
+export function pick(model, state, width, px, py, near = 0) {
   const box = layout(state, width);
-  const time = state.from + (px - box.left) / (width - box.left) * (state.to - state.from);
+  const per = (state.to - state.from) / (width - box.left);
+  const time = state.from + (px - box.left) * per;
   const node = box.lanes[Math.floor((py - AXIS) / LANE)];
   if (py < AXIS || node === undefined) return { time, node: -1, at: -1 };
-  const slack = 3 * (state.to - state.from) / width;
-  let best = -1;
   const { order, start } = model.lane[node];
-  for (let at = lowerBound(start, time - model.longest - slack); at < order.length && start[at] <= time + slack; at += 1) {
-    if (model.end[order[at]] >= time - slack) best = order[at];
+  let best = -1;
+  let least = near * per;
+  for (let at = lowerBound(start, time - model.longest - least); at < order.length && start[at] <= time + least; at += 1) {
+    const off = Math.max(0, start[at] - time, time - model.end[order[at]]);
+    if (off > least) continue;
+    least = off;
+    best = order[at];
   }
   return { time, node, at: best };
 }

@@ -10,6 +10,11 @@ import { life, packetName, seconds, span, transmission } from "./words.js";
 
 const SHORTEST = 1000;
 const LANES = 24;
+/** Pixels: what moves less is a click or a tap, how far it may be off, and how close two fingers may come. */
+const TAP = 5;
+const MOUSE = 3;
+const FINGER = 14;
+const CLOSEST = 10;
 
 /** An element with attributes and children; text is text, never markup. */
 function make(tag, attributes = {}, ...children) {
@@ -95,6 +100,8 @@ export class Viewer {
     this.nodeSelect = options("all nodes", model.head.nodes.map((node) => node.name), (node) => this.go({ node }));
     this.search = make("input", { type: "search", placeholder: "flow, node, f0#12 or 1.25 s", "aria-label": "Search: flow, node, packet as f0#12, or time" });
     this.canvas = make("canvas", { tabindex: "0", role: "application", "aria-label": "Time line" });
+    // Where all lanes are in sight, a finger that goes up or down moves the page.
+    this.canvas.style.touchAction = this.state.lanesInSight < this.state.nodes.length ? "none" : "pan-y";
     this.overview = make("input", { type: "range", min: "0", max: "10000", value: "0", "aria-label": "Time" });
     this.map = make("canvas", { role: "img", "aria-label": "Map of nodes" });
     this.words = make("div", { class: "viewer-words", "aria-live": "polite" });
@@ -135,12 +142,14 @@ export class Viewer {
     canvas.addEventListener("pointerdown", (event) => {
       canvas.setPointerCapture(event.pointerId);
       this.pointers.set(event.pointerId, { x: event.offsetX, y: event.offsetY, moved: 0 });
+      // None of several fingers is a tap.
+      if (this.pointers.size > 1) this.pointers.forEach((pointer) => { pointer.moved = Infinity; });
     });
     canvas.addEventListener("pointermove", (event) => this.drag(event));
     canvas.addEventListener("pointerup", (event) => {
       const pointer = this.pointers.get(event.pointerId);
       this.pointers.delete(event.pointerId);
-      if (pointer && pointer.moved < 5) this.click(event.offsetX, event.offsetY);
+      if (pointer && pointer.moved < TAP) this.click(event.offsetX, event.offsetY, event.pointerType === "touch" ? FINGER : MOUSE);
     });
     canvas.addEventListener("pointercancel", (event) => this.pointers.delete(event.pointerId));
     const { signal } = this.ended = new AbortController();
@@ -164,24 +173,42 @@ export class Viewer {
   drag(event) {
     const pointer = this.pointers.get(event.pointerId);
     if (!pointer) return;
-    const dx = event.offsetX - pointer.x;
-    const others = [...this.pointers].filter(([id]) => id !== event.pointerId).map(([, other]) => other);
-    if (others.length) {
-      const before = Math.abs(pointer.x - others[0].x);
-      const after = Math.abs(event.offsetX - others[0].x);
-      if (before > 10 && after > 10) this.zoom(before / after, this.timeAt((event.offsetX + others[0].x) / 2));
-    } else {
-      this.pan(-dx / (this.canvas.clientWidth - layout(this.state, this.canvas.clientWidth).left));
-      // Lanes follow a finger.
-      pointer.lanes = (pointer.lanes || 0) + pointer.y - event.offsetY;
-      const lanes = Math.trunc(pointer.lanes / LANE);
-      if (lanes) this.scroll(lanes);
-      pointer.lanes -= lanes * LANE;
+    const [dx, dy] = [event.offsetX - pointer.x, event.offsetY - pointer.y];
+    pointer.moved += Math.abs(dx) + Math.abs(dy);
+    // A finger that taps trembles.
+    if (pointer.moved < TAP) return;
+    const other = [...this.pointers].find(([id]) => id !== event.pointerId)?.[1];
+    if (other) this.pinch(pointer.x, event.offsetX, other.x);
+    else {
+      this.pan(-dx / (this.canvas.clientWidth - this.left()));
+      this.dragLanes(pointer, -dy, event.pointerType === "touch");
     }
-    pointer.moved += Math.abs(dx) + Math.abs(event.offsetY - pointer.y);
     pointer.x = event.offsetX;
     pointer.y = event.offsetY;
   }
+
+  /** What is under two fingers stays there: one moves, the other one does not. */
+  pinch(before, after, other) {
+    if (Math.abs(after - other) < CLOSEST || (before - other) * (after - other) <= 0) return;
+    const there = this.timeAt(other);
+    const per = (this.timeAt(before) - there) / (after - other);
+    const from = there - (other - this.left()) * per;
+    this.show(from, from + (this.canvas.clientWidth - this.left()) * per);
+  }
+
+  /** Lanes follow a pointer; where there are no more of them, a finger moves the page. */
+  dragLanes(pointer, dy, isFinger) {
+    if (this.state.lanesInSight === this.state.nodes.length) return;
+    pointer.lanes = (pointer.lanes || 0) + dy;
+    const lanes = Math.trunc(pointer.lanes / LANE);
+    if (!lanes) return;
+    pointer.lanes -= lanes * LANE;
+    const before = this.state.scroll;
+    this.scroll(lanes);
+    if (isFinger && this.state.scroll === before) window.scrollBy(0, lanes * LANE);
+  }
+
+  left() { return layout(this.state, this.canvas.clientWidth).left; }
 
   timeAt(px) { return pick(this.model, this.state, this.canvas.clientWidth, px, 0).time; }
 
@@ -307,11 +334,12 @@ export class Viewer {
     return undefined;
   }
 
-  click(px, py) {
-    const found = pick(this.model, this.state, this.canvas.clientWidth, px, py);
+  /** A click, or a tap, which may be this many pixels beside what it means. */
+  click(px, py, slack = MOUSE) {
+    const found = pick(this.model, this.state, this.canvas.clientWidth, px, py, slack);
     if (found.at >= 0) return this.choose(found.at);
     this.state.at = found.time;
-    if (found.node >= 0 && px < layout(this.state, this.canvas.clientWidth).left) this.go({ node: found.node });
+    if (found.node >= 0 && px < this.left()) this.go({ node: found.node });
     return this.redraw();
   }
 
