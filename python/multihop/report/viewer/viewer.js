@@ -266,23 +266,25 @@ export class Viewer {
   /** Moves to a position, as links carry it: `t` and `span` in seconds, names or indices of a flow and a node, a packet and its kind. */
   go({ t, span: length, flow, node, packet, of = "data" }) {
     const { state, model } = this;
-    const index = (list, name) => {
-      const at = list.findIndex((entry) => entry.name === String(name));
-      return at >= 0 || !Number.isInteger(Number(name)) ? at : Number(name);
+    // What is not there is none.
+    const index = (list, wanted) => {
+      const named = typeof wanted === "number" ? -1 : list.findIndex((entry) => entry.name === wanted);
+      return named < 0 && /^\d+$/.test(wanted) && list[Number(wanted)] ? Number(wanted) : named;
     };
-    if (flow !== undefined) state.flow = typeof flow === "number" ? flow : index(model.head.flows, flow);
+    if (flow !== undefined) state.flow = index(model.head.flows, flow);
     if (node !== undefined) {
-      state.node = typeof node === "number" ? node : index(model.head.nodes, node);
+      state.node = index(model.head.nodes, node);
       if (state.node >= 0) this.reveal(state.node);
     }
     if (flow !== undefined || node !== undefined) state.packet = null;
     if (packet !== undefined && state.flow >= 0) this.follow({ flow: state.flow, carries: model.names.carries.indexOf(of), packet: Number(packet) });
-    if (Number.isFinite(length)) {
-      const half = length * 5e8;
-      const middle = Number.isFinite(t) ? t * 1e9 : this.middle();
+    const time = Number.isFinite(t) ? Math.max(0, Math.min(model.duration, t * 1e9)) : NaN;
+    if (length >= 0) {
+      const half = Math.min(model.duration, length * 5e8);
+      const middle = Number.isFinite(time) ? time : this.middle();
       Object.assign(state, { from: middle - half, to: middle + half });
     }
-    if (Number.isFinite(t)) this.centre(t * 1e9);
+    if (Number.isFinite(time)) this.centre(time);
     else this.show(state.from, state.to);
   }
 
