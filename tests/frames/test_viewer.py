@@ -1,5 +1,6 @@
 """The viewer in a browser: opens, zooms, follows a packet; nothing goes wrong on the console."""
 
+import itertools
 import re
 
 import pytest
@@ -148,6 +149,36 @@ def test_many_nodes_are_scrolled_through_and_paper_is_white(browser, tmp_path):
     tab.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     assert tab.evaluate(corner) == [255, 255, 255]
     assert tab.said == []
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_the_axis_has_labels_that_are_apart(browser, tmp_path, log, width):
+    tab = opened(browser, tmp_path, log.read_bytes(), width=width)
+    tab.wait_for_selector(".viewer canvas")
+    for length in (5e9, 1.3e8, 2e4, 1e3):
+        labels = tab.evaluate(
+            """(length) => {
+          const { viewer } = document.querySelector(".viewer-host");
+          viewer.show(1.1e9, 1.1e9 + length);
+          const canvas = CanvasRenderingContext2D.prototype;
+          const { fillText } = canvas;
+          const found = [];
+          canvas.fillText = function (text, x, y) {
+            const half = this.measureText(text).width / 2;
+            const isLabel = this.canvas === viewer.canvas && this.textAlign === "center";
+            if (isLabel) found.push([Number(text), x - half, x + half]);
+            fillText.call(this, text, x, y);
+          };
+          viewer.drawNow();
+          canvas.fillText = fillText;
+          return found;
+        }""",
+            length,
+        )
+        assert (1 if width == 400 else 8) <= len(labels) <= 30
+        for (one, _, right), (other, left, _) in itertools.pairwise(labels):
+            assert one < other
+            assert left - right > 20
 
 
 def test_lanes_add_up_as_the_log_does(browser, tmp_path, log):

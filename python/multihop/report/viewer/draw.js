@@ -5,6 +5,9 @@ import { lowerBound } from "./steps.js";
 import { AXIS, LANE, TRACK } from "./style.js";
 import { drawTracks, labelTracks } from "./tracks.js";
 
+/** Pixels between labels of the axis. */
+const ROOM = 36;
+
 /** What the canvas is divided into, for its width and for the lanes in sight. */
 export function layout(state, width) {
   const left = width < 560 ? 70 : 110;
@@ -48,11 +51,7 @@ export function draw(canvas, model, state, colours, raster) {
 }
 
 function axis(g, { state, box, colours, x }) {
-  const span_ = state.to - state.from;
-  const rough = span_ / Math.max(2, (box.width - box.left) / 110);
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((by) => by * power).find((by) => by >= rough);
-  const digits = Math.max(0, Math.min(9, Math.ceil(9 - Math.log10(step) - 1e-9)));
+  const { step, digits } = ticks(g, state, box.width - box.left);
   g.strokeStyle = colours.grid;
   g.fillStyle = colours.soft;
   g.textAlign = "center";
@@ -68,6 +67,17 @@ function axis(g, { state, box, colours, x }) {
   }
   g.textAlign = "left";
   g.fillText("s", 6, AXIS / 2);
+}
+
+/** The least round step of which the labels, with some room, fit beside each other, and their digits behind the point. */
+function ticks(g, { from, to }, width) {
+  const least = 10 ** Math.floor(Math.log10((to - from) * ROOM / width));
+  const all = [1, 2, 5, 10, 20, 50, 100, 200, 500].map((by) => {
+    const step = by * least;
+    const digits = Math.max(0, Math.min(9, Math.ceil(9 - Math.log10(step) - 1e-9)));
+    return { step, digits, fits: g.measureText((to / 1e9).toFixed(digits)).width + ROOM <= step / (to - from) * width };
+  });
+  return all.find(({ fits }) => fits) || all[all.length - 1];
 }
 
 function cursor(g, { state, box, x, colours }) {

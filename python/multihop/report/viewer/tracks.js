@@ -40,7 +40,7 @@ export function drawTracks(g, frame) {
       if (line.range[1] - line.range[0] > box.width - box.left) dense(frame, line, y);
       else sparse(g, frame, line, y);
     }
-    return lines.length ? `max ${most < 1e-6 ? 0 : +most.toPrecision(3)}` : "none here";
+    return lines.length ? `max ${most < 1e-6 ? 0 : +most.toPrecision(3)}` : "none";
   });
 }
 
