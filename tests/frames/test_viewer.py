@@ -189,6 +189,31 @@ def test_lanes_add_up_as_the_log_does(browser, tmp_path, log):
     assert sums == [frames.loc[frames["from"] == name, "airtime"].sum() for name in ("n0", "n1", "n2")]
 
 
+def test_a_packet_of_an_aggregate_has_a_fate_of_its_own(browser, tmp_path):
+    path = tmp_path / "ax.frames"
+    multihop.run(SCENARIOS / "wlan-11ax.toml", duration="2 s", warmup="0 s", frames=path)
+    log = read(path)
+    packets = log.in_words(log.tables["mpdus"])
+    lost = packets[(packets["outcome"] == "channel") & (packets["carries"] == "data")].iloc[0]
+    again = packets[
+        (packets["packet"] == lost.packet) & (packets["flow"] == lost.flow) & (packets["carries"] == "data")
+    ]
+    arrived = again[again["outcome"] == "arrived"].iloc[0]
+    together = (packets["start"] == lost.start).sum()
+    assert arrived.start > lost.start
+    tab = opened(browser, tmp_path, path.read_bytes())
+    tab.wait_for_selector(".viewer canvas")
+    search = tab.get_by_role("searchbox")
+    search.fill(f"{lost.flow}#{lost.packet}")
+    search.press("Enter")
+    lines = tab.locator(".viewer-words li").all_inner_texts()
+    first = next(line for line in lines if line.startswith(f"{lost.start / 1e9:.6f} s"))
+    assert f"DATA of packet {lost.packet} of {lost.flow} and {together - 1} more" in first
+    assert "but this packet was lost to noise" in first
+    delivered = next(line for line in lines if "It was delivered" in line)
+    assert float(delivered.split()[0]) > arrived.start / 1e9
+
+
 @pytest.mark.parametrize("scenario", ["wlan-11ac", "mesh-demo", "aodv-chain", "wlan-rates"])
 def test_the_page_reads_what_python_reads(browser, tmp_path, scenario):
     path = tmp_path / f"{scenario}.frames"
