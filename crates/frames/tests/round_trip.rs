@@ -1,7 +1,8 @@
 //! What is written is read; what is damaged says so.
 
 use multihop_frames::{
-    Columns, Flow, FrameLog, Head, Mpdu, ReadError, Sort, Table, Transmission, Writer, cut, read, sizes,
+    Columns, Flow, FrameLog, Head, Mpdu, ReadError, Sort, Table, Transmission, Writer, check, cut, read,
+    sizes,
 };
 use proptest::prelude::*;
 
@@ -177,7 +178,8 @@ proptest! {
         bytes.truncate(8);
         let at = at.min(whole.len() - bytes.len());
         whole[at..at + bytes.len()].copy_from_slice(&bytes);
-        let _ = read(&whole, None, 1000);
+        let found = read(&whole, None, 1000);
+        prop_assert_eq!(check(&whole, None, 1000).err(), found.err());
         let _ = sizes(&whole);
     }
 }
@@ -238,6 +240,17 @@ fn a_window_reads_the_blocks_that_overlap_it() {
     assert!(part.len() < bytes.len() / 2, "{} of {} bytes", part.len(), bytes.len());
     assert_eq!(read(&part, None, MOST).unwrap().tables, some.tables);
     assert_eq!(read(&bytes, None, 10).unwrap_err(), ReadError::TooMany { found: 100_000, most: 10 });
+}
+
+#[test]
+fn what_is_checked_is_not_kept() {
+    let bytes = log(&exchanges(100_000));
+    let [kept, checked] = [read(&bytes, None, MOST).unwrap(), check(&bytes, None, MOST).unwrap()];
+    assert_eq!((&checked.head, checked.cut_short), (&kept.head, kept.cut_short));
+    assert_eq!(checked.column(Table::Sorts, "from"), kept.column(Table::Sorts, "from"));
+    assert_eq!(checked.column(Table::Transmissions, "start").len(), 0);
+    assert!(check(&bytes[..bytes.len() - 40], None, MOST).unwrap().cut_short);
+    assert_eq!(check(&bytes, None, 10).unwrap_err(), ReadError::TooMany { found: 100_000, most: 10 });
 }
 
 #[test]
