@@ -196,6 +196,7 @@ impl Mac {
             self.learn_rate_of(ctx, window.peer, sent, acknowledged);
         }
         self.report_block(ctx, &out, window, answer, gives_up);
+        self.release_done(ctx, window);
         let gave_up = part_with_packets(window, ctx);
         let answered = matches!(answer, Answer::Ack | Answer::BlockAck(..));
         if answered {
@@ -218,6 +219,21 @@ impl Mac {
         window.advance();
         self.agreements = Some(agreements);
         self.take_turn(ctx, answered);
+    }
+
+    /// The hardware is done with the packets of MPDUs that will not be sent again.
+    fn release_done(&mut self, ctx: &mut Context, window: &Window) {
+        if self.hardware.is_none() {
+            return;
+        }
+        let done = |held: &&Held| !matches!(held.state, State::Waiting | State::Gone);
+        for held in window.iter().filter(done) {
+            let mut packet = Some(held.packet);
+            while let Some(handle) = packet {
+                packet = ctx.packets.follower(handle);
+                self.release(ctx, self.function.category, Some(window.peer), handle);
+            }
+        }
     }
 
     /// The first MPDU that waits will not be sent any more.
