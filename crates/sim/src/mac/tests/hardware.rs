@@ -3,7 +3,7 @@
 //! Airtimes as in `aggregates`. Of a packet of 1000 bytes Linux expects, at 11 Mb/s: a kibibyte takes 745 us, more than 400, so that two
 //! share the preamble of 192 us, and 1038 bytes take 755 us and 96.
 
-use super::script::{A, AGGREGATION, B, Script, Signal, config, us};
+use super::script::{A, AGGREGATION, B, Script, Signal, config};
 use crate::config::HardwareQueueConfig;
 use multihop_core::FrameKind::{Ack, Data};
 use multihop_core::{LinkEvent, Span};
@@ -71,11 +71,12 @@ fn of_two_frames_the_second_is_made_while_the_first_is_sent() {
 fn frames_are_no_longer_than_what_the_hardware_has_room_for() {
     let by_packets = |most| HardwareQueueConfig { packets: Some(most), ..NONE };
     assert_eq!(lengths(by_packets(1), 4), [1, 1, 1, 1]);
-    assert_eq!(lengths(by_packets(4), 10), [1, 3, 1, 3, 1, 1]);
+    // What is put together takes in what took the place of the one before.
+    assert_eq!(lengths(by_packets(4), 10), [1, 4, 4, 1]);
     assert_eq!(lengths(by_packets(100), 10), [1, 9]);
 }
 
-/// Less than 2 ms are pending until three packets are. One is sent alone, then what there is: two and one that took its place.
+/// Less than 2 ms are pending until three packets are.
 #[test]
 fn airtime_limits_what_the_hardware_holds() {
     let limits = limited(Span::from_ms(2), Span::from_ms(2), Span::from_ms(24));
@@ -97,7 +98,7 @@ fn airtime_limits_what_the_hardware_holds() {
 fn airtime_is_given_back_by_what_arrives_and_by_what_is_given_up() {
     let pending = |s: &Script| s.stack.pending_airtime(AccessCategory::BestEffort, B);
     let mut s = aggregating(limited(Span::from_ms(2), Span::from_ms(2), Span::from_ms(24)));
-    assert_eq!(frames(&mut s, 10).len(), 5);
+    assert_eq!(frames(&mut s, 10).iter().map(Vec::len).collect::<Vec<_>>(), [1, 3, 3, 3]);
     assert_eq!((pending(&s), s.stack.queue_length()), (Span::ZERO, 0));
     let mut s = aggregating(limited(Span::from_ms(2), Span::from_ms(2), Span::from_ms(24)));
     (0..7).for_each(|_| s.queues(1_000, Some(B)));
@@ -122,5 +123,4 @@ fn one_packet_always_passes_and_waiting_below_counts_as_waiting() {
     s.runs_until(100_000);
     let dropped = s.events().iter().filter(|event| matches!(event, LinkEvent::Dropped(_))).count();
     assert_eq!((dropped, s.stack.queue_length()), (3, 0), "one given up, two too old by then");
-    assert!(us(100_000) > us(0));
 }
