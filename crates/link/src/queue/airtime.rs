@@ -1,9 +1,11 @@
-//! Limits of the airtime that the hardware may hold: Linux's airtime queue limits (AQL, `net/mac80211/tx.c`, `ieee80211_txq_airtime_check`).
+//! Limits of the airtime that the hardware may hold: Linux's airtime queue limits (AQL, `net/mac80211/tx.c`: `ieee80211_txq_airtime_check` and,
+//! since 6.2, `ieee80211_txq_schedule_airtime_check`).
 
 use multihop_core::{NodeId, Span};
 
 /// A station may hand a packet to the hardware while less airtime is pending there for it than `low`, or, while less than `threshold` is
-/// pending for all together, than `high`. The last packet may exceed a limit.
+/// pending for all together, than `high`. All stations of a queue have no more than `high` for one of those that wait and half of `low` for
+/// each other one: else whoever waits could send at any time, and nobody had to choose. The last packet may exceed a limit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct AirtimeLimits {
     /// Of a station, always (`IEEE80211_DEFAULT_AQL_TXQ_LIMIT_L`).
@@ -32,6 +34,11 @@ impl AirtimeLimits {
         }
         pending < self.low || (of_all < self.threshold && pending < self.high)
     }
+
+    /// May so many stations of a queue, which wait, hand over anything, while so much is pending for them together?
+    pub(super) fn allow_any(&self, waiting: usize, pending: Span) -> bool {
+        pending < self.high + self.low * (waiting.max(1) - 1) as u64 / 2
+    }
 }
 
 #[cfg(test)]
@@ -45,6 +52,8 @@ mod tests {
         };
         assert!(allow(4_999, 100_000) && !allow(5_000, 24_000));
         assert!(allow(11_999, 23_999) && !allow(12_000, 12_000));
+        let any = |waiting, ms| AirtimeLimits::default().allow_any(waiting, Span::from_us(ms));
+        assert!(any(0, 11_999) && !any(1, 12_000) && any(3, 16_999) && !any(3, 17_000));
         let broadcast = |pending: u64| {
             AirtimeLimits::default().allow(NodeId::BROADCAST, Span::from_us(pending), Span::from_ms(100))
         };

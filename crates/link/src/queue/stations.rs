@@ -180,6 +180,9 @@ impl<T> Stations<T> {
 
     /// The next packet, of the station whose turn it is and that may; those that `CoDel` drops go to `lost`.
     pub(super) fn pop(&mut self, now: Time, lost: &mut VecDeque<T>) -> Option<Queued<T>> {
+        if !self.any_may() {
+            return None;
+        }
         let mut moved = 0;
         loop {
             let is_new = !self.new.is_empty();
@@ -251,12 +254,20 @@ impl<T> Stations<T> {
         })
     }
 
+    /// May the hardware get more for any station?
+    fn any_may(&self) -> bool {
+        let waiting = self.new.len() + self.old.len();
+        self.limits.is_none_or(|limits| limits.allow_any(waiting, self.pending))
+    }
+
     /// Has a station a packet that may leave?
     pub(super) fn offers(&self) -> bool {
         if self.limits.is_none() {
             return self.packets > 0;
         }
-        self.packets > 0 && self.known.iter().any(|station| station.lines.len() > 0 && self.may(station))
+        self.packets > 0
+            && self.any_may()
+            && self.known.iter().any(|station| station.lines.len() > 0 && self.may(station))
     }
 
     /// The hardware holds no more than this for a station from now on.

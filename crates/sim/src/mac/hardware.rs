@@ -250,7 +250,7 @@ impl Mac {
         if self.hardware.is_none() {
             return ctx.stack.next(ctx.now, category, ctx.packets, ctx.record);
         }
-        self.take_from_hardware(ctx, category, |buffer, by_frames| buffer.first(by_frames))
+        self.take_from_hardware(ctx, category, Buffer::first)
     }
 
     /// One more packet of a category, of no more than so many bytes, that can go to this neighbour in one frame with others of this traffic

@@ -87,12 +87,8 @@ fn airtime_limits_bound_the_delay_below_the_discipline() {
     assert!(none.nodes[0].hardware_delay_mean_s.is_none());
     assert!(delay(&deep) > 0.1, "{}", delay(&deep));
     assert!(delay(&linux) < 0.030 && delay(&tight) < 0.013, "{} {}", delay(&linux), delay(&tight));
-    for outcome in [&none, &deep] {
-        assert!((shares(outcome)[0] - 0.5).abs() < 0.01, "{:?}", shares(outcome));
-    }
-    // Both may send nearly always, and the turns of the hardware share the air: frames of two packets of 1.9 ms, and of some 5.4 ms.
-    for outcome in [&linux, &tight] {
-        assert!((shares(outcome)[0] - 3.8 / (3.8 + 5.4)).abs() < 0.02, "{:?}", shares(outcome));
+    for outcome in [&none, &deep, &linux, &tight] {
+        assert!((shares(outcome)[0] - 0.5).abs() < 0.03, "{:?}", shares(outcome));
     }
 }
 
