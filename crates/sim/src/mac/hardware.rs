@@ -242,6 +242,7 @@ impl Mac {
     }
 
     /// The first packet of the next frame.
+    #[inline]
     pub(super) fn next_packet(
         &mut self,
         ctx: &mut Context,
@@ -253,17 +254,22 @@ impl Mac {
         self.take_from_hardware(ctx, category, Buffer::first)
     }
 
+    /// Has the hardware a queue of its own?
+    #[inline]
+    pub(super) fn has_hardware_queue(&self) -> bool {
+        self.hardware.is_some()
+    }
+
     /// One more packet of a category, of no more than so many bytes, that can go to this neighbour in one frame with others of this traffic
     /// identifier.
-    pub(super) fn next_packet_for(
+    #[inline(never)]
+    pub(super) fn next_in_hardware(
         &mut self,
         ctx: &mut Context,
         to: (AccessCategory, NodeId, u8),
         most: u32,
     ) -> Option<Queued<Waiting>> {
-        let Some(hardware) = &mut self.hardware else {
-            return ctx.stack.next_for(ctx.now, to, most, ctx.packets, ctx.record);
-        };
+        let hardware = self.hardware.as_mut()?;
         let (category, peer, tid) = to;
         let by_frames = hardware.config.aggregates.is_some();
         let buffer = hardware.buffer(category);
@@ -285,6 +291,7 @@ impl Mac {
     }
 
     /// What is put together next is sent again, and no frame of the hardware.
+    #[inline]
     pub(super) fn send_again(&mut self, category: AccessCategory) {
         if let Some(hardware) = &mut self.hardware {
             hardware.buffer(category).put_back();
@@ -292,6 +299,7 @@ impl Mac {
     }
 
     /// The next packet that is not too old.
+    #[inline(never)]
     fn take_from_hardware(
         &mut self,
         ctx: &mut Context,
@@ -324,6 +332,19 @@ impl Mac {
     /// The hardware is done with a packet to a neighbour, which is still there.
     #[inline]
     pub(super) fn release(
+        &mut self,
+        ctx: &mut Context,
+        category: AccessCategory,
+        peer: Option<NodeId>,
+        packet: Handle,
+    ) {
+        if self.hardware.is_some() {
+            self.release_held(ctx, category, peer, packet);
+        }
+    }
+
+    #[inline(never)]
+    fn release_held(
         &mut self,
         ctx: &mut Context,
         category: AccessCategory,

@@ -232,6 +232,8 @@ pub struct Mac {
     phase: Phase,
     /// What contends, and exchanges its frames; of several the one whose exchange is the last that began.
     function: Function,
+    /// None where the MAC takes packets from the interface queue.
+    hardware: Option<Box<hardware::Hardware>>,
     air: Slot,
     frame: Option<Frame>,
     rng: Rng,
@@ -241,8 +243,6 @@ pub struct Mac {
     agreements: Option<Box<aggregation::Agreements>>,
     /// None where rates are fixed.
     rates: Option<Box<rate_control::Rates>>,
-    /// None where the MAC takes packets from the interface queue.
-    hardware: Option<Box<hardware::Hardware>>,
 }
 
 const _: () = assert!(

@@ -313,12 +313,12 @@ impl Mac {
         ctx.record.used([self.id, peer], used, data, ctx.timing.on(out.rates).rate(RateClass::Data), ctx.now);
         if ctx.stack.shares_airtime() {
             ctx.stack.on_airtime(self.function.category, peer, used);
-        }
-        if ctx.stack.adapts_codel() && !out.is_request() {
-            let (answer, _) = out.response(ctx.timing.on(out.rates));
-            let exchange = ctx.timing.exchange_with(out.rates, out.data, answer, out.with_rts);
-            let link = LinkState { throughput: self.expected_throughput(ctx.timing, peer), exchange };
-            ctx.stack.adapt_codel(self.function.category, peer, link);
+            if ctx.stack.adapts_codel() && !out.is_request() {
+                let (answer, _) = out.response(ctx.timing.on(out.rates));
+                let exchange = ctx.timing.exchange_with(out.rates, out.data, answer, out.with_rts);
+                let link = LinkState { throughput: self.expected_throughput(ctx.timing, peer), exchange };
+                ctx.stack.adapt_codel(self.function.category, peer, link);
+            }
         }
     }
 

@@ -34,6 +34,7 @@ impl Stack {
 
     /// The next packet of a category, of no more than so many bytes, for the MAC that can go to this next hop in one frame with others
     /// of this traffic identifier.
+    #[inline]
     pub fn next_for(
         &mut self,
         now: Time,
@@ -51,7 +52,11 @@ impl Stack {
         self.lifetime.is_some_and(|limit| now.since(enqueued) > limit)
     }
 
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "else what it is asked for is a call of its own for each packet of an aggregate"
+    )]
+    #[inline(always)]
     fn take(
         &mut self,
         now: Time,

@@ -70,7 +70,12 @@ impl Originator {
         if let Some(at) = self.set_aside.iter().position(fits) {
             return self.set_aside.remove(at);
         }
-        let next = mac.next_packet_for(ctx, (self.category, peer, tid), most)?;
+        let to = (self.category, peer, tid);
+        let next = if mac.has_hardware_queue() {
+            mac.next_in_hardware(ctx, to, most)?
+        } else {
+            ctx.stack.next_for(ctx.now, to, most, ctx.packets, ctx.record)?
+        };
         if !fits(&next) {
             self.set_aside.push_back(next);
             return None;
@@ -185,17 +190,17 @@ impl Mac {
         let mut agreements = self.agreements();
         let (load, originator) =
             (agreements.load, &mut agreements.originators[self.function.category as usize]);
-        let mut out = self.function.current.expect("a window is served");
+        let out = self.function.current.as_ref().expect("a window is served");
+        let (rates, since, mut size) = (out.rates, out.head_of_line, 0);
         let window = &mut originator.windows[index as usize];
-        let (peer, tid, since) = (window.peer, window.tid, out.head_of_line);
+        let (peer, tid) = (window.peer, window.tid);
         let mut window = std::mem::replace(window, Window::new(peer, tid, 0));
-        let link = ctx.timing.on(out.rates);
+        let link = ctx.timing.on(rates);
         let longest = link.longest_psdu.min(opportunity.unwrap_or(u32::MAX));
         let mut psdu = Psdu::new(&limits, longest, link.mpdu_spacing);
         ctx.loads.get_mut(load).mpdus.clear();
         ctx.loads.get_mut(load).tid = tid;
         window.iter_mut().for_each(|held| held.flying = false);
-        out.size = 0;
         let mut place = 0;
         loop {
             if place == window.len() {
@@ -222,7 +227,7 @@ impl Mac {
                 break;
             }
             held.flying = true;
-            out.size += held.size;
+            size += held.size;
             let mpdu = Mpdu {
                 packet: held.packet,
                 sequence: window.sequence(place - 1),
@@ -232,12 +237,13 @@ impl Mac {
             ctx.loads.get_mut(load).mpdus.push(mpdu);
         }
         let several = ctx.loads.get(load).mpdus.len() > 1;
+        let out = self.function.current.as_mut().expect("it was there");
+        out.size = size;
         out.cargo = Cargo::Block { window: index, several };
         out.bytes = psdu.bytes();
         out.data = link.psdu_airtime(out.bytes);
         out.with_rts = (several && limits.rts) || demands.rts || ctx.timing.needs_rts(out.bytes);
         originator.windows[index as usize] = window;
-        self.function.current = Some(out);
         self.agreements = Some(agreements);
     }
 }

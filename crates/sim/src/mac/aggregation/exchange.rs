@@ -196,7 +196,9 @@ impl Mac {
             self.learn_rate_of(ctx, window.peer, sent, acknowledged);
         }
         self.report_block(ctx, &out, window, answer, gives_up);
-        self.release_done(ctx, window);
+        if self.hardware.is_some() {
+            self.release_done(ctx, window);
+        }
         let gave_up = part_with_packets(window, ctx);
         let answered = matches!(answer, Answer::Ack | Answer::BlockAck(..));
         if answered {
@@ -222,10 +224,8 @@ impl Mac {
     }
 
     /// The hardware is done with the packets of MPDUs that will not be sent again.
+    #[inline(never)]
     fn release_done(&mut self, ctx: &mut Context, window: &Window) {
-        if self.hardware.is_none() {
-            return;
-        }
         let done = |held: &&Held| !matches!(held.state, State::Waiting | State::Gone);
         for held in window.iter().filter(done) {
             let mut packet = Some(held.packet);
