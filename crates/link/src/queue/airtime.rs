@@ -1,5 +1,5 @@
 //! Limits of the airtime that the hardware may hold: Linux's airtime queue limits (AQL, `net/mac80211/tx.c`: `ieee80211_txq_airtime_check` and,
-//! since 6.2, `ieee80211_txq_schedule_airtime_check`).
+//! since 2022, `ieee80211_txq_schedule_airtime_check`).
 
 use multihop_core::{NodeId, Span};
 

@@ -352,9 +352,14 @@ impl Mac {
         packet: Handle,
     ) {
         let Some(hardware) = &mut self.hardware else { return };
-        hardware.buffer(category).held -= 1;
+        let buffer = hardware.buffer(category);
+        buffer.held -= 1;
         if ctx.stack.limits_airtime() {
             ctx.stack.release_airtime(category, peer, ctx.packets.get(packet).pending);
+            debug_assert!(
+                buffer.held > 0 || ctx.stack.airtime_pending(category) == Span::ZERO,
+                "what holds nothing has nothing pending"
+            );
         }
     }
 

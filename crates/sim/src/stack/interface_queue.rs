@@ -238,7 +238,12 @@ impl Stack {
         self.queues.share_pending();
     }
 
-    /// Airtime that the hardware holds of a category for a neighbour.
+    /// Airtime that the hardware holds of a category.
+    pub fn airtime_pending(&self, category: AccessCategory) -> Span {
+        self.queues.of(category).pending()
+    }
+
+    /// The same for a neighbour.
     #[cfg(test)]
     pub fn pending_airtime(&self, category: AccessCategory, peer: NodeId) -> Span {
         self.queues.of(category).pending_for(peer)
