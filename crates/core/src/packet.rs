@@ -324,7 +324,9 @@ impl DropCause {
             DropCause::HopLimit => {
                 "it took more hops than packets may, or came back to the node that sent it first"
             }
-            DropCause::Lifetime => "it waited in the interface queue for longer than `mac.lifetime`",
+            DropCause::Lifetime => {
+                "it waited in the interface queue, and below it, for longer than `mac.lifetime`"
+            }
             DropCause::Aqm => {
                 "the queue discipline, `fq-codel` or `stations`, found that packets wait too long"
             }

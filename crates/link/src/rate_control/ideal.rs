@@ -13,7 +13,12 @@ pub(super) struct Ideal {
 
 impl Ideal {
     pub(super) fn chain(&self, table: &RateTable) -> Chain {
-        Chain::constant(self.snr.map_or(0, |snr| best(table, snr)))
+        Chain::constant(self.rate(table))
+    }
+
+    /// The rate by what was heard last.
+    pub(super) fn rate(&self, table: &RateTable) -> u8 {
+        self.snr.map_or(0, |snr| best(table, snr))
     }
 
     pub(super) fn on_heard(&mut self, snr: f64) {

@@ -52,6 +52,9 @@ impl Function {
 impl Mac {
     /// A packet entered the empty interface queue, or the station has just become free to take one.
     pub fn on_queued(&mut self, ctx: &mut Context) {
+        if self.hardware.is_some() {
+            self.fill_hardware(ctx);
+        }
         if self.edca.is_some() {
             self.on_queued_in_any(ctx);
         } else if self.function.current.is_none() {

@@ -81,7 +81,10 @@ pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (V
             let salt = salt_of(config.seed, id, "radio");
             let failures = Failures::new(routing::failure_rule(config), blind_to.clone());
             let queues = if config.edca.is_some() { Queues::by_category } else { Queues::single };
-            let queues = queues(&config.discipline, config.mac.queue_limit, salt);
+            let mut queues = queues(&config.discipline, config.mac.queue_limit, salt);
+            if let Some(limits) = config.hardware_queue.and_then(|hardware| hardware.airtime) {
+                queues.limit_airtime(limits);
+            }
             let mut stack = Stack::new(id, queues, config.mac.lifetime, policies, link_slot, failures);
             if config.arp {
                 stack.resolve_addresses();
@@ -89,6 +92,9 @@ pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (V
             let mut mac = Mac::new(id, timer, air, timing, rng);
             if config.edca.is_some() {
                 mac.differentiate(timing);
+            }
+            if let Some(hardware) = config.hardware_queue {
+                mac.queue_in_hardware(hardware);
             }
             if config.rate_control.is_some() {
                 mac.control_rates(config.seed);

@@ -83,6 +83,12 @@ impl Mac {
         }));
     }
 
+    /// Has the station something to send, or to send again, under an agreement of a category?
+    pub(super) fn has_pending_window(&self, category: AccessCategory) -> bool {
+        let agreements = self.agreements.as_ref();
+        agreements.is_some_and(|agreements| agreements.originators[category as usize].waiting().is_some())
+    }
+
     fn agreements(&mut self) -> Box<Agreements> {
         self.agreements.take().expect("the station aggregates")
     }

@@ -7,10 +7,12 @@ use multihop_core::{DropCause, Dscp, Rate, Rng, Segment, Span, Time};
 use multihop_dot11::{
     ACK_BYTES, AccessCategory, DataRate, DcfRules, EdcaParameters, Mcs, Phy, Preamble, Standard,
 };
-use multihop_link::{Discipline, FqCodelOptions, StationsOptions};
+use multihop_link::{AirtimeLimits, Discipline, FqCodelOptions, StationsOptions};
 use multihop_schemes::Scheme;
 use multihop_sim::capacity::Capacity;
-use multihop_sim::config::{AggregationConfig, Config, MediumModel, Persistence, SchemeConfig};
+use multihop_sim::config::{
+    AggregationConfig, Config, HardwareQueueConfig, MediumModel, Persistence, SchemeConfig,
+};
 use multihop_sim::outcome::{At, LinkOutcome, Outcome, Table, Values};
 use multihop_sim::run;
 use multihop_transport::{Delivered, Endpoint, Progress, UdpReceiver};
@@ -149,6 +151,14 @@ fn row(rng: &mut Rng) -> (Config, Vec<Seen>) {
     }
     if pick(&[0, 1]) == 0 {
         differentiate(&mut config, &mut pick);
+    }
+    if pick(&[0, 1]) == 0 {
+        let limits = matches!(config.discipline, Discipline::Stations(_)) && pick(&[0, 1, 2]) > 0;
+        config.hardware_queue = Some(HardwareQueueConfig {
+            packets: [None, Some(3), Some(40)][pick(&[0, 1, 2]) as usize],
+            aggregates: [Some(1), Some(2), None][pick(if limits { &[0, 1, 2] } else { &[0, 1] }) as usize],
+            airtime: limits.then(AirtimeLimits::default),
+        });
     }
     (config, seen)
 }
