@@ -122,10 +122,6 @@ class Mesh:
             if measured is not None and math.isfinite(measured):
                 table[source, target] = measured
 
-    def two_way_links(self) -> set[frozenset[str]]:
-        """Pairs of nodes that hear each other, which an acknowledged exchange needs."""
-        return {frozenset(pair) for pair in self.links if (pair[1], pair[0]) in self.links}
-
     def largest_component(self) -> list[str]:
         """Ids of the largest set of nodes that two-way links connect; of equal ones, the first in the file."""
         neighbours: dict[str, list[str]] = {}
