@@ -28,7 +28,7 @@ pub trait Header: Sized {
 /// What a header looks like.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Layout {
-    /// What its fields are named after: `xcp`, as in `multihop.xcp.feedback`.
+    /// What its fields are named after: `xcp`, as in `multihop.xcp.delta`.
     pub name: &'static str,
     /// What it is, in a line.
     pub title: &'static str,
