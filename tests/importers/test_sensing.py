@@ -137,6 +137,12 @@ class TestSensing:
         assert "data_rate" not in second
         assert any("rates of 1 links are in the file: 1 are below" in line for line in imported.summary)
 
+    def test_of_several_links_of_a_direction_the_best_stays(self):
+        mesh = Mesh("test", "", nodes={n: Node(n) for n in "ab"})
+        for value, power in ((0.5, -80.0), (0.9, -70.0), (0.7, -60.0)):
+            mesh.add_link("a", "b", value, power)
+        assert (mesh.links["a", "b"], mesh.powers["a", "b"]) == (0.9, -70.0)
+
     def test_a_csv_of_powers_has_sensed_pairs_below_the_weakest_link(self, tmp_path):
         rows = "source,target,rssi_dbm,reverse_rssi_dbm\na,b,-60,-61\nb,c,-80,-80\n"
         imported = scenario(tmp_path, rows, name="links.csv")
@@ -145,13 +151,6 @@ class TestSensing:
         extra = made["topology"]["links"][-1]
         assert {extra["from"], extra["to"]} == {"a", "c"}
         assert -92.0 <= float(extra["rssi"].split()[0]) < -80.0
-
-    def test_parallel_links_stay_in_the_mesh(self):
-        mesh = Mesh("test", "", nodes={n: Node(n) for n in "ab"})
-        for value, power in ((0.5, -80.0), (0.9, -70.0), (0.7, -60.0)):
-            mesh.add_link("a", "b", value, power)
-        assert mesh.parallel == {("a", "b"): [0.5, 0.9, 0.7]}
-        assert (mesh.links["a", "b"], mesh.powers["a", "b"]) == (0.9, -70.0)
 
     def test_draws_are_those_of_their_seed(self, tmp_path):
         content = imports.meshviewer(imports.World())

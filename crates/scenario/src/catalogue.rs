@@ -6,7 +6,9 @@ use crate::mac::RuleSet;
 use crate::measure::Measure;
 use crate::medium::{Medium, PathLossModel, Quantity};
 use crate::mobility::{Mobility, PauseDistribution, Start};
+use crate::phy::rate::scheme_name;
 use crate::routing::{OnLinkFailure, Routing};
+use crate::topology::radios::numbers;
 use multihop_core::{FieldKind, FieldLayout, Layout};
 use multihop_dot11::{Phy, Preamble, Standard};
 use multihop_schemes::REGISTRY;
@@ -18,8 +20,8 @@ use serde_json::{Map, Value, json};
 /// What can be named in a scenario: an object of lists, each entry with its `name` and a `summary`.
 ///
 /// The lists are `schemes` (with `reference` and the JSON Schema of the `parameters`), `headers` (the layouts of their congestion headers, each
-/// with its `type`, and of messages of routing protocols, each with its `ip_protocol` or `udp_port`; bytes on the `air`, and `fields`), `phys` (with `rates_bps` and
-/// `basic_rates_bps`), `preambles`, `rules`, `media`, `path_losses`, `link_quantities`, `routing_protocols`, `metrics`, `link_failures`,
+/// with its `type`, and of messages of routing protocols, each with its `ip_protocol` or `udp_port`; bytes on the `air`, and `fields`), `phys` (with `rates_bps`,
+/// `basic_rates_bps`, `default_rate_bps`, the first and the last of its `channels`, and its `schemes` in the usual width, each with its `bps`), `preambles`, `rules`, `media`, `path_losses`, `link_quantities`, `routing_protocols`, `metrics`, `link_failures`,
 /// `generators`, `traffic`, `directions`, `mixes`, `apps`, `distributions`, `estimators`, `mobility`, `pauses` and `mobility_starts`. Where a name comes with keys of its own, `keys` maps each
 /// to what it means.
 pub fn catalogue() -> Value {
@@ -122,6 +124,15 @@ fn phys() -> Vec<Value> {
         let table = Phy::new(standard, Preamble::Long);
         phy["rates_bps"] = table.rates().map(|(rate, _)| rate.bps()).collect();
         phy["basic_rates_bps"] = table.basic_rates().iter().map(|rate| rate.bps()).collect();
+        phy["default_rate_bps"] = table.bit_rate(table.highest()).map(multihop_core::Rate::bps).into();
+        let channels = numbers(&table);
+        phy["channels"] = json!([channels.start(), channels.end()]);
+        phy["schemes"] = table
+            .schemes()
+            .filter_map(|scheme| {
+                Some(json!({"name": scheme_name(&table, scheme), "bps": table.bit_rate(scheme)?.bps()}))
+            })
+            .collect();
     }
     phys
 }

@@ -12,6 +12,7 @@ from multihop import importers
 from multihop.base.files import require_writable_file, write_text
 from multihop.cli import completion, console
 from multihop.importers import to_scenario
+from multihop.importers.radios import RADIOS
 from multihop.simulation.scenario import Scenario
 
 
@@ -48,6 +49,14 @@ def import_mesh(
     shadowing_seed: Annotated[
         int, typer.Option(help="Seed of the shadowing that inferred pairs have; what differs between seeds is unknown.")
     ] = 1,
+    radios: Annotated[
+        str | None,
+        typer.Option(
+            help="one: nodes have one radio, and the best of parallel links; several: as the file tells them apart. "
+            "By default several where the file names them.",
+            autocompletion=completion.of(*RADIOS),
+        ),
+    ] = None,
     traffic: Annotated[
         str,
         typer.Option(help="to-gateway, random-pairs or gateway.", autocompletion=completion.of(*to_scenario.TRAFFIC)),
@@ -78,7 +87,12 @@ def import_mesh(
     scheme: Annotated[
         str, typer.Option(help="Congestion control of every flow.", autocompletion=completion.scheme)
     ] = "tcp-newreno",
-    standard: Annotated[str, typer.Option(help="PHY: see multihop list.", autocompletion=completion.phy)] = "802.11b",
+    standard: Annotated[
+        str | None,
+        typer.Option(
+            help="PHY: see multihop list; that of the file, else 802.11b, by default.", autocompletion=completion.phy
+        ),
+    ] = None,
     data_rate: Annotated[str | None, typer.Option(help='Rate of DATA frames, as in "11 Mb/s".')] = None,
     duration: Annotated[str, typer.Option(help="Duration of the scenario.")] = "60 s",
     warmup: Annotated[str, typer.Option(help="Warm-up of the scenario.")] = "10 s",
@@ -119,6 +133,7 @@ def import_mesh(
         sensing=sensing,
         two_hops=two_hops,
         shadowing_seed=shadowing_seed,
+        radios=radios,
         clients=clients,
         gateways=_names(gateways),
         gateway_count=gateway_count,

@@ -42,6 +42,10 @@ class Node:
     gateway: bool = False
 
 
+#: Why a direction is left out that is there already.
+REPEATED = "parallel or repeated directions (the best one stays)"
+
+
 @dataclass
 class Mesh:
     """A network as it was found.
@@ -57,7 +61,9 @@ class Mesh:
         reach_m: where links hold distances, how far nodes hear.
         powers: (from, to) -> received power in dBm, with noise of `NOISE_DBM`, where the file has it as well.
         rates: (from, to) -> rate of unicast frames in b/s, where the file has it.
-        parallel: (from, to) -> the values of all links of a direction with several, as nodes with several radios have.
+        radios: where a file tells radios apart: what one is called -> the same nodes with its links alone.
+        are_named: the file says which radio a link is of; otherwise they are the first, second, ... of parallel links.
+        standard: the PHY that the file speaks of, where it does.
         assumed: the values of `links` are no measurement.
         heard: pairs that the file lists, though nothing arrives in a direction: they know each other, so they sense.
     """
@@ -72,7 +78,9 @@ class Mesh:
     reach_m: float = 0.0
     powers: dict[tuple[str, str], float] = field(default_factory=dict)
     rates: dict[tuple[str, str], float] = field(default_factory=dict)
-    parallel: dict[tuple[str, str], list[float]] = field(default_factory=dict)
+    radios: dict[str, Mesh] = field(default_factory=dict)
+    are_named: bool = False
+    standard: str | None = None
     assumed: bool = False
     heard: set[frozenset[str]] = field(default_factory=set)
 
@@ -91,9 +99,22 @@ class Mesh:
         self.left_out[why] += 1
 
     def add_link(
-        self, source: str, target: str, value: float | None, power: float | None = None, rate: float | None = None
+        self,
+        source: str,
+        target: str,
+        value: float | None,
+        power: float | None = None,
+        rate: float | None = None,
+        radio: str | None = None,
     ) -> None:
-        """Adds a directed link. Of several between the same two nodes, as parallel radios are, `links` has the best."""
+        """Adds a directed link. Of several between the same two nodes, `links` has the best.
+
+        Of several of one `radio` of both, so has the mesh of that radio.
+        """
+        if radio is not None:
+            if radio not in self.radios:
+                self.radios[radio] = Mesh(self.format, self.reading, self.quantity, self.nodes, assumed=self.assumed)
+            self.radios[radio].add_link(source, target, value, power, rate)
         if source == target:
             self.left_out["links from a node to itself"] += 1
             return
@@ -113,8 +134,7 @@ class Mesh:
                 return
         known = self.links.get((source, target))
         if known is not None:
-            self.left_out["parallel or repeated directions (the best one stays)"] += 1
-            self.parallel.setdefault((source, target), [known]).append(value)
+            self.left_out[REPEATED] += 1
             if value < known:
                 return
         self.links[source, target] = value
@@ -122,12 +142,22 @@ class Mesh:
             if measured is not None and math.isfinite(measured):
                 table[source, target] = measured
 
-    def largest_component(self) -> list[str]:
-        """Ids of the largest set of nodes that two-way links connect; of equal ones, the first in the file."""
+    @property
+    def parallel(self) -> int:
+        """How many directions have links of several radios."""
+        times = Counter(pair for radio in self.radios.values() for pair in radio.links)
+        return sum(count > 1 for count in times.values())
+
+    def largest_component(self, *, by_radio: bool = False) -> list[str]:
+        """Ids of the largest set of nodes that two-way links connect; of equal ones, the first in the file.
+
+        `by_radio`: both directions have to be of the same radio.
+        """
         neighbours: dict[str, list[str]] = {}
-        for a, b in self.links:
-            if (b, a) in self.links:
-                neighbours.setdefault(a, []).append(b)
+        for links in [radio.links for radio in self.radios.values()] if by_radio else [self.links]:
+            for a, b in links:
+                if (b, a) in links:
+                    neighbours.setdefault(a, []).append(b)
         seen: set[str] = set()
         best: list[str] = []
         for start in self.nodes:
@@ -147,7 +177,6 @@ class Mesh:
             {pair: value for pair, value in table.items() if kept.issuperset(pair)}
             for table in (self.links, self.powers, self.rates)
         )
-        parallel = {pair: values for pair, values in self.parallel.items() if kept.issuperset(pair)}
         return replace(
             self,
             nodes=nodes,
@@ -155,7 +184,7 @@ class Mesh:
             left_out=Counter(self.left_out),
             powers=powers,
             rates=rates,
-            parallel=parallel,
+            radios={radio: mesh.restricted(kept) for radio, mesh in self.radios.items()},
             heard={pair for pair in self.heard if kept.issuperset(pair)},
         )
 

@@ -9,6 +9,7 @@ meshnet-lab keeps the place of such a node as `x` and `y`: latitude and longitud
 file, and units of its own, taken for metres, where it made the network. They are degrees where all could be.
 """
 
+from collections import Counter
 from typing import Any
 
 from multihop.base.errors import UserError
@@ -34,6 +35,7 @@ def read(data: dict[str, Any], origin: str) -> Mesh:
     mesh = Mesh("meshviewer", READING)
     degrees = _in_degrees(data.get("nodes"))
     offline: set[str] = set()
+    times: Counter[frozenset[str]] = Counter()
     for index, record in enumerate(records(data.get("nodes"), origin, "nodes")):
         id = text_id(record.get("node_id", record.get("id")))
         if id is None:
@@ -44,7 +46,7 @@ def read(data: dict[str, Any], origin: str) -> Mesh:
             continue
         mesh.add_node(_node(id, record, degrees=degrees))
     for index, record in enumerate(records(data.get("links"), origin, "links")):
-        _link(mesh, record, offline, f"{origin}: links[{index}]")
+        _link(mesh, record, offline, times, f"{origin}: links[{index}]")
     return mesh
 
 
@@ -71,7 +73,8 @@ def _node(id: str, record: dict[str, Any], *, degrees: bool) -> Node:
     )
 
 
-def _link(mesh: Mesh, record: dict[str, Any], offline: set[str], where: str) -> None:
+def _link(mesh: Mesh, record: dict[str, Any], offline: set[str], times: Counter[frozenset[str]], where: str) -> None:
+    """Adds both directions. A record is of two interfaces: the next one of the same nodes is of other radios."""
     source, target = text_id(record.get("source")), text_id(record.get("target"))
     if source is None or target is None:
         raise UserError(f"{where}: source or target is missing; needs the node_id of both ends")
@@ -82,6 +85,8 @@ def _link(mesh: Mesh, record: dict[str, Any], offline: set[str], where: str) -> 
     if source in offline or target in offline:
         mesh.left_out["links to nodes that are offline"] += 1
         return
-    mesh.add_link(source, target, number(record.get("source_tq")))
+    times[frozenset((source, target))] += 1
+    radio = f"link {times[frozenset((source, target))]} of a pair"
+    mesh.add_link(source, target, number(record.get("source_tq")), radio=radio)
     if source != target:
-        mesh.add_link(target, source, number(record.get("target_tq")))
+        mesh.add_link(target, source, number(record.get("target_tq")), radio=radio)

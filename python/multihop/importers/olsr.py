@@ -17,6 +17,10 @@ READING = "OLSR link quality: NLQ is delivery towards the neighbour, LQ the way 
 #: The rate of broadcasts at 2.4 GHz, which drivers name where a link is idle.
 _BROADCAST_KBPS = 1_000.0
 
+#: What interfaces without a band in their name count as.
+_LOWER_BAND = "2.4 GHz"
+_BAND = re.compile(r"(?:-|mesh|adhoc|radio)(2(?:[.]?4)?|5)(?:g(?:hz)?)?$", re.IGNORECASE)
+
 _WIRELESS = re.compile(r"^(wlan|wl|ath|wifi|mesh|radio|adhoc|ra)\d*", re.IGNORECASE)
 
 
@@ -68,10 +72,11 @@ def matches_csv(columns: tuple[str, ...]) -> bool:
 def read_csv(table: Table, nodes: Table | None) -> Mesh:
     """Reads links with `src, dst, lq, nlq`; `nodes` may give `node, lat, lon`.
 
-    If there is an `ifname`, links over an interface that is not wireless, or not named, are left out. Of a row's
+    If there is an `ifname`, links over an interface that is not wireless, or not named, are left out; where names end
+    in a band, as `wlan1-mesh-5` does, links of 2.4 and 5 GHz are those of different radios. Of a row's
     `signal_dbm` and `noise_dbm`, which `src` measures of what `dst` sends, the ratio is taken; `tx_rate_kbps` and
     `rx_rate_kbps` are the rates of the latest frames, which of 1 Mb/s or less is that of a broadcast, not of the link.
-    MCS say the same as the rates and are not read.
+    MCS say the same as the rates: that there are any says that these are links of 802.11n.
 
     Raises:
         UserError: if a row has no ends.
@@ -90,18 +95,29 @@ def read_csv(table: Table, nodes: Table | None) -> Mesh:
             for id in (a, b):
                 if id not in mesh.nodes:
                     mesh.add_node(Node(id, label=id))
+        interface = row.text("ifname")
         if "ifname" in table.columns:
-            interface = row.text("ifname")
             if interface is None:
                 mesh.left_out["links over an interface without a name"] += 1
                 continue
             if not _WIRELESS.match(interface):
                 mesh.left_out["links over wires, bridges or tunnels"] += 1
                 continue
-        mesh.add_link(a, b, row.number("nlq"), rate=_rate(row, "tx_rate_kbps"))
+        if any(row.text(column) is not None for column in ("tx_mcs", "rx_mcs")):
+            mesh.standard = "802.11n"
+        band = _band(interface)
+        mesh.are_named |= band is not None
+        radio = band or _LOWER_BAND
+        mesh.add_link(a, b, row.number("nlq"), rate=_rate(row, "tx_rate_kbps"), radio=radio)
         if a != b:
-            mesh.add_link(b, a, row.number("lq"), _power(row), _rate(row, "rx_rate_kbps"))
+            mesh.add_link(b, a, row.number("lq"), _power(row), _rate(row, "rx_rate_kbps"), radio)
     return mesh
+
+
+def _band(interface: str | None) -> str | None:
+    """The band that an interface is named after, as `wlan0-adhoc-2`, `wlan1-mesh-5` and `mesh5` are."""
+    found = _BAND.search(interface or "")
+    return None if found is None else _LOWER_BAND if found[1].startswith("2") else "5 GHz"
 
 
 def _power(row: Row) -> float | None:

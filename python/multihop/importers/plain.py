@@ -1,8 +1,8 @@
 """Plain CSV of links, with an optional CSV of nodes: the format for what no other importer reads.
 
 Links: `source,target` and either `delivery` (0 to 1, source to target) with an optional `reverse_delivery`, or
-`rssi_dbm` with an optional `reverse_rssi_dbm`; both may
-be there, and `rate_mbps`, the rate of the link. Nodes: `name` with `lat,lon` (degrees) or `x,y` (metres), and
+`rssi_dbm` with an optional `reverse_rssi_dbm`; both may be there, and `rate_mbps`, the rate of the link, and `channel`,
+the number of its channel. Nodes: `name` with `lat,lon` (degrees) or `x,y` (metres), and
 optionally `gateway` (yes/no).
 """
 
@@ -38,7 +38,7 @@ def read(table: Table, nodes: Table | None, assume_delivery: float | None) -> Me
             f"{table.origin}:1: links have no quality: found columns {', '.join(table.columns)}; "
             "needs delivery or rssi_dbm, or use --assume-delivery 0.9"
         )
-    mesh = Mesh("csv", reading, quantity, assumed=not value)
+    mesh = Mesh("csv", reading, quantity, assumed=not value, are_named="channel" in columns)
     for row in nodes.rows if nodes else []:
         mesh.add_node(node(row))
     for row in table.rows:
@@ -52,15 +52,24 @@ def read(table: Table, nodes: Table | None, assume_delivery: float | None) -> Me
         there, back = (_power(row, column, value) for column in ("rssi_dbm", "reverse_rssi_dbm"))
         rate = row.number("rate_mbps")
         rate = rate * 1e6 if rate is not None and rate > 0.0 else None
-        mesh.add_link(a, b, row.number(value) if value else assume_delivery, there, rate)
+        channel = _channel(row) if "channel" in columns else None
+        mesh.add_link(a, b, row.number(value) if value else assume_delivery, there, rate, channel)
         if a != b and (not value or reverse in columns):
-            mesh.add_link(b, a, row.number(reverse) if reverse else assume_delivery, back, rate)
+            mesh.add_link(b, a, row.number(reverse) if reverse else assume_delivery, back, rate, channel)
     return mesh
 
 
 def _power(row: Row, column: str, value: str) -> float | None:
     """A power beside the quality that is read."""
     return row.number(column) if value != "rssi_dbm" else None
+
+
+def _channel(row: Row) -> str:
+    """The number of a link's channel, in a file that has them."""
+    found = row.text("channel")
+    if found is None or not found.isdecimal():
+        raise UserError(f"{row.where}: channel: found {found or 'nothing'}; needs the number of the link's channel")
+    return str(int(found))
 
 
 def node(row: Row) -> Node:

@@ -3,36 +3,45 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from multihop.importers.mesh import Mesh
-from multihop.simulation.scenario import registered
+from multihop.importers.radios import phy_of
 
 _UNITS = {"b": 1.0, "kb": 1e3, "Mb": 1e6, "Gb": 1e9}
 _RATE = re.compile(r"\s*([0-9.]+)\s*(b|kb|Mb|Gb)/s\s*")
 
 
-def link_rates(mesh: Mesh, standard: str, data_rate: str | None) -> tuple[dict[tuple[str, str], float], str | None]:
-    """Rates of links in b/s that are slower than the data rate, and a line on what became of those in the file.
+def link_rates(mesh: Mesh, standard: str, data_rate: str | None) -> tuple[dict[tuple[str, str], str], str | None]:
+    """Rates of links that are slower than the data rate, as scenarios name them; and a line on those of the file.
 
-    A link has the lower rate of its directions, and of the PHY's rates the highest that is not above it. What is faster
-    than the data rate stays at that.
+    A link has the lower rate of its directions, and of the PHY's rates the highest that is not above it; of a PHY with
+    schemes, of these. What is faster than the data rate stays at that.
     """
     given = sorted({(min(pair), max(pair)) for pair in mesh.rates if pair in mesh.links})
-    phy = next((phy for phy in registered()["phys"] if phy["name"] == standard), None)
+    phy = phy_of(standard)
     if not given or phy is None:
         return {}, None
-    known = sorted(phy["rates_bps"])
-    nominal = _bps(data_rate) or known[-1]
-    made: dict[tuple[str, str], float] = {}
+    known = _named(phy)
+    nominal = next((bps for bps, name in known if name == data_rate), _bps(data_rate) or phy["default_rate_bps"])
+    made: dict[tuple[str, str], str] = {}
     for a, b in given:
         rate = min(mesh.rates[pair] for pair in ((a, b), (b, a)) if pair in mesh.rates and pair in mesh.links)
-        nearest = max((candidate for candidate in known if candidate <= rate), default=known[0])
+        nearest, name = max((candidate for candidate in known if candidate[0] <= rate), default=known[0])
         if nearest < nominal:
-            made[a, b] = nearest
+            made[a, b] = name
     return made, (
         f"rates of {len(given)} links are in the file: {len(made)} are below the data rate and have the nearest of "
         f"{standard} that is not above their own, the others have the data rate"
     )
+
+
+def _named(phy: dict[str, Any]) -> list[tuple[float, str]]:
+    """Rates in b/s in ascending order, and their names; of equal rates the one with fewest streams."""
+    schemes: dict[float, str] = {}
+    for scheme in phy["schemes"]:
+        schemes.setdefault(scheme["bps"], scheme["name"])
+    return sorted(schemes.items()) or [(bps, f"{bps / 1e6:g} Mb/s") for bps in sorted(phy["rates_bps"])]
 
 
 def _bps(text: str | None) -> float | None:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from multihop.base import extras
 from multihop.base.errors import UserError
-from multihop.importers.mesh import Mesh, positions
+from multihop.importers.mesh import REPEATED, Mesh, positions
+from multihop.importers.radios import Layer, are_several, layers, radios_of
 from multihop.importers.rates import link_rates
 from multihop.importers.text import quote
 from multihop.importers.traffic import Traffic, Wishes, require_traffic
 from multihop.importers.traffic import choose as _traffic
 from multihop.simulation import scenario
-
-if TYPE_CHECKING:
-    from multihop.importers.sensing import Sensed
 
 #: Carrier sense of ns-2's WaveLAN, 550 m, beside its reception, 250 m.
 _SENSE_RATIO = 2.2
@@ -26,6 +24,9 @@ NODES_MAX = 100_000
 
 TRAFFIC = ("to-gateway", "random-pairs", "gateway")
 COMPONENTS = ("largest", "all")
+
+#: Where neither the plan nor the file names a PHY.
+_STANDARD = "802.11b"
 SENSING = ("inferred", "listed")
 
 
@@ -37,7 +38,7 @@ class Plan(Wishes):
         name: its name.
         component: `largest` or `all`.
         scheme: congestion control of every flow.
-        standard: PHY.
+        standard: PHY; `None` for that of the file, else 802.11b.
         data_rate: rate of unicast DATA frames; `None` for the highest of the PHY.
         duration: with unit.
         warmup: with unit.
@@ -46,12 +47,14 @@ class Plan(Wishes):
         sensing: `inferred` for powers, and pairs that sense each other beyond the list; `listed` for the list alone.
         two_hops: where a place is missing, nodes with a neighbour in common sense each other.
         shadowing_seed: of what pairs without a link have.
+        radios: `one` per node, with the best of parallel links, or `several`, as the file tells them apart; `None` for
+            `several` where the file names them.
     """
 
     name: str = "imported mesh"
     component: str = "largest"
     scheme: str = "tcp-newreno"
-    standard: str = "802.11b"
+    standard: str | None = None
     data_rate: str | None = None
     duration: str = "60 s"
     warmup: str = "10 s"
@@ -60,6 +63,7 @@ class Plan(Wishes):
     sensing: str = "inferred"
     two_hops: bool = True
     shadowing_seed: int = 1
+    radios: str | None = None
 
 
 @dataclass(frozen=True)
@@ -74,8 +78,8 @@ class Imported:
         left_out: what -> how many.
         gateway: name of the node that traffic goes to, if it goes to one.
         gateways: names of the gateways of clients.
-        sensed: what was inferred about sensing; `None` if nothing was to be.
-        parallel: how many directions had several links.
+        sensed: what was inferred about sensing, by channel where there are several; `None` if nothing was to be.
+        parallel: directions of which several radios have links.
     """
 
     text: str
@@ -96,9 +100,55 @@ def write(mesh: Mesh, plan: Plan, origin: str) -> Imported:
         UserError: if an option makes no sense for this mesh.
     """
     _require(plan)
-    found_links = len(mesh.links)
-    mesh = _without_weak_links(mesh, plan.min_delivery)
-    kept = mesh.largest_component() if plan.component == "largest" else list(mesh.nodes)
+    several = are_several(mesh, plan.radios)
+    standard = plan.standard or mesh.standard or _STANDARD
+    found_links = _directions(mesh, several=several)
+    mesh = _kept(_without_weak_links(mesh, plan.min_delivery), plan, origin, several=several)
+    if several:
+        # Each channel keeps its own, and says what it left out.
+        del mesh.left_out[REPEATED]
+    names = _names(mesh)
+    placed = positions(mesh.nodes)
+    traffic = _traffic(mesh, plan, names)
+    by_channel, radio_words = layers(mesh, names, standard, several=several)
+    learnt = [line for layer in by_channel for line in _learn(layer, placed, plan, standard)]
+    unplaced = sum(1 for id in mesh.nodes if id not in placed)
+    links = [pair for layer in by_channel for pair in layer.mesh.links]
+    one_way = sum(1 for layer in by_channel for a, b in layer.mesh.links if (b, a) not in layer.mesh.links)
+    summary = [
+        f"kept {len(mesh.nodes)} of {mesh.nodes_listed} nodes and {len(links)} of {found_links} directed links",
+        *([f"of these, {one_way} directions are one-way: they interfere, but carry no traffic"] if one_way else []),
+        *([f"of these, {unplaced} nodes have no position"] if unplaced else []),
+        *(f"left out: {count} {what}" for what, count in mesh.left_out.most_common() if count),
+        f"read as {mesh.format}: {mesh.reading}",
+        *radio_words,
+        *learnt,
+        *traffic.words,
+    ]
+    text = _toml(_Known(mesh, names, placed, by_channel, standard), plan, traffic, summary, origin)
+    if len(text) > scenario.MAX_BYTES:
+        raise UserError(
+            f"{origin}: the scenario would have {len(text) / 1e6:.0f} MB, of {len(mesh.nodes)} nodes and "
+            f"{len(links)} directed links; at most {scenario.MAX_BYTES // 1_000_000} MB are read: "
+            "leave out weak links by --min-delivery, or give a part of the mesh"
+        )
+    return Imported(
+        text,
+        summary,
+        len(mesh.nodes),
+        len(links),
+        {what: count for what, count in mesh.left_out.items() if count},
+        traffic.gateway,
+        traffic.gateways,
+        _view(by_channel),
+        mesh.parallel,
+    )
+
+
+def _kept(mesh: Mesh, plan: Plan, origin: str, *, several: bool) -> Mesh:
+    """The nodes that are kept, and the links among them."""
+    largest = plan.component == "largest"
+    kept = mesh.largest_component(by_radio=several) if largest else list(mesh.nodes)
     if len(kept) < 2:
         raise UserError(f"{origin}: no two nodes hear each other; there is no network to simulate")
     if len(kept) > NODES_MAX:
@@ -110,49 +160,31 @@ def write(mesh: Mesh, plan: Plan, origin: str) -> Imported:
     mesh = mesh.restricted(kept)
     if lost:
         mesh.left_out["nodes outside of the largest component of two-way links"] += lost
-    names = _names(mesh)
-    placed = positions(mesh.nodes)
-    traffic = _traffic(mesh, plan, names)
-    known = _Known(mesh, names, placed)
-    if plan.sensing == "inferred" and mesh.quantity != "distance":
-        phy = {"standard": plan.standard, **({"data_rate": plan.data_rate} if plan.data_rate else {})}
-        extras.require("mesh", "import without --sensing listed")
-        from multihop.importers.sensing import infer
+    return mesh
 
-        known.sensed = infer(mesh, placed, phy, plan.probe_size, two_hops=plan.two_hops, seed=plan.shadowing_seed)
-        known.rates, rates_line = link_rates(mesh, plan.standard, plan.data_rate)
-    else:
-        rates_line = None
-    unplaced = sum(1 for id in mesh.nodes if id not in placed)
-    one_way = sum(1 for a, b in mesh.links if (b, a) not in mesh.links)
-    summary = [
-        f"kept {len(mesh.nodes)} of {mesh.nodes_listed} nodes and {len(mesh.links)} of {found_links} directed links",
-        *([f"of these, {one_way} directions are one-way: they interfere, but carry no traffic"] if one_way else []),
-        *([f"of these, {unplaced} nodes have no position"] if unplaced else []),
-        *(f"left out: {count} {what}" for what, count in mesh.left_out.most_common()),
-        f"read as {mesh.format}: {mesh.reading}",
-        *(known.sensed.words() if known.sensed else []),
-        *([rates_line] if rates_line else []),
-        *traffic.words,
-    ]
-    text = _toml(known, plan, traffic, summary, origin)
-    if len(text) > scenario.MAX_BYTES:
-        raise UserError(
-            f"{origin}: the scenario would have {len(text) / 1e6:.0f} MB, of {len(mesh.nodes)} nodes and "
-            f"{len(mesh.links)} directed links; at most {scenario.MAX_BYTES // 1_000_000} MB are read: "
-            "leave out weak links by --min-delivery, or give a part of the mesh"
-        )
-    return Imported(
-        text,
-        summary,
-        len(mesh.nodes),
-        len(mesh.links),
-        dict(mesh.left_out),
-        traffic.gateway,
-        traffic.gateways,
-        known.sensed.view() if known.sensed else None,
-        len(mesh.parallel),
-    )
+
+def _learn(layer: Layer, placed: dict[str, tuple[float, float]], plan: Plan, standard: str) -> list[str]:
+    """Adds to the links of a channel what can be inferred of them, and says so."""
+    if plan.sensing != "inferred" or layer.mesh.quantity == "distance":
+        return []
+    phy = {"standard": standard, **({"data_rate": plan.data_rate} if plan.data_rate else {})}
+    extras.require("mesh", "import without --sensing listed")
+    from multihop.importers.sensing import infer
+
+    layer.sensed = infer(layer.mesh, placed, phy, plan.probe_size, two_hops=plan.two_hops, seed=plan.shadowing_seed)
+    layer.rates, rates_line = link_rates(layer.mesh, standard, plan.data_rate)
+    where = "" if layer.channel is None else f"channel {layer.channel}: "
+    return [f"{where}{line}" for line in (*layer.sensed.words(), *([rates_line] if rates_line else []))]
+
+
+def _view(by_channel: list[Layer]) -> dict[str, Any] | None:
+    """What was inferred about sensing, for JSON."""
+    views = {str(layer.channel): layer.sensed.view() for layer in by_channel if layer.sensed}
+    return views.get("None", views) or None
+
+
+def _directions(mesh: Mesh, *, several: bool) -> int:
+    return sum(len(radio.links) for radio in (mesh.radios.values() if several else [mesh]))
 
 
 def _require(plan: Plan) -> None:
@@ -174,15 +206,22 @@ def _require(plan: Plan) -> None:
 def _without_weak_links(mesh: Mesh, least: float) -> Mesh:
     if mesh.quantity != "delivery" or least <= 0.0:
         return mesh
+    result = mesh.restricted(mesh.nodes)
+    weak = _drop_weak(result, least)
+    for radio in result.radios.values():
+        _drop_weak(radio, least)
+    if weak:
+        result.left_out[f"directions of links that deliver less than {least:g}"] += weak
+    return result
+
+
+def _drop_weak(mesh: Mesh, least: float) -> int:
     weak = [
         pair for pair, value in mesh.links.items() if value < least or mesh.links.get((pair[1], pair[0]), 0.0) < least
     ]
-    result = mesh.restricted(mesh.nodes)
     for pair in weak:
-        del result.links[pair]
-    if weak:
-        result.left_out[f"directions of links that deliver less than {least:g}"] += len(weak)
-    return result
+        del mesh.links[pair]
+    return len(weak)
 
 
 def _names(mesh: Mesh) -> dict[str, str]:
@@ -198,8 +237,8 @@ class _Known:
     mesh: Mesh
     names: dict[str, str]
     placed: dict[str, tuple[float, float]]
-    sensed: Sensed | None = None
-    rates: dict[tuple[str, str], float] = field(default_factory=dict)
+    layers: list[Layer]
+    standard: str
 
 
 def _toml(known: _Known, plan: Plan, traffic: Traffic, summary: list[str], origin: str) -> str:
@@ -211,7 +250,7 @@ def _toml(known: _Known, plan: Plan, traffic: Traffic, summary: list[str], origi
         f"warmup = {quote(plan.warmup)}",
         "",
         "[phy]",
-        f"standard = {quote(plan.standard)}",
+        f"standard = {quote(known.standard)}",
         *([f"data_rate = {quote(plan.data_rate)}"] if plan.data_rate else []),
         "",
         "[medium]",
@@ -229,9 +268,9 @@ def _toml(known: _Known, plan: Plan, traffic: Traffic, summary: list[str], origi
         "",
         "[topology]",
         "nodes = [",
-        *(_node_line(names[id], known.placed.get(id)) for id in mesh.nodes),
+        *(_node_line(names[id], known.placed.get(id), radios_of(known.layers, id)) for id in mesh.nodes),
         "]",
-        *([] if mesh.quantity == "distance" else ["links = [", *_link_lines(known), *_sensed_lines(known), "]"]),
+        *([] if mesh.quantity == "distance" else ["links = [", *_matrix_lines(known.layers), "]"]),
     ]
     return "\n".join(lines) + "\n"
 
@@ -243,17 +282,22 @@ def _medium_lines(known: _Known, plan: Plan) -> list[str]:
         sense = _SENSE_RATIO * mesh.reach_m
         return ['model = "ranges"', f'receive_range = "{mesh.reach_m:g} m"', f'carrier_sense_range = "{sense:g} m"']
     probe = [f"probe_size = {quote(plan.probe_size)}"] if mesh.quantity == "delivery" else []
-    quantity = "delivery-and-rssi" if known.sensed and mesh.quantity == "delivery" else mesh.quantity
+    quantity = "delivery-and-rssi" if known.layers[0].sensed and mesh.quantity == "delivery" else mesh.quantity
     return ['model = "matrix"', f"quantity = {quote(quantity)}", *probe]
 
 
-def _node_line(name: str, position: tuple[float, float] | None) -> str:
-    if position is None:
-        return f"  {{ name = {quote(name)} }},"
-    return f'  {{ name = {quote(name)}, position = ["{position[0]:.12g} m", "{position[1]:.12g} m"] }},'
+def _node_line(name: str, position: tuple[float, float] | None, channels: list[int]) -> str:
+    place = [] if position is None else [f'position = ["{position[0]:.12g} m", "{position[1]:.12g} m"]']
+    radios = ", ".join(f"{{ channel = {channel} }}" for channel in channels)
+    of_radios = [f"radios = [{radios}]"] if channels else []
+    return f"  {{ {', '.join([f'name = {quote(name)}', *place, *of_radios])} }},"
 
 
-def _link_lines(known: _Known) -> list[str]:
+def _matrix_lines(by_channel: list[Layer]) -> list[str]:
+    return [line for layer in by_channel for line in (*_link_lines(layer), *_sensed_lines(layer))]
+
+
+def _link_lines(known: Layer) -> list[str]:
     """One line per pair; the way back as `reverse` where it is heard."""
     mesh, names, powers = known.mesh, known.names, known.sensed.powers if known.sensed else {}
     lines = []
@@ -274,12 +318,12 @@ def _link_lines(known: _Known) -> list[str]:
             parts += [f'rssi = "{value:g} dBm"', *([f'reverse_rssi = "{back:g} dBm"'] if back is not None else [])]
         rate = known.rates.get((min(a, b), max(a, b)))
         if rate is not None:
-            parts.append(f'data_rate = "{rate / 1e6:g} Mb/s"')
+            parts.append(f"data_rate = {quote(rate)}")
         lines.append(f"  {{ from = {quote(names[a])}, to = {quote(names[b])}, {', '.join(parts)} }},")
     return lines
 
 
-def _sensed_lines(known: _Known) -> list[str]:
+def _sensed_lines(known: Layer) -> list[str]:
     """Pairs that sense each other, or interfere, and exchange nothing."""
     if known.sensed is None:
         return []

@@ -6,6 +6,7 @@ import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
+from functools import cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -155,7 +156,6 @@ class RunnableStudy(PlannedStudy, ABC, Generic[R]):
     def _run(self, member: int, seed: int) -> Run:
         plan = self.plan
         point, view = plan.points[member], plan.views[member]
-        overrides = for_core({**self.overrides(member), "seed": seed})
         return Run(
             plan.run_id(member, seed),
             point,
@@ -163,8 +163,13 @@ class RunnableStudy(PlannedStudy, ABC, Generic[R]):
             view["duration"],
             self.scenario.text,
             self.scenario.origin,
-            overrides,
+            {**self._overrides_for_core(member), "seed": seed},
         )
+
+    @cache  # noqa: B019 - lives as long as the study
+    def _overrides_for_core(self, member: int) -> dict[str, Any]:
+        """What all runs of a point have in common."""
+        return for_core(self.overrides(member))
 
     def _keep_inputs(self, folder: Path) -> None:
         """The study and its scenario, so that the folder explains itself and failures can be seen again."""

@@ -159,6 +159,14 @@ fn scheme_of(
     Err(document.bad(path, why, format!("with so many streams there are MCS {}", list(&alike))))
 }
 
+/// A scheme as scenarios name it.
+pub(crate) fn scheme_name(phy: &Phy, mcs: Mcs) -> String {
+    let of_all_streams = phy.standard() == dot11::Standard::Dot11n;
+    let number = if of_all_streams { (mcs.streams - 1) * 8 + mcs.scheme } else { mcs.scheme };
+    let streams = (!of_all_streams && mcs.streams > 1).then_some(mcs.streams);
+    DataRate::Mcs { number, streams }.to_string()
+}
+
 /// A standard as scenarios name it.
 pub(crate) fn name(phy: &Phy) -> String {
     serde_json::to_string(&phy.standard()).expect("a standard is a text")

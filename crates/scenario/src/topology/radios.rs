@@ -91,7 +91,8 @@ pub(crate) fn place_flows(config: &mut Config) {
 }
 
 /// The numbers of the channels of a PHY, the usual one first.
-fn numbers(phy: &Phy) -> RangeInclusive<u16> {
+/// The numbers of the channels in the band of a PHY.
+pub(crate) fn numbers(phy: &Phy) -> RangeInclusive<u16> {
     match phy.options().band {
         Band::Ghz2_4 => 1..=Channel::LAST_OF_2_4_GHZ,
         Band::Ghz5 => Channel::FIRST_OF_5_GHZ..=Channel::LAST,

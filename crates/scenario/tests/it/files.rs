@@ -97,6 +97,13 @@ fn the_catalogue_names_everything_with_a_summary() {
         catalogue["phys"][2]["rates_bps"],
         serde_json::json!([1_000_000, 2_000_000, 5_500_000, 11_000_000])
     );
+    assert_eq!(catalogue["phys"][2]["default_rate_bps"], 11_000_000);
+    assert_eq!(catalogue["phys"][2]["channels"], serde_json::json!([1, 14]));
+    assert_eq!(catalogue["phys"][2]["schemes"], serde_json::json!([]));
+    let (n, ac) = (&catalogue["phys"][5], &catalogue["phys"][6]);
+    assert_eq!((&n["default_rate_bps"], &n["channels"][0]), (&65_000_000.into(), &34.into()));
+    assert_eq!(n["schemes"][15], serde_json::json!({"name": "MCS 15", "bps": 130_000_000}));
+    assert!(ac["schemes"].as_array().unwrap().iter().any(|scheme| scheme["name"] == "MCS 7 NSS 2"));
     assert_eq!(names("rules"), ["ieee", "ns2", "bianchi"]);
     assert_eq!(names("media"), ["ranges", "sinr", "matrix"]);
     assert_eq!(names("path_losses"), ["two-ray", "log-distance"]);
