@@ -40,7 +40,7 @@ _DECIMALS = 3
 
 
 def markdown(league: League, command: str) -> str:
-    """The page: who is better where, each network in full, and what was equal and what was not."""
+    """The page: which scheme is better where, each network in full, and what was equal and what was not."""
     table, said = standings(league), rules()["page"]
     made_by = f"with multihop {build()}"
     lines = [
