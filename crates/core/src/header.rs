@@ -21,7 +21,7 @@ pub trait Header: Sized {
     /// Writes the header into [`Header::LEN`] bytes of zeros.
     fn emit(&self, bytes: &mut [u8]);
 
-    /// The header in these bytes; none if they are too few, or of another type.
+    /// The header in these bytes; none if they are of another length or type.
     fn parse(bytes: &[u8]) -> Option<Self>;
 }
 

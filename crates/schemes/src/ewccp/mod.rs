@@ -16,7 +16,7 @@
 //! after silence for longer than a timeout a probe asks for a window anew.
 //! Acknowledgements wait in queues and count there, but are given no feedback.
 
-mod header;
+pub(crate) mod header;
 mod router;
 mod sender;
 mod signalling;

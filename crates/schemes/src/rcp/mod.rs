@@ -1,6 +1,6 @@
 //! RCP (Dukkipati 2007): routers signal to each flow the rate at which to send, the same for all.
 
-mod header;
+pub(crate) mod header;
 mod rcp_winf;
 mod router;
 mod sender;
