@@ -1,6 +1,7 @@
 //! The numbers that every station of a run shares.
 
 use super::access::Access;
+use super::aggregation::limits_at;
 use crate::config::{AggregationConfig, Config, MatrixQuantity, MediumModel};
 use crate::medium::{Collisions, DataLoss, Frame, RateClass, RateErrors, RateSet, femtowatts};
 use multihop_core::{FrameKind, Interval, NodeId, Rate, Span, Time};
@@ -393,6 +394,7 @@ impl LinkTiming {
         let aggregation = config.aggregation.as_ref();
         let block_ack = aggregation.map_or(Span::ZERO, |_| timings[2].airtime(block_ack_bytes(aggregation)));
         let longest = |limits: &AggregationConfig| {
+            let limits = limits_at(data_rate, limits);
             let within = |bytes: u32| timings[3].psdu_airtime(bytes) <= limits.max_duration;
             largest(limits.a_mpdu, within)
         };
@@ -413,6 +415,11 @@ impl LinkTiming {
             rates: [control, cts_rate, ack_rate, bits],
             data: data_rate,
         }
+    }
+
+    /// The rate, or the scheme, of DATA.
+    pub fn data_rate(&self) -> DataRate {
+        self.data
     }
 
     /// Bit rate of a class of frames.

@@ -1,7 +1,7 @@
 //! Which neighbour is served, and what goes into its next frame.
 
 use super::Originator;
-use super::psdu::{Psdu, a_msdu_with};
+use super::psdu::{Psdu, a_msdu_with, limits_at};
 use super::window::{Held, State, Window};
 use crate::config::AggregationConfig;
 use crate::mac::rate_control::Demands;
@@ -171,7 +171,9 @@ impl Mac {
 
     /// Puts the frame together, of what was sent before and then of what waits in the queue.
     pub(super) fn assemble(&mut self, ctx: &mut Context, index: u32, demands: Demands) {
-        let mut limits = ctx.timing.aggregation.expect("the station aggregates");
+        let rates = self.function.current.as_ref().expect("a window is served").rates;
+        let limits = ctx.timing.aggregation.as_ref().expect("the station aggregates");
+        let mut limits = limits_at(ctx.timing.on(rates).data_rate(), limits);
         if demands.single {
             limits.mpdus = 1;
         }
@@ -209,7 +211,7 @@ impl Mac {
                 continue;
             }
             if is_last && held.tries == 0 && ctx.packets.follower(held.packet).is_none() {
-                let room = psdu.room().min(opportunity.unwrap_or(u32::MAX));
+                let room = psdu.room().min(longest);
                 originator.bundle(ctx, (peer, tid), &limits, held, room);
             }
             if !psdu.add(held.bytes) {

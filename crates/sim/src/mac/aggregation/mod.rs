@@ -23,6 +23,7 @@ mod sequence;
 mod window;
 
 pub use psdu::Fullest;
+pub(super) use psdu::limits_at;
 
 use super::Mac;
 use crate::agenda::Slot;

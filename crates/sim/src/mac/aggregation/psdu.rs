@@ -4,12 +4,14 @@ use crate::config::AggregationConfig;
 use crate::mac::Timing;
 use crate::medium::RateSet;
 use multihop_core::Span;
-use multihop_dot11::AccessCategory;
+use multihop_dot11::{AccessCategory, DataRate};
 
 /// In front of each MPDU of an A-MPDU (9.7.1).
 const DELIMITER: u32 = 4;
 /// MPDUs of an A-MPDU begin at multiples of this, packets of an A-MSDU too.
 const ALIGNMENT: u32 = 4;
+/// Bytes of the longest PSDU of a PPDU that is neither HT, VHT nor HE (802.11-2016, 17.3.4.3).
+const LONGEST_LEGACY: u32 = 4_095;
 /// In front of each packet of an A-MSDU: two addresses and a length.
 const SUBFRAME_HEADER: u32 = 14;
 
@@ -25,6 +27,20 @@ pub(super) struct Psdu {
     /// Where the last MPDU begins, with its delimiter, and ends.
     last: u32,
     end: u32,
+}
+
+/// The limits at a rate: only HT, VHT and HE PPDUs carry A-MPDUs (802.11-2016, 9.7.1), others a single MPDU.
+pub(in crate::mac) fn limits_at(rate: DataRate, limits: &AggregationConfig) -> AggregationConfig {
+    match rate {
+        DataRate::Mcs(_) => *limits,
+        DataRate::Bits(_) => AggregationConfig {
+            mpdus: 1,
+            a_mpdu: limits.a_mpdu.min(LONGEST_LEGACY),
+            mpdu: limits.mpdu.min(LONGEST_LEGACY),
+            single_delimited: false,
+            ..*limits
+        },
+    }
 }
 
 impl Psdu {
@@ -90,6 +106,7 @@ impl Fullest {
         size: u32,
     ) -> Fullest {
         let link = timing.on(rates);
+        let limits = &limits_at(link.data_rate(), limits);
         let longest = match timing.access(category).txop_limit {
             Span::ZERO => link.longest_psdu,
             limit => timing.longest_psdu_within(rates, limits, limit),

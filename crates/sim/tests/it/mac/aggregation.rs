@@ -209,6 +209,29 @@ fn a_lone_station_sends_what_the_closed_form_says() {
     assert!((measured / expected - 1.0).abs() < 2e-3, "{measured} instead of {expected} without aggregation");
 }
 
+/// Only HT, VHT and HE PPDUs carry A-MPDUs: at 54 Mb/s one MPDU and an ACK, as in 802.11a, whatever limits there are.
+#[test]
+fn a_rate_without_a_scheme_carries_no_aggregate() {
+    let rate = DataRate::Bits(Rate::from_kbps(54_000));
+    let mut config = high_throughput(&[[0.0, 0.0], [10.0, 0.0]]);
+    saturate(&mut config, 1, 0);
+    config.data_rate = rate;
+    config.aggregation = Some(AggregationConfig { single_delimited: true, ..LIMITS });
+    let outcome = run(&config);
+    assert_eq!(number(&config, &outcome, "aggregate_mean"), 1.0);
+    let cycle = config.phy.difs().seconds() * 1e6 + 9.0 * 7.5 + (20.0 + 4.0 * 58.0) + 16.0 + 28.0;
+    let (measured, expected) = (total_goodput(&outcome), 1_472.0 * 8.0 / cycle * 1e6);
+    assert!((measured / expected - 1.0).abs() < 2e-3, "{measured} instead of {expected}");
+    let hop = Capacity::new(&config).demands[0].forward[0];
+    let bound = 1_472.0 * 8.0 / (hop.airtime + hop.access);
+    assert!((measured / bound - 1.0).abs() < 2e-3, "{measured} of {bound}");
+    // Two packets in an A-MSDU, of at most 4095 bytes with the header around: 1,524 + 1,522 + 30 bytes are 115 symbols.
+    config.aggregation = Some(AggregationConfig { a_msdu: Some(7_935), mpdu: 11_454, ..LIMITS });
+    let expected = 2.0 * 1_472.0 * 8.0 / (cycle + 4.0 * (115.0 - 58.0)) * 1e6;
+    let measured = total_goodput(&run(&config));
+    assert!((measured / expected - 1.0).abs() < 2e-3, "{measured} instead of {expected} in A-MSDUs");
+}
+
 /// A column of a link.
 fn number(config: &Config, outcome: &Outcome, name: &str) -> f64 {
     let at = At { config, measured_s: outcome.measured_s, index: 0, row: &outcome.links[0] };
