@@ -210,11 +210,6 @@ impl Packet {
         self.flow == FlowId::ROUTING
     }
 
-    /// Do routers of a scheme signal something to each other?
-    pub fn is_signalling(&self) -> bool {
-        self.flow == FlowId::SIGNALLING
-    }
-
     /// Is it of address resolution? A request goes from the port of senders to that of receivers, a reply back.
     pub fn is_arp(&self) -> bool {
         self.flow == FlowId::ARP

@@ -59,7 +59,7 @@ pub struct Station {
     pub missed: u64,
     /// The last number of management and plain data, which are counted together.
     last: Option<u16>,
-    /// The last number of data with quality of service, which are counted by receiver and traffic identifier (802.11-2020, 10.3.2.14.2).
+    /// The last number of `QoS` data, which are counted by receiver and traffic identifier (802.11-2020, 10.3.2.14.2).
     last_of: BTreeMap<(Address, u8), u16>,
     first_try: Option<(u16, Time)>,
 }

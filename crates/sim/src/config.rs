@@ -352,7 +352,7 @@ pub struct RoutingConfig {
 /// Who finds the routes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RoutingProtocol {
-    /// Nobody: they are computed before the run.
+    /// No protocol: they are computed before the run.
     Static,
     /// DSDV (Perkins and Bhagwat 1994), as ns-2 has it.
     Dsdv(DsdvConfig),

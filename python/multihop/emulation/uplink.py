@@ -45,7 +45,7 @@ def require() -> None:
 
 
 def prepare() -> int:
-    """Starts who waits outside, before this process isolates itself; the descriptor for `attach`."""
+    """Starts the helper outside, before this process isolates itself; returns the descriptor for `attach`."""
     ours, theirs = socket.socketpair()
     if os.fork() == 0:
         ours.close()

@@ -386,7 +386,7 @@ class _Accountant:
         return Cause(blame.kind, score, hop.sender, hop.receiver, blame.interferer, facts)
 
     def _contention(self, hop: Hop) -> dict[str, Any]:
-        """Who else uses the medium around a hop."""
+        """The other nodes that use the medium around a hop."""
         node = self.books.nodes[hop.sender]
         links = [tuple(link) for link in self.best.capacity["links"]]
         pair = (hop.sender, hop.receiver)

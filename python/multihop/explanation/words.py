@@ -68,7 +68,7 @@ def place(cause: Cause, names: Names) -> str:
 
 
 def title(cause: Cause, names: Names) -> str:
-    """A cause in a few words, with its place and who did it."""
+    """A cause in a few words, with its place and the interferer."""
     where = place(cause, names)
     if cause.kind == "hidden" and cause.interferer is not None:
         return f"{TITLES[cause.kind]}, {names(cause.interferer)}, on {where}"

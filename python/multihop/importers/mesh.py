@@ -148,10 +148,6 @@ class Mesh:
         times = Counter(pair for radio in self.radios.values() for pair in radio.links)
         return sum(count > 1 for count in times.values())
 
-    def two_way_links(self) -> set[frozenset[str]]:
-        """Pairs of nodes that hear each other, which an acknowledged exchange needs."""
-        return {frozenset(pair) for pair in self.links if (pair[1], pair[0]) in self.links}
-
     def largest_component(self, *, by_radio: bool = False) -> list[str]:
         """Ids of the largest set of nodes that two-way links connect; of equal ones, the first in the file.
 

@@ -1,7 +1,7 @@
 //! The rate with the highest goodput at the signal-to-noise ratio of what was heard last from the neighbour.
 //!
 //! It presumes that the channel is the same both ways, and knows nothing of interference. ns-3's `IdealWifiManager` differs in that the
-//! receiver tells its sender the ratio, without a frame, and in that it chooses by a bit error rate.
+//! receiver reports the ratio to its sender, without a frame, and in that it chooses by a bit error rate.
 
 use super::{Chain, RateTable};
 

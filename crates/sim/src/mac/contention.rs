@@ -232,15 +232,15 @@ impl Mac {
     #[inline]
     pub(super) fn after_bad(&mut self, ctx: &mut Context, reception: Reception) {
         match reception {
-            Reception::FcsError => self.after_garbled(ctx),
-            Reception::Noise if ctx.timing.rules.eifs == EifsRule::AsNav => self.after_garbled(ctx),
+            Reception::FcsError => self.after_fcs_error(ctx),
+            Reception::Noise if ctx.timing.rules.eifs == EifsRule::AsNav => self.after_fcs_error(ctx),
             _ => {}
         }
     }
 
     /// A frame that could not be decoded ended (9.3.2.3.7).
     #[inline]
-    fn after_garbled(&mut self, ctx: &mut Context) {
+    fn after_fcs_error(&mut self, ctx: &mut Context) {
         match ctx.timing.rules.eifs {
             EifsRule::UntilCorrectFrame => self.eifs_until = ctx.now + (ctx.timing.eifs - ctx.timing.difs),
             EifsRule::AsNav => {

@@ -9,7 +9,7 @@
 //! Where airtime is limited, each packet is taken to last as long as Linux expects (`net/mac80211/airtime.c`,
 //! `ieee80211_calc_expected_tx_airtime`), from when it is handed over until it is acknowledged, given up or lost.
 
-use super::aggregation::{Fullest, limits_at};
+use super::aggregation::{Fullest, limits_on};
 use super::{Context, Mac, Timing};
 use crate::config::HardwareQueueConfig;
 use crate::medium::RateClass;
@@ -372,7 +372,7 @@ impl Mac {
         };
         let link = timing.on(self.last_rates(timing, peer));
         let aggregates =
-            timing.aggregation.is_some_and(|limits| limits_at(link.data_rate(), &limits).mpdus > 1);
+            timing.aggregation.is_some_and(|limits| limits_on(link.single_mpdu, &limits).mpdus > 1);
         if !aggregates {
             return link.airtime(RateClass::Data, bytes) + timing.sifs;
         }

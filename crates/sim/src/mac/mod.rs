@@ -441,7 +441,7 @@ impl Mac {
 
     /// Its radio was switched off, which it finds busy from now on.
     pub fn on_switched_off(&mut self, ctx: &mut Context) {
-        self.fail_if_overtime(ctx); // what it listened to beyond the deadline will not be the awaited response
+        self.fail_if_late(ctx); // what it listened to beyond the deadline will not be the awaited response
     }
 
     /// Its own transmission is over at the listeners.
@@ -498,7 +498,7 @@ impl Mac {
         self.report(ctx.stack, &LinkEvent::BusyFrom(ctx.now));
     }
 
-    /// Tells those above who observe the link.
+    /// Reports the event to what observes the link above.
     #[inline]
     fn report(&self, stack: &mut Stack, event: &LinkEvent) {
         if self.observed {

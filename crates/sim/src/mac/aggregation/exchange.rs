@@ -270,7 +270,7 @@ impl Mac {
         Some(ctx.timing.longest_psdu_within(out.rates, limits, left))
     }
 
-    /// Tells everyone who counts.
+    /// Reports it to all that count.
     fn report_block(
         &self,
         ctx: &mut Context,
