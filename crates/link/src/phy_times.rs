@@ -32,6 +32,13 @@ pub struct PhyTimes {
 }
 
 impl PhyTimes {
+    /// The same where DATA has another bit rate. ACKs keep their airtime, though that follows the rate of DATA by the standard's rule for
+    /// control responses, between 28 and 44 us in OFDM.
+    #[must_use]
+    pub fn at(self, data_rate: Rate) -> PhyTimes {
+        PhyTimes { data_rate, ..self }
+    }
+
     /// Airtime of a DATA frame that carries `size` bytes, at the nominal rate. OFDM's rounding up to whole symbols is left out.
     pub fn data(&self, size: u32) -> Span {
         self.data_overhead + self.data_rate.span_of_bytes(u64::from(size + self.data_header))

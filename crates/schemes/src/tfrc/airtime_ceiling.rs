@@ -3,13 +3,16 @@
 
 use crate::SenderStation;
 use multihop_core::{LinkEvent, Time};
-use multihop_link::{ActiveFlows, PhyTimes};
+use multihop_link::{ActiveFlows, FirstHopRate, PhyTimes};
 use multihop_transport::{RateCeiling, Report};
 
 /// Holds a TFRC sender at its flow's share of the air around a node of a chain.
 #[derive(Clone, Debug)]
 pub(crate) struct AirtimeCeiling {
+    /// With the nominal data rate.
     phy: PhyTimes,
+    /// At which the flow's packets leave.
+    in_use: FirstHopRate,
     rts_from: Option<u32>,
     /// Bytes of headers that the transport adds.
     header: u32,
@@ -32,7 +35,8 @@ impl AirtimeCeiling {
         flows: ActiveFlows,
     ) -> AirtimeCeiling {
         let (phy, rts_from) = (station.phy, station.rts_from);
-        AirtimeCeiling { phy, rts_from, header, hops, share, flows, rate: f64::INFINITY }
+        let in_use = FirstHopRate::new(station.flow, phy.data_rate);
+        AirtimeCeiling { phy, in_use, rts_from, header, hops, share, flows, rate: f64::INFINITY }
     }
 
     /// Seconds between packets with so many bytes of payload: an exchange at each of the hops that exclude each other and at one more,
@@ -41,7 +45,7 @@ impl AirtimeCeiling {
     fn spacing(&self, payload: u32, hops: u16) -> f64 {
         let size = payload + self.header;
         let handshake = self.rts_from.is_some_and(|least| size >= least);
-        let exchange = self.phy.per_msdu(size, handshake).seconds();
+        let exchange = self.phy.at(self.in_use.rate()).per_msdu(size, handshake).seconds();
         if let Some(share) = self.share {
             return f64::from(hops.clamp(1, EXCLUSIVE)) * exchange / share;
         }
@@ -78,6 +82,7 @@ impl RateCeiling for AirtimeCeiling {
     }
 
     fn on_link(&mut self, event: &LinkEvent) {
+        self.in_use.on_link(event);
         self.flows.on_link(event);
     }
 }
@@ -90,6 +95,7 @@ const EXCLUSIVE: u16 = 4;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::sent;
     use multihop_core::{DecodedFrame, Exchange, Fate, FlowId, FrameKind, Interval, NodeId, Rate, Span};
 
     const OWN: FlowId = FlowId(7);
@@ -177,6 +183,17 @@ mod tests {
         assert!((held - 762.1e3).abs() < 50.0, "{held}");
     }
 
+    /// Its packets leave at 11 Mb/s, whatever the nominal rate is.
+    #[test]
+    fn the_exchange_is_one_at_the_rate_in_use() {
+        let mut nominal = ceiling(&station(11_000, None), Some(1));
+        let mut ceiling = ceiling(&station(2_000, None), Some(1));
+        (0..200).for_each(|n| ceiling.on_link(&sent(OWN, if n < 100 { 2_000 } else { 11_000 })));
+        (0..200).for_each(|_| nominal.on_link(&sent(OWN, 11_000)));
+        let [found, expected] = [&mut ceiling, &mut nominal].map(|ceiling| bps(ceiling, &report(0, 1)));
+        assert!((found / expected - 1.0).abs() < 1e-3, "{found} {expected}");
+    }
+
     /// DATA of 534 bytes takes 192 + 2136 us: an exchange 3678.
     #[test]
     fn small_packets_have_less_room() {
@@ -204,7 +221,7 @@ mod tests {
             peer: NodeId(1),
             flow: OWN,
             size: 1492,
-            rate: Rate::from_kbps(2_000),
+            rate: ceiling.phy.data_rate,
             payload: 1460,
             enqueued: ms(at_ms),
             head_of_line: ms(at_ms),

@@ -4,10 +4,10 @@ use crate::quantity::Duration;
 use crate::range::{in_range, number_in_range, span_in_range};
 use crate::tfrc::TfrcParameters;
 use crate::tfrc::airtime_ceiling::AirtimeCeiling;
-use crate::tfrc::rate_estimation::{CurrentRtt, RateEstimation, SaturatedChain};
+use crate::tfrc::rate_estimation::{CurrentRtt, RadioPath, RateEstimation, SaturatedChain};
 use crate::{Misfit, Parameters, Scheme, SenderStation};
 use multihop_core::{Layout, Span};
-use multihop_link::{ActiveFlows, ContentionDelay, ServiceTimes, SuccessProbability};
+use multihop_link::{ActiveFlows, ContentionDelay, FirstHopRate, ServiceTimes, SuccessProbability};
 use multihop_transport::{Endpoint, RateCeiling, RateChange};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -115,7 +115,7 @@ impl Scheme for ReTfrc {
     fn sender_at(&self, station: &SenderStation) -> Box<dyn Endpoint> {
         self.below(match self.ceiling {
             Ceiling::Airtime => self.airtime(station),
-            Ceiling::RoundTrip => self.round_trip(Some(self.saturated_chain(station))),
+            Ceiling::RoundTrip => self.round_trip(Some(self.radio_path(station))),
         })
     }
 
@@ -149,14 +149,21 @@ impl ReTfrc {
         Box::new(AirtimeCeiling::new(station, header, self.known_hops(), self.airtime_share, flows))
     }
 
-    fn round_trip(&self, chain: Option<SaturatedChain>) -> Box<dyn RateCeiling> {
+    fn round_trip(&self, path: Option<RadioPath>) -> Box<dyn RateCeiling> {
         let equation = self.connection().options().equation;
         let window = self.rtt_window.span();
-        Box::new(RateEstimation::new(chain, self.known_hops(), self.current_rtt, equation, window))
+        Box::new(RateEstimation::new(path, self.known_hops(), self.current_rtt, equation, window))
     }
 
     fn known_hops(&self) -> Option<u16> {
         self.hops.map(|hops| hops as u16)
+    }
+
+    fn radio_path(&self, station: &SenderStation) -> RadioPath {
+        let (scheme, station) = (self.clone(), *station);
+        let chain =
+            move |rate| scheme.saturated_chain(&SenderStation { phy: station.phy.at(rate), ..station });
+        RadioPath { chain: Box::new(chain), in_use: FirstHopRate::new(station.flow, station.phy.data_rate) }
     }
 
     fn saturated_chain(&self, station: &SenderStation) -> SaturatedChain {
