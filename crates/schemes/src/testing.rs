@@ -33,6 +33,7 @@ pub fn departure(service_us: u64, rts_failures: u32) -> Departure {
         sifs,
         propagation: Span::ZERO,
         exchange: Span::from_us(352 + 304 + 20 + REST_US),
+        access: Span::from_us(50 + 310),
         rts_tries: rts_failures + 1,
         rts_failures,
         data_tries: 0,
