@@ -34,7 +34,7 @@ pub use estimators::{
     TransmissionEfficiency, WinfReading, capacity_bps,
 };
 pub use models::{Contention, ContentionDelay, LinkCapacity, ServiceTimes, SuccessProbability};
-pub use phy_times::PhyTimes;
+pub use phy_times::{AggregateLimits, PacketExchange, PhyTimes};
 pub use policy::{Departure, EgressQueue, Hop, Notice, QueueEvent, RouterPolicy, Verdict};
 pub use queue::{
     Adaptation, AirtimeLimits, Arrival, CodelOptions, Discipline, FqCodelOptions, InterfaceQueue, LinkState,

@@ -42,6 +42,7 @@ pub trait Metric:
     fn check(&self) -> Result<(), Misfit>;
 
     /// The same at a queue, with the defaults that depend on what is behind it.
+    #[must_use]
     fn at(&self, _egress: &EgressQueue) -> Self {
         self.clone()
     }
