@@ -1,4 +1,6 @@
-//! The name that was meant.
+//! The name that was meant, and names in messages.
+
+use std::fmt::Display;
 
 /// The known name that is nearest to one that is not known, if one is near: few letters apart, or with the name for one of its parts, as
 /// `tcp-cubic` for `cubic`.
@@ -15,6 +17,40 @@ pub fn nearest_name<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone
             .min_by_key(|(distance, _)| *distance)
             .map(|(_, name)| name)
     })
+}
+
+/// What to say of a name that is not among the known ones: the nearest one, if it is near, and the list.
+pub fn instead_of(name: &str, known: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let known: Vec<_> = known.into_iter().collect();
+    let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
+    if known.is_empty() {
+        return "there is none to choose from".into();
+    }
+    let hint = nearest_name(name, known.iter().copied())
+        .map(|nearest| format!("did you mean {nearest:?}? "))
+        .unwrap_or_default();
+    format!("{hint}known: {}", first_of(&known))
+}
+
+/// The first few of many names.
+pub fn first_of<T: Display>(names: &[T]) -> String {
+    const SHOWN: usize = 24;
+    let shown: Vec<String> = names.iter().take(SHOWN).map(T::to_string).collect();
+    let more = if names.len() > SHOWN { format!(", ... ({} in all)", names.len()) } else { String::new() };
+    shown.join(", ") + &more
+}
+
+/// A text for a message: one line, and not too long.
+pub fn shorten(text: &str) -> String {
+    const SHOWN: usize = 60;
+    let mut line = String::new();
+    for (i, c) in text.chars().enumerate() {
+        if i == SHOWN || c == '\n' {
+            return line + "...";
+        }
+        line.push(if c.is_control() { '\u{fffd}' } else { c });
+    }
+    line
 }
 
 /// Levenshtein distance of the first characters of two names, ignoring case (Levenshtein 1966).
@@ -63,5 +99,21 @@ mod tests {
         ] {
             assert_eq!(nearest_name(name, known.iter().copied()), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn only_near_names_are_proposed() {
+        let known = ["chain", "grid"];
+        assert_eq!(instead_of("chian", known), "did you mean \"chain\"? known: chain, grid");
+        assert_eq!(instead_of("mesh", known), "known: chain, grid");
+        let many: Vec<String> = (0..30).map(|i| format!("n{i}")).collect();
+        assert!(first_of(&many).ends_with("n23, ... (30 in all)"));
+    }
+
+    #[test]
+    fn long_and_broken_texts_are_shortened() {
+        assert_eq!(shorten("a\nb"), "a...");
+        assert_eq!(shorten(&"x".repeat(100)).len(), 63);
+        assert_eq!(shorten("\u{1b}[0m"), "\u{fffd}[0m");
     }
 }

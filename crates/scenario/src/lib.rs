@@ -24,7 +24,6 @@ mod hash;
 mod mac;
 mod measure;
 mod medium;
-mod misfit;
 mod mobility;
 mod parameters;
 mod phy;

@@ -1,7 +1,7 @@
 //! RECN (He et al. 2017): each node marks what it could hardly get onto the air, and unmodified ECN TCP backs off.
 
-use crate::Misfit;
-use crate::marking::{EcnTcp, Metric, check_share};
+use crate::keys;
+use crate::marking::{EcnTcp, Metric};
 use multihop_link::{Departure, LinkView, TransmissionEfficiency};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,18 +9,12 @@ use serde::{Deserialize, Serialize};
 /// RECN: marks a data frame when its transmission efficiency, as predicted when its DATA leaves, is low.
 pub type Recn = EcnTcp<FrameEfficiency>;
 
-/// `R_FTE = T_SL / T_FSD`, the share of the frame's service delay that its successful exchange needs (He et al. 2017, Eq. 2).
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct FrameEfficiency {
-    /// Frame transmission efficiency below which a frame is marked, from 0 (never) to 1 (always).
-    pub threshold: f64,
-}
-
-impl Default for FrameEfficiency {
-    /// The threshold of the paper.
-    fn default() -> FrameEfficiency {
-        FrameEfficiency { threshold: 0.6 }
+keys! {
+    /// `R_FTE = T_SL / T_FSD`, the share of the frame's service delay that its successful exchange needs (He et al. 2017, Eq. 2).
+    #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+    pub struct FrameEfficiency {
+        /// Frame transmission efficiency below which a frame is marked, from 0 (never) to 1 (always).
+        pub threshold: f64 [0, 1] = 0.6,
     }
 }
 
@@ -29,10 +23,6 @@ impl Metric for FrameEfficiency {
     const SUMMARY: &str =
         "TCP NewReno with ECN, marked by nodes from the transmission efficiency of each frame";
     const REFERENCE: &str = "He et al. 2017; RFC 3168";
-
-    fn check(&self) -> Result<(), Misfit> {
-        check_share(self.threshold)
-    }
 
     fn value(&self, departure: &Departure, _view: &LinkView) -> Option<f64> {
         Some(TransmissionEfficiency::predicted(departure))

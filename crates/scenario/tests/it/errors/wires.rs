@@ -46,7 +46,7 @@ queue = 50 => queue = "50 kB" -> topology.wires[0].queue: 50 kB | whole number
 queue = 50 => losses = 0.1 -> topology.wires[0].losses: unknown key | rate_back
 queue = 50 => loss = 1 -> topology.wires[0].loss: 1 is out of range | from 0 to below 1
 queue = 50 => loss = -0.1 -> topology.wires[0].loss: -0.1 is out of range
-queue = 50 => loss = nan -> topology.wires[0].loss: is out of range
+queue = 50 => loss = nan -> topology.wires[0].loss: nan is not a finite number
 queue = 50 => loss = "1 %" -> topology.wires[0].loss: "1 %" | a number
 queue = 50 => loss_back = 1.5 -> topology.wires[0].loss_back: 1.5 is out of range | from 0 to below 1
 queue = 50 => discipline = "stations" -> topology.wires[0].discipline: "stations" is for radios | "fq-codel"
