@@ -7,6 +7,7 @@ use crate::hash::hash;
 use crate::mac::{RuleSet, check_rate_control};
 use crate::measure;
 use crate::mobility;
+use crate::ranges;
 use crate::routing::Routing;
 use crate::schemes::Schemes;
 use crate::settings::Setting;
@@ -102,6 +103,7 @@ pub fn resolve_among(
     let mut document = Document::parse(text, origin)?;
     document.set(&overrides.set, &overrides.options())?;
     let mut scenario: Scenario = document.read()?;
+    ranges::check(&document)?;
     overrides.apply(&mut scenario, &mut document)?;
     let (duration, warmup) = times(&document, &scenario)?;
 
@@ -138,7 +140,7 @@ pub fn resolve_among(
         edca,
         schemes: Vec::new(),
         flows: Vec::new(),
-        extra_header: scenario.network.resolve(&document)?,
+        extra_header: scenario.network.extra_header(),
         arp: scenario.network.arp,
         measurements: Vec::new(),
         mobility: Mobility::default(),

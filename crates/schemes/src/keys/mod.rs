@@ -4,7 +4,7 @@
 
 mod rule;
 
-pub use rule::{Rule, Rules};
+pub use rule::{Rule, Rules, schema_of};
 
 use schemars::Schema;
 use schemars::transform::Transform;
@@ -65,11 +65,14 @@ macro_rules! keys {
     };
 }
 
-/// The range of a key: `[least, most]`, or `[above least, most]`.
+/// The range of a key: `[least, most]`, `[above least, most]`, or `[least, below most]`.
 #[macro_export]
 macro_rules! bounds {
     (above $least:expr, $most:expr) => {
         $crate::keys::Bounds::above($least, $most)
+    };
+    ($least:expr, below $most:expr) => {
+        $crate::keys::Bounds::below($least, $most)
     };
     ($least:expr, $most:expr) => {
         $crate::keys::Bounds::of($least, $most)
@@ -81,7 +84,7 @@ macro_rules! bounds {
 #[derive(Clone, Debug)]
 pub struct Bounds {
     least: (&'static str, Value),
-    most: (&'static str, Value),
+    most: Option<(&'static str, Value)>,
 }
 
 impl Bounds {
@@ -89,18 +92,28 @@ impl Bounds {
     pub fn of(least: impl Into<Value>, most: impl Into<Value>) -> Bounds {
         let (least, most) = (least.into(), most.into());
         let (low, high) = if least.is_string() { ("x-minimum", "x-maximum") } else { ("minimum", "maximum") };
-        Bounds { least: (low, least), most: (high, most) }
+        Bounds { least: (low, least), most: Some((high, most)) }
+    }
+
+    /// From this quantity on; it has no other end.
+    pub fn from(least: &'static str) -> Bounds {
+        Bounds { least: ("x-minimum", least.into()), most: None }
+    }
+
+    /// From the one on, below the other.
+    pub fn below(least: impl Into<Value>, most: impl Into<Value>) -> Bounds {
+        Bounds { least: ("minimum", least.into()), most: Some(("exclusiveMaximum", most.into())) }
     }
 
     /// Above the one, up to the other.
     pub fn above(least: impl Into<Value>, most: impl Into<Value>) -> Bounds {
-        Bounds { least: ("exclusiveMinimum", least.into()), most: ("maximum", most.into()) }
+        Bounds { least: ("exclusiveMinimum", least.into()), most: Some(("maximum", most.into())) }
     }
 }
 
 impl Transform for Bounds {
     fn transform(&mut self, schema: &mut Schema) {
-        for (keyword, value) in [&self.least, &self.most] {
+        for (keyword, value) in [Some(&self.least), self.most.as_ref()].into_iter().flatten() {
             schema.insert((*keyword).to_owned(), value.clone());
         }
     }

@@ -5,8 +5,14 @@ use crate::quantity::Quantity;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Number, Value, json};
 use std::fmt;
+
+/// The JSON Schema of a type, without references.
+pub fn schema_of<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    settings.into_generator().into_root_schema_for::<T>().to_value()
+}
 
 /// The rules of a table: what each of its keys may be.
 #[derive(Clone, Debug)]
@@ -29,13 +35,15 @@ pub struct Rule {
     least: Option<Value>,
     excludes_least: bool,
     most: Option<Value>,
+    excludes_most: bool,
+    /// Of 32 bits, if it is whole.
+    is_short: bool,
 }
 
 impl Rules {
     /// Those of this type, a struct that is read from a table.
     pub fn of<T: JsonSchema>() -> Rules {
-        let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-        let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+        let mut schema = schema_of::<T>();
         schema["additionalProperties"] = json!(false);
         Rules { schema }
     }
@@ -53,9 +61,7 @@ impl Rules {
 
     /// The rule of a key, if there is one.
     pub fn rule(&self, key: &str) -> Option<Rule> {
-        let mut rule = Rule::default();
-        rule.collect(self.schema["properties"].get(key)?);
-        Some(rule)
+        Some(Rule::of(self.schema["properties"].get(key)?))
     }
 
     /// Is everything that is given known, of its kind and in its range? `name` is what has the table.
@@ -94,6 +100,28 @@ impl Rules {
 }
 
 impl Rule {
+    /// That of a schema without references.
+    pub fn of(schema: &Value) -> Rule {
+        let mut rule = Rule::default();
+        rule.collect(schema);
+        rule
+    }
+
+    /// Does it have a range that its type does not have already?
+    pub fn is_bounded(&self) -> bool {
+        self.most.is_some() || self.least.as_ref().is_some_and(|least| *least != json!(0))
+    }
+
+    /// Is this value in the range, if it is one that has a place there?
+    pub fn has_in_range(&self, value: &Value) -> bool {
+        let value = match value {
+            Value::Number(number) => number.as_f64(),
+            Value::String(text) => self.quantity.and_then(|quantity| quantity.parse(text).ok()),
+            _ => None,
+        };
+        value.is_none_or(|value| self.spans(value))
+    }
+
     /// Adds what a schema allows.
     fn collect(&mut self, schema: &Value) {
         let each = |value: &Value| value.as_array().cloned().unwrap_or_default();
@@ -122,17 +150,15 @@ impl Rule {
                 _ => self.table = true,
             }
         }
-        if schema["format"] == "uint32" {
-            self.most.get_or_insert_with(|| json!(u32::MAX));
-        }
+        self.is_short |= schema["format"] == "uint32";
         for keyword in ["minimum", "x-minimum", "exclusiveMinimum"] {
             if let Some(least) = schema.get(keyword) {
                 (self.least, self.excludes_least) = (Some(least.clone()), keyword == "exclusiveMinimum");
             }
         }
-        for keyword in ["maximum", "x-maximum"] {
+        for keyword in ["maximum", "x-maximum", "exclusiveMaximum"] {
             if let Some(most) = schema.get(keyword) {
-                self.most = Some(most.clone());
+                (self.most, self.excludes_most) = (Some(most.clone()), keyword == "exclusiveMaximum");
             }
         }
     }
@@ -143,7 +169,7 @@ impl Rule {
     /// What was found, and what would do.
     pub fn check(&self, value: &Value) -> Result<(), (Found, Wanted)> {
         match value {
-            Value::Number(number) if self.number || (self.whole && number.is_u64()) => {
+            Value::Number(number) if self.number || (self.whole && self.has_room(number)) => {
                 self.within(number.as_f64().unwrap_or(f64::NAN), value)
             }
             Value::String(text) if self.words.contains(text) => Ok(()),
@@ -165,7 +191,7 @@ impl Rule {
         };
         match quantity.parse(text) {
             // Bytes are not divided.
-            Ok(size) if quantity.is_whole() && size.fract() != 0.0 => {
+            Ok(size) if self.spans(size) && quantity.is_whole() && size.fract() != 0.0 => {
                 Err((Found::Text(text.to_owned()), Wanted::WholeBytes))
             }
             Ok(value) => self.within(value, &json!(text)),
@@ -188,17 +214,29 @@ impl Rule {
         }
     }
 
+    /// Is this a whole number that its type has?
+    fn has_room(&self, number: &Number) -> bool {
+        number.as_u64().is_some_and(|number| !self.is_short || u32::try_from(number).is_ok())
+    }
+
     fn within(&self, value: f64, written: &Value) -> Result<(), (Found, Wanted)> {
+        if self.spans(value) {
+            return Ok(());
+        }
+        Err((Found::OutOfRange(written.to_string()), Wanted::Within(Box::new(self.clone()))))
+    }
+
+    /// Is this number, in base units, in the range?
+    fn spans(&self, value: f64) -> bool {
         let bound = |bound: &Option<Value>| match bound.as_ref()? {
             Value::String(text) => self.quantity?.parse(text).ok(),
             number => number.as_f64(),
         };
         let above = bound(&self.least)
             .is_none_or(|least| if self.excludes_least { least < value } else { least <= value });
-        if above && bound(&self.most).is_none_or(|most| value <= most) {
-            return Ok(());
-        }
-        Err((Found::OutOfRange(written.to_string()), Wanted::Within(Box::new(self.clone()))))
+        above
+            && bound(&self.most)
+                .is_none_or(|most| if self.excludes_most { value < most } else { value <= most })
     }
 
     /// The range in words, such as "from 1 to 1000"; empty if there is none.
@@ -208,13 +246,17 @@ impl Rule {
             // As a file may have it: 1 and not 1.0.
             number => number.as_f64().map_or_else(|| number.to_string(), |number| number.to_string()),
         };
-        match (self.least.as_ref().map(shown), self.most.as_ref().map(shown)) {
+        let range = match (self.least.as_ref().map(shown), self.most.as_ref().map(shown)) {
             (Some(least), Some(most)) if self.excludes_least => format!("above {least}, up to {most}"),
+            (Some(least), Some(most)) if self.excludes_most => format!("from {least} to below {most}"),
             (Some(least), Some(most)) => format!("from {least} to {most}"),
-            (Some(least), None) => format!("from {least} on"),
+            (Some(least), None) => format!("of at least {least}"),
             (None, Some(most)) => format!("up to {most}"),
-            (None, None) => String::new(),
-        }
+            (None, None) => return String::new(),
+        };
+        // A word such as "off" is in no range.
+        let words: Vec<String> = self.words.iter().map(|word| format!("{word:?}")).collect();
+        if words.is_empty() { range } else { format!("{range} (or {})", words.join(", ")) }
     }
 }
 
@@ -225,6 +267,12 @@ impl fmt::Display for Rule {
         let mut kinds = Vec::new();
         if self.number {
             kinds.push(format!("a number{range}"));
+        } else if self.whole && self.is_short && self.most.is_none() {
+            kinds.push(format!(
+                "a whole number from {} to {}",
+                self.least.as_ref().unwrap_or(&json!(0)),
+                u32::MAX
+            ));
         } else if self.whole {
             kinds.push(format!("a whole number{range}"));
         }

@@ -31,7 +31,7 @@ scheme = "udp"
 const BROKEN_ROUTED: &str = r#"
 protocol = "dsdv" => protocol = "dsvd" -> routing.protocol: did you mean "dsdv"? | static
 protocol = "dsdv"\n =>  @ protocol -> routing.update_period: unknown key | on_link_failure
-update_period = "15 s" => update_period = "0 s" -> routing.update_period: "0 s" is out of range | from 1 ms
+update_period = "15 s" => update_period = "0 s" -> routing.update_period: "0 s" is out of range | at least 1 ms
 update_period = "15 s" => update_period = 15 -> routing.update_period: number 15 | text with a unit
 update_period = "15 s" => metric = "etx" -> routing.metric: unknown key | update_period
 missed_updates = 3 => missed_updates = 0 -> routing.missed_updates: 0 is out of range | 1 to 1000000
