@@ -280,7 +280,7 @@ def test_user_namespaces_do(scenario, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--at", "n9:true"], "node: found 'n9'; did you mean n0? needs one of n0, n1, n2"),
+        (["--at", "n9:true"], "node: found 'n9'; did you mean \"n0\"? known: n0, n1, n2"),
         (["--at", "n1"], "--at: found 'n1'; needs NODE:COMMAND"),
         (["--at", "n1:"], "--at: found 'n1:'; needs NODE:COMMAND"),
         (["--at", "n1:echo 'a"], "its quotes are not closed"),

@@ -29,8 +29,10 @@ pub enum Place {
         /// The line.
         line: usize,
     },
-    /// An option that replaces a value, such as `--duration` or `--set topology.hops`.
+    /// An option that replaces a value, such as `--duration`.
     Override(String),
+    /// `--set` with this path.
+    Setting(String),
 }
 
 impl fmt::Display for Place {
@@ -38,6 +40,7 @@ impl fmt::Display for Place {
         match self {
             Place::Line { origin, line } => write!(f, "{origin}:{line}"),
             Place::Override(option) => f.write_str(option),
+            Place::Setting(path) => write!(f, "--set {}", shorten(path)),
         }
     }
 }

@@ -58,6 +58,7 @@ keys! {
         /// Receive window in segments. It caps the congestion window and is the first slow-start threshold (ns-2's `window_`).
         /// Default 1024 (1.5 MB; rfc), large enough not to bind, as receivers that tune their buffers keep it (Fisk and Feng, Dynamic
         /// Right-Sizing, 2001; RFC 7323 for its scale); or 20 (ns2).
+        #[schemars(extend("x-role" = "receive-window"))]
         pub window: Option<u32> [1, 1_048_576],
         /// First congestion window in segments. Default: 3 segments of 1460 bytes (RFC 5681; rfc), 2 (ns2), or
         /// 10 (RFC 6928; linux).
