@@ -18,7 +18,7 @@ use crate::config::{Config, FlowConfig};
 use crate::framelog::FrameLog;
 use crate::mac::Timing;
 use crate::measure::Measurements;
-use crate::medium::{Front, Listeners, Loads, Rows};
+use crate::medium::{Listeners, Loads, NodeOrder, Wavefront};
 use crate::node::{Node, at_node, settle};
 use crate::outages::{Outages, Sent};
 use crate::outcome::{NodeOutcome, Outcome, SeriesRow};
@@ -50,9 +50,9 @@ pub struct World {
     timing: Timing,
     listeners: Listeners,
     /// By transmitter; none unless delays go by distance.
-    fronts: Option<Vec<Front>>,
+    wavefronts: Option<Vec<Wavefront>>,
     outages: Outages,
-    rows: Rows,
+    order: NodeOrder,
     /// Each in its row.
     nodes: Vec<Node>,
     wires: Vec<Wired>,
@@ -141,11 +141,11 @@ pub fn run_logged(
 impl World {
     /// A run that has not begun.
     pub fn new(config: &Config, ties: Ties) -> World {
-        World::in_rows(config, ties, Rows::new(config))
+        World::in_order(config, ties, NodeOrder::new(config))
     }
 
-    /// The same; nodes lie in these rows.
-    fn in_rows(config: &Config, ties: Ties, rows: Rows) -> World {
+    /// The same; nodes lie in this order.
+    fn in_order(config: &Config, ties: Ties, order: NodeOrder) -> World {
         let quality = LinkQuality::new(config);
         let routes = Routes::new(config, &quality);
         let (links, timing) = quality.into_parts();
@@ -159,7 +159,7 @@ impl World {
         let measurements = Measurements::new(config, &timing, &mut nodes.0);
         let samples = Samples::new(config, &mut plan);
         let warmup = plan.add(u32::MAX, Purpose::WarmUpEnds);
-        let mut listeners = Listeners::new(config, links, &rows);
+        let mut listeners = Listeners::new(config, links, &order);
         let outages = Outages::new(&config.mobility.outages, config.nodes.len());
         let changes = build::changes(config, &mut listeners, &outages, &mut plan);
         let mut agenda = match ties {
@@ -172,35 +172,22 @@ impl World {
         for (index, slot) in notices {
             nodes.0[index as usize].stack.notify_by(slot, &mut agenda);
         }
-        let from = Time::ZERO + config.warmup;
-        agenda.arm(warmup, from, Lane::Record);
+        agenda.arm(warmup, Time::ZERO + config.warmup, Lane::Record);
         agenda.arm(Slot(samples.slot), Time::ZERO + samples.every, Lane::Record);
-        for (slot, at) in changes {
+        for (slot, at) in changes.into_iter().chain(build::starts(config, &nodes.0, &plan)) {
             agenda.arm(slot, at, Lane::Upper);
         }
-        for (index, purpose) in plan.purposes.iter().enumerate() {
-            if let Purpose::App { node, end } = purpose {
-                let flow = nodes.0[*node as usize].stack.end(*end).flow();
-                let start = Time::ZERO + config.flows[flow.index()].start;
-                agenda.arm(Slot(index as u32), start, Lane::Upper);
-            }
-        }
-        let (mut nodes, flows) = (rows.arranged(nodes.0), nodes.1);
+        let (mut nodes, flows) = (order.arranged(nodes.0), nodes.1);
         (0..).zip(&mut nodes).for_each(|(row, node)| node.mac.join(&node.stack, row));
-        let record = Recorder::new(config.nodes.len(), config.flows.len(), from)
-            .with_wires(wires.len())
-            .with_media(config);
-        let record = record.with_external(config).with_categories(config);
-        let record = if config.causes { record.with_causes(Listeners::spread(config)) } else { record };
         World {
             agenda,
-            purposes: plan.purposes.into_iter().map(|purpose| purpose.in_rows(&rows)).collect(),
-            fronts: listeners.fronts(config),
+            purposes: plan.purposes.into_iter().map(|purpose| purpose.in_rows(&order)).collect(),
+            wavefronts: listeners.wavefronts(config),
             listeners,
             outages,
-            rows,
+            order,
             nodes,
-            record,
+            record: build::recorder(config, wires.len()),
             wires,
             packets: Slab::default(),
             loads,
@@ -339,10 +326,10 @@ impl World {
 
     /// A radio takes what others of its node have for it, in the order of radios.
     fn take_over(&mut self, id: u32) {
-        let row = self.rows.of(NodeId(id));
+        let row = self.order.of(NodeId(id));
         let mut index = 0;
         while let Some(other) = self.nodes[row].stack.other_radio(index) {
-            let other = self.rows.of(other);
+            let other = self.order.of(other);
             while let Some(handle) = self.nodes[other].stack.poll_handed(NodeId(id)) {
                 self.above(row as u32, |stack, around| stack.take_over(around, handle));
             }
@@ -353,7 +340,7 @@ impl World {
     /// A node is switched off or on.
     fn switch(&mut self, slot: Slot, id: u32) {
         let off = self.outages.switch(id);
-        let row = self.rows.of(NodeId(id));
+        let row = self.order.of(NodeId(id));
         if off && self.nodes[row].radio.is_sending(self.now) {
             self.outages.note(id, Sent::Cut);
         }
@@ -394,7 +381,7 @@ impl World {
 
     /// The node of this number.
     fn node(&self, number: NodeId) -> &Node {
-        &self.nodes[self.rows.of(number)]
+        &self.nodes[self.order.of(number)]
     }
 
     /// The periodic look at the flows.
@@ -434,7 +421,7 @@ impl World {
                 });
             }
             let step = self.samples.every * self.samples.per_row;
-            self.measurements.take(now, step, &self.nodes, &self.rows, &self.record);
+            self.measurements.take(now, step, &self.nodes, &self.order, &self.record);
         }
         self.agenda.arm(Slot(self.samples.slot), now + self.samples.every, Lane::Record);
     }

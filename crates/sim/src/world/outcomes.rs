@@ -19,7 +19,7 @@ impl World {
         let flow = &self.config.flows[index];
         let base = self.samples.baseline.get(index).copied().unwrap_or_default();
         let route = self.network.flows[index];
-        let sender = self.nodes[self.rows.of(flow.source)].stack.end(route.ends[Port::Sender as usize]);
+        let sender = self.nodes[self.order.of(flow.source)].stack.end(route.ends[Port::Sender as usize]);
         let transfers = sender.app().map(App::completed).unwrap_or_default();
         let transfer_sum: f64 = transfers.iter().map(|span| span.seconds()).sum();
         let samples = progress.rtt_samples - base.rtt_samples;
@@ -64,7 +64,7 @@ impl World {
 
     pub(super) fn node_outcome(&mut self, index: usize, measured: Span) -> NodeOutcome {
         let id = NodeId(index as u32);
-        let row = self.rows.of(id);
+        let row = self.order.of(id);
         let Node { radio, mac, .. } = &self.nodes[row];
         mac.close(radio, &mut self.record, self.now);
         let queue_mean = self.record.queue_mean(id, self.now);

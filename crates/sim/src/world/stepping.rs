@@ -83,7 +83,7 @@ impl World {
             created: self.now,
             hops: 0,
         };
-        self.above(self.rows.of(packet.source) as u32, |stack, around| stack.emit(around, packet));
+        self.above(self.order.of(packet.source) as u32, |stack, around| stack.emit(around, packet));
         number
     }
 
@@ -97,7 +97,7 @@ impl World {
         self.injected += 1;
         let number = self.injected;
         let to = to.unwrap_or(NodeId::BROADCAST);
-        self.above(self.rows.of(from) as u32, |stack, around| stack.emit_frame(around, number, size, to));
+        self.above(self.order.of(from) as u32, |stack, around| stack.emit_frame(around, number, size, to));
         number
     }
 
