@@ -188,7 +188,7 @@ def test_a_summary_shows_claims_as_bars(inline):
     assert "Cells: ■ holds  x fails  ? undecided" in made.out
 
 
-def test_failures_are_told_once_and_the_exit_code_says_so(inline, monkeypatch):
+def test_failures_are_reported_once_and_the_exit_code_says_so(inline, monkeypatch):
     from multihop import _core
 
     def fail(*_):

@@ -195,7 +195,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_does_not_fit_is_told(case):
+def test_what_does_not_fit_is_reported(case):
     keys, words = WRONG[case]
     message = fails(**keys)
     for word in words:

@@ -165,7 +165,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_is_wrong_with_a_metric_is_told(case):
+def test_what_is_wrong_with_a_metric_is_reported(case):
     keys, words = WRONG[case]
     with pytest.raises(UserError) as caught:
         study(metrics={"m": keys})

@@ -160,6 +160,7 @@ fn parse<P: Parameters>(parameters: &Value) -> Result<P, Misfit> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::keys::Rule;
     use multihop_core::{FieldKind, NodeId};
 
     #[test]
@@ -176,6 +177,19 @@ mod tests {
             let scheme = entry.build(&json!({})).unwrap();
             assert!(scheme.segment_size() > 0);
             assert_eq!(find(entry.name).unwrap().summary, entry.summary);
+        }
+    }
+
+    /// A range and a default are of the row, and the one holds for the other.
+    #[test]
+    fn every_number_has_a_range_and_its_default_is_in_it() {
+        for entry in REGISTRY {
+            for (key, property) in entry.schema()["properties"].as_object().unwrap() {
+                let rule = Rule::of(property);
+                assert!(rule.is_bounded() || !rule.has_numbers(), "{key} of {}: {property}", entry.name);
+                let default = property.get("default").unwrap_or(&Value::Null);
+                assert_eq!(rule.check(default), Ok(()), "{key} of {}", entry.name);
+            }
         }
     }
 

@@ -55,7 +55,7 @@ fn lost(outcome: &Outcome) -> f64 {
 /// cuts, and nothing waits; told the bit rate,
 /// the load is about a half however full the queue is, and packets overflow it; measured, it is neither.
 #[test]
-fn what_a_base_station_is_told_is_what_it_gets() {
+fn a_base_station_carries_the_capacity_that_is_set() {
     let payload = 1460.0 / 1500.0;
     for told in [2.0, 3.0, 4.0] {
         let outcome = downloads(&format!("capacity = \"{told} Mb/s\""), 0.0);

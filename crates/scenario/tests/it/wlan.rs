@@ -144,7 +144,7 @@ fn errors(text: &str) -> Vec<(u32, u32, f64)> {
 }
 
 #[test]
-fn errors_are_of_both_directions_unless_told_otherwise() {
+fn errors_are_of_both_directions_unless_set_otherwise() {
     let expected = [(0, 1, 0.1), (1, 0, 0.1), (2, 1, 0.2), (1, 2, 0.0)];
     assert_eq!(errors(LOSSY), expected);
     for medium in ["model = \"sinr\"", "model = \"matrix\"\nquantity = \"rssi\""] {

@@ -29,16 +29,15 @@ keys! {
         /// The capacity of links.
         #[serde(flatten)]
         pub capacity: CapacityParameters,
-        /// Share of the capacity that is aimed at (`eta`). Default 0.98.
+        /// Share of the capacity that is aimed at (`eta`).
         pub utilization: f64 [0.01, 2] = 0.98,
-        /// Time in which a queue is to be gone (`delta`). Stable for round trips up to half as long again. Default "133 ms".
+        /// Time in which a queue is to be gone (`delta`). Stable for round trips up to half as long again.
         pub drain_time: Duration ["1 ms", "1 min"] = Duration(0.133),
-        /// Queueing delay that is left alone (`d_t`). On a radio it has to be above what a packet or a batch waits for the MAC. Default
-        /// "20 ms".
+        /// Queueing delay that is left alone (`d_t`). On a radio it has to be above what a packet or a batch waits for the MAC.
         pub delay_threshold: Duration ["0 s", "1 min"] = Duration(0.02),
-        /// Time over which routers measure at which rate packets leave. Default "50 ms".
+        /// Time over which routers measure at which rate packets leave.
         pub rate_window: Duration ["1 ms", "1 min"] = Duration(0.05),
-        /// Accelerates that a router lets through in a row at most before it goes by their share again. Default 5.
+        /// Accelerates that a router lets through in a row at most before it goes by their share again.
         pub token_limit: f64 [2, 1_000_000] = 5.0,
         /// The connection: repaired from selective acknowledgements, with a receive window of 1024 segments unless `window` is given.
         #[serde(flatten)]

@@ -56,29 +56,28 @@ keys! {
         /// over radios that send A-MPDUs "strict", or "printed" with probes, which is the same there: what an exchange costs besides DATA is then
         /// shared by as many packets as wait, so that what short aggregates sustain is not the maximum.
         pub reading: Option<Reading>,
-        /// ACKs report capacity and available bandwidth of the node that sends them, and the sender takes the smaller of its own and of
-        /// what its receivers reported (Eq. 11, of capacity). The ACK of 802.11 has no field for them: here they take no airtime. Default
-        /// false.
+        /// ACKs report capacity and available bandwidth of the node that sends them, and the sender takes the smaller of its own
+        /// and of what its receivers reported (Eq. 11, of capacity). The ACK of 802.11 has no field for them: here they take no
+        /// airtime.
         pub ack_report: bool,
-        /// Whole exchanges count as busy, and not only what NAVs reserve. Default false, as printed: 0.39 of the capacity is then left
-        /// of a saturated medium with packets of 1500 bytes at 11 Mb/s. Not with reading "whole".
+        /// Whole exchanges count as busy, and not only what NAVs reserve. The default is as printed: 0.39 of the capacity is then
+        /// left of a saturated medium with packets of 1500 bytes at 11 Mb/s. Not with reading "whole".
         pub full_busy: bool,
-        /// Onlookers divide by the length of the exchange that they saw last (Eqs. 7 and 8 as printed). Default false. Not with
-        /// reading "whole".
+        /// Onlookers divide by the length of the exchange that they saw last (Eqs. 7 and 8 as printed). Not with reading "whole".
         pub total_per_exchange: bool,
-        /// The latest time over which busy time counts. The paper has all since the first exchange. Default "200 ms".
+        /// The latest time over which busy time counts. The paper has all since the first exchange.
         pub estimate_over: Duration ["1 ms", "1 h"] = Duration(0.2),
-        /// Capacities are those of packets of this size, so that acknowledgements do not lower them; "0 B" for the sizes that are sent,
-        /// as printed. Default "1500 B".
+        /// Capacities are those of packets of this size, so that acknowledgements do not lower them; "0 B" for the sizes that are
+        /// sent, as printed.
         pub reference_size: Size ["0 B", "65535 B"] = Size(1500.0),
-        /// Weight of a new sample of capacity: above 0, up to 1, which keeps the last one alone. Default 0.125.
+        /// Weight of a new sample of capacity: above 0, up to 1, which keeps the last one alone.
         pub capacity_smoothing: f64 [above 0, 1] = 0.125,
-        /// The hops of a flow share the medium, so that a bit that comes to a queue costs several bits of it: the time in use over the
-        /// input of the queue, between 1 and 20. With true, spare bandwidth counts as input that costs so much, and a queue as the medium
-        /// that it takes to send it. Not in the paper. Default true.
+        /// The hops of a flow share the medium, so that a bit that comes to a queue costs several bits of it: the time in use over
+        /// the input of the queue, between 1 and 20. With true, spare bandwidth counts as input that costs so much, and a queue as
+        /// the medium that it takes to send it. Not in the paper.
         pub self_interference: bool = true,
-        /// The available bandwidth is a mean over `estimate_over`, and shows what a change did only after that. With true, gains count for
-        /// that time and a round trip together; with false, as published, for each round trip. Not in the paper. Default true.
+        /// The available bandwidth is a mean over `estimate_over`, and shows what a change did only after that. With true, gains
+        /// count for that time and a round trip together; with false, as published, for each round trip. Not in the paper.
         pub await_estimate: bool = true,
     }
 }

@@ -120,7 +120,7 @@ mod tests {
 
     /// Two data packets of one acknowledgement: their numbers and their feedback add up; of what follows a probe the last counts.
     #[test]
-    fn an_echo_adds_up_what_packets_were_told() {
+    fn an_echo_adds_up_what_was_fed_back() {
         let noted = |headers: &[EwccpHeader]| {
             let mut echo = EwccpEcho::default();
             for header in headers {

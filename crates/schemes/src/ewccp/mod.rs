@@ -42,17 +42,17 @@ keys! {
     /// A reliable transport whose window routers close by the queues of all links around, which they signal to each other.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct Ewccp {
-        /// What stands for the sum of the rates in a congested interference set, each hop counted (`psi C`): a constant, or what a node
-        /// heard and delivered in the last interval, but at least a tenth of the bit rate ("measured"). Default "constant".
+        /// What stands for the sum of the rates in a congested interference set, each hop counted (`psi C`): a constant, or what a
+        /// node heard and delivered in the last interval, but at least a tenth of the bit rate ("measured").
         pub load: SharedLoad = SharedLoad::Constant,
         /// The constant `psi C`. Default: `psi` times the bit rate of what the queue leads to.
         pub capacity: Option<BitRate> ["8 b/s", "16 Gb/s"],
-        /// Share of the bit rate that a congested interference set carries; the paper does not give it. Ignored if `capacity` is given, and
-        /// of wires, which carry all of theirs. Default 0.22: the paper's Table 1 has 2.35 Mb/s over seven hops, of which five interfere with
-        /// each other and carry 11.8 of 54 Mb/s.
+        /// Share of the bit rate that a congested interference set carries; the paper does not give it. Ignored if `capacity` is
+        /// given, and of wires, which carry all of theirs. The default is that of the paper's Table 1, which has 2.35 Mb/s over
+        /// seven hops, of which five interfere with each other and carry 11.8 of 54 Mb/s.
         pub psi: f64 [0.001, 10] = 0.22,
-        /// What opens by `alpha` segments in each control interval: what a flow sends in one, so that rates are equalised ("rates"; Eq. 16), or
-        /// its window, so that windows are (Eq. 8 as printed, "windows"). Default "rates".
+        /// What opens by `alpha` segments in each control interval: what a flow sends in one, so that rates are equalised ("rates";
+        /// Eq. 16), or its window, so that windows are (Eq. 8 as printed, "windows").
         pub law: Law = Law::Rates,
         /// Segments by which what the `law` names opens in each control interval.
         pub alpha: f64 [0, 1000] = 1.0,
@@ -82,13 +82,13 @@ keys! {
         pub probe: bool = true,
         /// Spread each window over a round trip.
         pub pacing: bool = true,
-        /// The least window, in segments. Below 1 a sender with `pacing` sends a segment in several round trips: prices of a crowded
-        /// neighbourhood ask for that, and no window of whole segments can. Without `pacing` it must be 1. The paper names none.
-        /// Default 1.
+        /// The least window, in segments. Below 1 a sender with `pacing` sends a segment in several round trips: prices of a
+        /// crowded neighbourhood ask for that, and no window of whole segments can. Without `pacing` it must be 1. The paper names
+        /// none.
         pub least_window: f64 [0.01, 1] = 1.0,
-        /// What a retransmission timeout does to the window. The paper says nothing of it; as it says it, acknowledgements alone change a
-        /// window ("keep"). Or the sender begins anew, with one segment and a probe ("probe"): then flows that lose frames to hidden
-        /// senders stay at one segment, and starve. Default "keep".
+        /// What a retransmission timeout does to the window. The paper says nothing of it; as it says it, acknowledgements alone
+        /// change a window ("keep"). Or the sender begins anew, with one segment and a probe ("probe"): then flows that lose frames
+        /// to hidden senders stay at one segment, and starve.
         pub on_timeout: OnTimeout = OnTimeout::Keep,
         /// A TCP connection, repaired from selective acknowledgements, with a congestion header of 8 bytes, and in data 4 more and the
         /// summary. Each segment is acknowledged unless `delayed_ack` is given, and `local_repairs` is 10 unless given.

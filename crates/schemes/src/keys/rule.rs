@@ -107,6 +107,11 @@ impl Rule {
         rule
     }
 
+    /// May the value be a number, with a unit or without?
+    pub fn has_numbers(&self) -> bool {
+        self.whole || self.number || self.quantity.is_some()
+    }
+
     /// Does it have a range that its type does not have already?
     pub fn is_bounded(&self) -> bool {
         self.most.is_some() || self.least.as_ref().is_some_and(|least| *least != json!(0))

@@ -31,31 +31,32 @@ keys! {
         /// divides its capacity among next hops with traffic by their weights (1 for others), and gives each a load factor of its own. A
         /// node that is listed takes its own capacity to be less, by its weight over the largest. Default: none, and one load factor.
         pub weights: BTreeMap<u32, f64>,
-        /// Time between load factors (`t_p`), in steps of 10 ms. Default "200 ms".
+        /// Time between load factors (`t_p`), in steps of 10 ms.
         pub interval: Duration ["10 ms", "1 min"] = Duration(0.2),
-        /// Share of the capacity that is aimed at (`gamma`). Default 1.
+        /// Share of the capacity that is aimed at (`gamma`).
         pub utilization: f64 [0.01, 2] = 1.0,
-        /// Share of the mean queue that counts as demand (`kappa_1`). Default 0.5.
+        /// Share of the mean queue that counts as demand (`kappa_1`).
         pub queue_share: f64 [0, 100] = 0.5,
-        /// Gain of multiplicative increase (`kappa`). Default 0.35.
+        /// Gain of multiplicative increase (`kappa`).
         pub kappa: f64 [0, 10] = 0.35,
-        /// Segments that additive increase adds in a round trip of `typical_rtt` (`alpha`), but no more than a cut takes back, which is
-        /// `1 - backoff` of the window. Default 0.1: several flows add between two cuts, and that is not to be more than a cut takes back
-        /// either. The authors' program for VCP has 1, and the limit below.
+        /// Segments that additive increase adds in a round trip of `typical_rtt` (`alpha`), but no more than a cut takes back,
+        /// which is `1 - backoff` of the window. The default is small because several flows add between two cuts, and that is not
+        /// to be more than a cut takes back either. The authors' program for VCP has 1, and the limit below.
         pub alpha: f64 [0, 1000] = 0.1,
-        /// The round-trip time at which the increase is not scaled (`t_d`). Default "100 ms".
+        /// The round-trip time at which the increase is not scaled (`t_d`).
         pub typical_rtt: Duration ["1 ms", "1 min"] = Duration(0.1),
-        /// What one acknowledgement adds is limited to between a tenth of a segment, at a window of one, and a fiftieth, at 1000, as in the
-        /// authors' program for VCP. Of small windows that is in proportion to the window, and shares do not become equal. Default false.
+        /// What one acknowledgement adds is limited to between a tenth of a segment, at a window of one, and a fiftieth, at 1000,
+        /// as in the authors' program for VCP. Of small windows that is in proportion to the window, and shares do not become
+        /// equal.
         pub limit_addition: bool,
-        /// Routers mark acknowledgements as well as data, and the sender takes the larger load factor of the two directions, so that a
-        /// queue of acknowledgements holds it back too. Costs no bytes: pure acknowledgements are ECN capable, as in RFC 5690.
-        /// Default true.
+        /// Routers mark acknowledgements as well as data, and the sender takes the larger load factor of the two directions, so
+        /// that a queue of acknowledgements holds it back too. Costs no bytes: pure acknowledgements are ECN capable, as in RFC
+        /// 5690.
         pub mark_acks: bool = true,
-        /// What is left of the window after a cut (`beta`). Default 0.875.
+        /// What is left of the window after a cut (`beta`).
         pub backoff: f64 [0.5, 1] = 0.875,
-        /// By how much less than `backoff` is left for each unit of load above one, down to a half. Default 0.5: with
-        /// the same cut at any overload, many small windows add more between two cuts than these take back, and a queue that is full stays so.
+        /// By how much less than `backoff` is left for each unit of load above one, down to a half. With the same cut at any
+        /// overload, many small windows add more between two cuts than these take back, and a queue that is full stays so.
         pub backoff_slope: f64 [0, 100] = 0.5,
         /// The connection: repaired from selective acknowledgements, with a receive window of 1024 segments unless `window` is given, and
         /// 4 more bytes in acknowledgements.

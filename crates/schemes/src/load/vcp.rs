@@ -25,7 +25,7 @@ keys! {
         /// The capacity of links.
         #[serde(flatten)]
         pub capacity: CapacityParameters,
-        /// Share of the capacity that is aimed at (`gamma_l`). Default 0.98.
+        /// Share of the capacity that is aimed at (`gamma_l`).
         pub utilization: f64 [0.01, 2] = 0.98,
         /// The connection: repaired from selective acknowledgements, with a receive window of 1024 segments unless `window` is given.
         #[serde(flatten)]

@@ -18,7 +18,7 @@ keys! {
         /// Channel busyness ratio above which all frames are marked, from 0 to 1 (never).
         pub threshold: f64 [0, 1] = 0.75,
         /// Time that the ratio is measured over: the latest, up to the instant at which a frame leaves. The paper does not give it.
-        /// Default "100 ms", about ten exchanges of 1000 bytes at 1 Mb/s. (`window` is TCP's.)
+        /// The default is about ten exchanges of 1000 bytes at 1 Mb/s. (`window` is TCP's.)
         pub busy_window: Duration ["1 ms", "1 min"] = Duration(0.1),
     }
 }

@@ -16,7 +16,7 @@ keys! {
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct ServiceDelay {
         /// Service delay above which a frame is marked. Unlike RECN's, this threshold depends on the rate and on the length of
-        /// frames. Default "30 ms", for 1000 bytes at 1 Mb/s.
+        /// frames. The default is for 1000 bytes at 1 Mb/s.
         pub threshold: Duration ["0 s", "1 h"] = Duration(0.03),
     }
 }

@@ -30,15 +30,14 @@ keys! {
         /// The capacity of links.
         #[serde(flatten)]
         pub capacity: CapacityParameters,
-        /// Time between prices (`t_p`). Default "200 ms".
+        /// Time between prices (`t_p`).
         pub interval: Duration ["10 ms", "1 min"] = Duration(0.2),
-        /// Share of the capacity that is aimed at (`gamma`): what is left empties queues. Default 0.95.
+        /// Share of the capacity that is aimed at (`gamma`): what is left empties queues.
         pub utilization: f64 [0.01, 2] = 0.95,
-        /// Rate of packets that a sender has at a price of nothing (`x_m`). At a price of p seconds it is e^(-p/T) of that. Default
-        /// "100 Mb/s".
+        /// Rate of packets that a sender has at a price of nothing (`x_m`). At a price of p seconds it is e^(-p/T) of that.
         pub max_rate: BitRate ["8 b/s", "16 Gb/s"] = BitRate(100e6),
-        /// T of that demand: how far a price must rise for a rate to fall by a factor of e. `interval` and the longest round trip together
-        /// must be within pi/2 of it, or rates swing. Default "500 ms".
+        /// T of that demand: how far a price must rise for a rate to fall by a factor of e. `interval` and the longest round trip
+        /// together must be within pi/2 of it, or rates swing.
         pub time_constant: Duration ["10 ms", "1 min"] = Duration(0.5),
         /// The connection: repaired from selective acknowledgements, with a receive window of 1024 segments unless `window` is given, and a
         /// header of 8 bytes.

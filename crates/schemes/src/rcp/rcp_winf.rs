@@ -45,20 +45,20 @@ keys! {
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct RcpWinf {
         /// The traffic that routers hold against the capacity: what is "used" of it, "arrivals" at the queue, or, as "printed" in
-        /// Eq. 28, the capacity itself, which lets the rate fall to the least one. Default "used".
+        /// Eq. 28, the capacity itself, which lets the rate fall to the least one.
         pub input: Input = Input::Used,
-        /// What a packet leaves with: the "rate", or, as "printed" in Eq. 31, the capacity. Default "rate".
+        /// What a packet leaves with: the "rate", or, as "printed" in Eq. 31, the capacity.
         pub offer: Offer = Offer::Rate,
-        /// What packets are paced by: the whole "packet", or "payload" alone as printed in Eq. 27. Default "packet".
+        /// What packets are paced by: the whole "packet", or "payload" alone as printed in Eq. 27.
         pub pacing: Pacing = Pacing::Packet,
         /// What holds a sender back besides its pace: a window of the rate times the round-trip time (Eq. 26; "paced"), or the
-        /// receiver's window alone ("open"). Default "paced".
+        /// receiver's window alone ("open").
         pub window_limit: WindowLimit = WindowLimit::Paced,
-        /// Share of the capacity that is aimed at, `C_w`. Default 0.95.
+        /// Share of the capacity that is aimed at, `C_w`.
         pub utilization: f64 [0.01, 2] = 0.95,
-        /// The least rate, in packets of `mtu` for each round trip (Eq. 30). Default 0.1.
+        /// The least rate, in packets of `mtu` for each round trip (Eq. 30).
         pub min_rate: f64 [0.000_001, 1_000_000] = 0.1,
-        /// The maximum transmission unit of Eq. 30. Default "1500 B".
+        /// The maximum transmission unit of Eq. 30.
         pub mtu: Size ["1 B", "65535 B"] = Size(1500.0),
         /// rt-Winf.
         #[serde(flatten)]

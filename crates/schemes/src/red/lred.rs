@@ -19,20 +19,21 @@ keys! {
     /// proposals of this project.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct Lred {
-        /// Mean retransmissions per frame from which on data is dropped or marked, and frames are paced (`min_th`). Default 1, a
-        /// proposal: the published value could not be verified.
-        pub min_threshold: f64 [0, 1000] = 1.0,
-        /// Mean retransmissions per frame at which the probability would be 1, were it not for `max_probability` (`max_th`). Default 4,
+        /// Mean retransmissions per frame from which on data is dropped or marked, and frames are paced (`min_th`). The default is
         /// a proposal: the published value could not be verified.
+        pub min_threshold: f64 [0, 1000] = 1.0,
+        /// Mean retransmissions per frame at which the probability would be 1, were it not for `max_probability` (`max_th`). The
+        /// default is a proposal: the published value could not be verified.
         pub max_threshold: f64 [0, 1000] = 4.0,
-        /// The greatest probability of a drop or mark (`max_P`). Default 0.5, a proposal: the published value could not be verified.
+        /// The greatest probability of a drop or mark (`max_P`). The default is a proposal: the published value could not be
+        /// verified.
         pub max_probability: f64 [0, 1] = 0.5,
-        /// Weight of the latest frame in the mean of retransmissions, which begins at 0. Default 0.125: 1/8, from memory of the paper.
+        /// Weight of the latest frame in the mean of retransmissions, which begins at 0. The default is from memory of the paper.
         pub retry_weight: f64 [above 0, 1] = 0.125,
-        /// Retransmissions that a frame counts for which the MAC gave up. Default 7, the short retry limit of the standard.
+        /// Retransmissions that a frame counts for which the MAC gave up. The default is the short retry limit of the standard.
         pub given_up_retries: u32 [0, 1000] = 7,
-        /// Adaptive pacing: while the mean is at or above `min_threshold`, the back-off before a frame is longer by the airtime of an
-        /// exchange of the frame before. Default true.
+        /// Adaptive pacing: while the mean is at or above `min_threshold`, the back-off before a frame is longer by the airtime of
+        /// an exchange of the frame before.
         pub pacing: bool = true,
         /// The connection.
         #[serde(flatten)]

@@ -39,22 +39,21 @@ keys! {
     /// The retransmission timer does not back off.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct TcpAp {
-        /// Data rate of the links. Default "2 Mb/s".
+        /// Data rate of the links.
         pub rate: BitRate ["1 kb/s", "100 Gb/s"] = BitRate(2e6),
         /// Bytes of headers, TCP to PHY, that are added to the payload of a segment, and of which an acknowledgement consists.
-        /// Default "112 B".
         pub overhead: Size ["0 B", "65535 B"] = Size(112.0),
-        /// Hops within which transmissions interfere. Default 4.
+        /// Hops within which transmissions interfere.
         pub interfering_hops: u32 [1, 1000] = 4,
-        /// What the variation of the delay is measured by: "mad", the mean absolute deviation, as in the authors' program, or "cov", the
-        /// standard deviation, as in the paper. Default "mad".
+        /// What the variation of the delay is measured by: "mad", the mean absolute deviation, as in the authors' program, or
+        /// "cov", the standard deviation, as in the paper.
         pub dispersion: DelayDispersion,
-        /// On a path of fewer hops than interfere, the delay is that of all its hops ("h", the paper) or of one ("one", the authors'
-        /// program). Default "h".
+        /// On a path of fewer hops than interfere, the delay is that of all its hops ("h", the paper) or of one ("one", the
+        /// authors' program).
         pub short: ShortPaths,
-        /// Delays of which the variation is taken. Default 50.
+        /// Delays of which the variation is taken.
         pub history: u32 [1, 10_000] = 50,
-        /// Interval between segments before there is a round-trip time. Default "50 ms".
+        /// Interval between segments before there is a round-trip time.
         pub initial_interval: Duration ["1 us", "1 min"] = Duration(0.05),
         /// The connection.
         #[serde(flatten)]

@@ -15,10 +15,10 @@ keys! {
     /// acknowledgements of late came ahead of the bandwidth, in bunches.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct TcpBbr {
-        /// The window in bandwidth-delay products while bandwidth is used and probed for. Default 2.
+        /// The window in bandwidth-delay products while bandwidth is used and probed for.
         pub window_gain: f64 [1, 100] = 2.0,
         /// The round trip of the empty path is measured anew, with four segments in flight, when nothing as short was seen for this
-        /// long. Default "10 s".
+        /// long.
         pub round_trip_window: Duration ["100 ms", "1 h"] = Duration(10.0),
         /// The connection.
         #[serde(flatten)]

@@ -23,13 +23,13 @@ keys! {
     /// is slower than Reno, it is as fast as Reno.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct TcpCubic {
-        /// `C` of RFC 9438, in segments per second cubed: how steeply the window grows. Default 0.4.
+        /// `C` of RFC 9438, in segments per second cubed: how steeply the window grows.
         pub scale: f64 [0.001, 1_000] = 0.4,
-        /// `beta_cubic` of RFC 9438: what is left of the window after a loss. Default 0.7.
+        /// `beta_cubic` of RFC 9438: what is left of the window after a loss.
         pub beta: f64 [0.1, 1] = 0.7,
         /// What is left of the window after an ECN-Echo. Default: `beta`; RFC 8511 proposes 0.85.
         pub beta_ecn: Option<f64> [0.1, 1],
-        /// Give way faster to new flows when the window is falling (RFC 9438, section 4.7). Default true.
+        /// Give way faster to new flows when the window is falling (RFC 9438, section 4.7).
         pub fast_convergence: bool = true,
         /// The first slow start: "hystart++" (RFC 9406, which RFC 9438, section 4.10, recommends) leaves it when round trips have grown by
         /// an eighth, but at least 4 and at most 16 ms; until then it opens the window as `byte_counting` says, and not by up to 8 segments for

@@ -16,13 +16,13 @@ keys! {
     /// two segments after a timeout.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct TcpVegas {
-        /// With fewer segments queued than this, the window grows. Default 1.
+        /// With fewer segments queued than this, the window grows.
         pub alpha: f64 [0, 1_000_000] = 1.0,
-        /// With more segments queued than this, the window shrinks. Default 3.
+        /// With more segments queued than this, the window shrinks.
         pub beta: f64 [0, 1_000_000] = 3.0,
-        /// With more segments queued than this, slow start ends. Default 1.
+        /// With more segments queued than this, slow start ends.
         pub gamma: f64 [0, 1_000_000] = 1.0,
-        /// One duplicate acknowledgement is enough for a segment that was sent longer ago than the fine timeout. Default true.
+        /// One duplicate acknowledgement is enough for a segment that was sent longer ago than the fine timeout.
         pub fine_timeout: bool = true,
         /// The connection.
         #[serde(flatten)]

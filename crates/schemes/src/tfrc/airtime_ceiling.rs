@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_that_is_told_is_one_of_four_exchanges() {
+    fn a_share_that_is_set_is_one_of_four_exchanges() {
         let mut ceiling = AirtimeCeiling { share: Some(0.8), ..ceiling(&station(2_000, Some(0)), None) };
         for (hops, exchanges) in [(1, 1.0), (4, 4.0), (15, 4.0)] {
             close(bps(&mut ceiling, &report(0, hops)), 0.8 * 11_680.0 / (exchanges * 7646e-6));

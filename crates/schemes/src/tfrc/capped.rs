@@ -14,8 +14,7 @@ keys! {
     /// that a chain carries best (section III.B).
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct TfrcCapped {
-        /// The most that the rate may be, in payload bits per second: what `segment_size` counts, without any header. Default
-        /// "300 kb/s".
+        /// The most that the rate may be, in payload bits per second: what `segment_size` counts, without any header.
         pub cap: BitRate ["8 b/s", "16 Gb/s"] = BitRate(300e3),
         /// The connection.
         #[serde(flatten)]

@@ -77,23 +77,22 @@ keys! {
     /// As `xcp`, but each node measures the capacity of its links, and what is left of it.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct XcpWinf {
-        /// What positive feedback gives out: the "available" bandwidth, or, as "printed" in Eq. 19, the capacity less that, so that a
-        /// full medium is given more. Default "available".
+        /// What positive feedback gives out: the "available" bandwidth, or, as "printed" in Eq. 19, the capacity less that, so that
+        /// a full medium is given more.
         pub spare: Spare,
         /// By what it is divided among packets: by the time between packets of each "flow", or by size over capacity ("cap") as
-        /// printed in Eqs. 16 to 18 and 21, which keeps flows as unequal as they are. Default "flow".
+        /// printed in Eqs. 16 to 18 and 21, which keeps flows as unequal as they are.
         pub psi: Psi,
-        /// The traffic of which a share (`gamma`) is shuffled: "input" of the queue, what is "used" of the capacity, or, as "printed",
-        /// the available bandwidth. Default "input".
+        /// The traffic of which a share (`gamma`) is shuffled: "input" of the queue, what is "used" of the capacity, or, as
+        /// "printed", the available bandwidth.
         pub shuffled: Shuffled,
         /// The throughput from which senders count what they miss: that of the "flow", or, as "printed" in Eq. 15, the capacity.
-        /// Default "flow".
         pub throughput: Throughput,
-        /// For how long the queue is watched: until half of the round trip that it does not fill has passed ("drain"), or as "printed" in
-        /// Eq. 24, which adds bytes, seconds and their inverse. Default "drain".
+        /// For how long the queue is watched: until half of the round trip that it does not fill has passed ("drain"), or as
+        /// "printed" in Eq. 24, which adds bytes, seconds and their inverse.
         pub queue_timer: QueueTimer,
-        /// A queue of so many full packets is not drained: a delayed acknowledgement releases two at once, which over few hops wait for
-        /// as long as the queue is watched. Not in the paper, whose "persistent" queue has none. Default 2.
+        /// A queue of so many full packets is not drained: a delayed acknowledgement releases two at once, which over few hops wait
+        /// for as long as the queue is watched. Not in the paper, whose "persistent" queue has none.
         pub queue_allowed: u32 [0, 10_000] = 2,
         /// rt-Winf.
         #[serde(flatten)]

@@ -149,7 +149,7 @@ fn rfc_3168_6_1_2_an_echo_at_one_segment_waits_for_the_timer() {
 /// Four segments, the first one acknowledged after 100 ms: 10 kB/s. The application began with nothing, which limits that flight
 /// (draft-cheng-iccrg-delivery-rate-estimation-00, section 3.3) and not the next one.
 #[test]
-fn deliveries_are_told_with_their_rate() {
+fn deliveries_are_reported_with_their_rate() {
     let told: Arc<Mutex<Option<Delivery>>> = Arc::default();
     let noting = Noting(Notes::default(), 4 * MSS, told.clone());
     let mut sender = TcpSender::new(TcpOptions { delivery_rate: true, ..options() }, Box::new(noting));

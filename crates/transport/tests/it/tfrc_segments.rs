@@ -121,7 +121,7 @@ impl RateCeiling for Keeping {
 }
 
 #[test]
-fn a_ceiling_is_told_of_reports_and_of_the_link() {
+fn a_ceiling_observes_reports_and_the_link() {
     let kept: Arc<Mutex<(Vec<Report>, Vec<LinkEvent>)>> = Arc::default();
     let mut sender = TfrcSender::new(TfrcOptions::rfc(SIZE), Box::new(Keeping(kept.clone())));
     assert!(sender.observes_link());

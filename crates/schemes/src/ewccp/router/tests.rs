@@ -212,7 +212,7 @@ fn what_the_receiver_knows_counts_once_the_sender_is_congested() {
 
 /// A link is told of for as long as what is told of it is believed, 300 ms, after it was last used.
 #[test]
-fn a_link_is_told_of_for_the_lifetime_after_its_use() {
+fn a_link_is_signalled_for_the_lifetime_after_its_use() {
     let mut router = EwccpRouter::new(NodeId(0), constants(), 1);
     let link = Link { from: NodeId(0), to: NodeId(1) };
     router.on_backlog(ms(0), NodeId(1), 1_600);
@@ -262,7 +262,7 @@ fn acknowledgements_pass_untouched() {
 
 /// Where links interfere two hops away, what is told is told on.
 #[test]
-fn queues_are_told_over_as_many_hops_as_asked() {
+fn queues_are_signalled_over_as_many_hops_as_asked() {
     for (hops, known) in [(1, [1, 2, 2, 0, 0]), (2, [1, 2, 2, 2, 0]), (3, [1, 2, 2, 2, 2])] {
         let mut row = Row::new(5, Constants { hops, ..constants() });
         row.wait(&[1_600]);

@@ -26,28 +26,28 @@ keys! {
     /// from notes on their slides. The published constants could not be read: no default below is verified.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct Nred {
-        /// Time over which the use of the medium is measured (`T`). Default "100 ms", unverified.
+        /// Time over which the use of the medium is measured (`T`). The default is unverified.
         pub interval: Duration ["1 ms", "1 min"] = Duration(0.1),
         /// Queue index of a medium that is always busy: the index is this times the share of time in which the node transmits,
-        /// receives, senses a signal, or has its NAV set (W/C, a bit rate over a packet's bits). Default 244, packets of 1 KiB per second
-        /// at 2 Mb/s; unverified. Only its ratios to the two thresholds matter.
+        /// receives, senses a signal, or has its NAV set (W/C, a bit rate over a packet's bits). The default is packets of 1 KiB
+        /// per second at 2 Mb/s; unverified. Only its ratios to the two thresholds matter.
         pub busy_index: f64 [0, 1_000_000_000] = 244.0,
-        /// Weight of the latest interval in the means of indices, which begin at 0 (`w_q`). Default 0.2, unverified.
+        /// Weight of the latest interval in the means of indices, which begin at 0 (`w_q`). The default is unverified.
         pub index_weight: f64 [above 0, 1] = 0.2,
-        /// Mean queue index up to which nothing is dropped or marked. Default 100, a busy share of 0.41; unverified.
+        /// Mean queue index up to which nothing is dropped or marked. The default is a busy share of 0.41; unverified.
         pub min_threshold: f64 [0, 1_000_000_000] = 100.0,
-        /// Mean queue index from which on the probability is `max_probability`. Default 240, a busy share of 0.98; unverified.
+        /// Mean queue index from which on the probability is `max_probability`. The default is a busy share of 0.98; unverified.
         pub max_threshold: f64 [0, 1_000_000_000] = 240.0,
-        /// The greatest RED probability, which a node that uses the busy medium alone applies to its packets (`max_p`). Default 0.14,
-        /// unverified.
+        /// The greatest RED probability, which a node that uses the busy medium alone applies to its packets (`max_p`). The default
+        /// is unverified.
         pub max_probability: f64 [0, 1] = 0.14,
-        /// Neighbours are notified of congestion: by a node whose mean index was above `min_threshold` at the end of two intervals, and whose
-        /// own share of the latest is above `min_own_share`. Default true; with false each node goes by what it finds itself.
+        /// Neighbours are notified of congestion: by a node whose mean index was above `min_threshold` at the end of two intervals,
+        /// and whose own share of the latest is above `min_own_share`. With false each node goes by what it finds itself.
         pub notices: bool = true,
-        /// Share of time in frames from or to a node above which it notifies of congestion (`T_util`). Default 0.1, a proposal: the
-        /// published value could not be verified.
+        /// Share of time in frames from or to a node above which it notifies of congestion (`T_util`). The default is a proposal:
+        /// the published value could not be verified.
         pub min_own_share: f64 [0, 1] = 0.1,
-        /// How long neighbours heed a notice; the next one of the same node replaces it. Default "200 ms", two intervals, so that the
+        /// How long neighbours heed a notice; the next one of the same node replaces it. The default is two intervals, so that the
         /// loss of one broadcast matters little; a proposal: the published value could not be verified.
         pub lifetime: Duration ["1 ms", "1 h"] = Duration(0.2),
         /// The connection.

@@ -52,7 +52,7 @@ fn nothing_is_dropped_up_to_the_lower_threshold_and_no_more_beyond_the_upper() {
 
 /// Above the threshold for the first time after three intervals of a busy medium.
 #[test]
-fn congestion_is_told_once_it_persists_by_who_takes_part() {
+fn congestion_is_signalled_once_it_persists_by_nodes_that_take_part() {
     let told = |parameters: &Nred, own: f64| {
         let mut node = node(parameters);
         (0..5).map(|_| node.measure(shares(1.0, own)).is_some()).collect::<Vec<_>>()
@@ -64,7 +64,7 @@ fn congestion_is_told_once_it_persists_by_who_takes_part() {
 
 /// The medium was congested, and is not any more.
 #[test]
-fn what_is_over_is_not_told() {
+fn what_is_over_is_not_signalled() {
     let mut node = after(10, 1.0, 0.5);
     assert!(node.per_index > 0.0);
     node.index = 100.0;

@@ -59,7 +59,7 @@ fn a_frame_that_succeeds_at_its_second_try() {
 }
 
 #[test]
-fn a_frame_that_is_given_up_is_told_as_dropped() {
+fn a_frame_that_is_given_up_is_reported_as_dropped() {
     let mut s = Script::new(DcfRules::IEEE, None);
     s.queues(1_000, Some(B));
     s.runs_until(1_000_000);

@@ -109,7 +109,7 @@ fn the_settling_time_is_a_weighted_mean() {
 }
 
 #[test]
-fn a_new_destination_is_told_after_twice_the_settling_time() {
+fn a_new_destination_is_advertised_after_twice_the_settling_time() {
     let mut dsdv = started(quiet());
     hear(&mut dsdv, 10.0, B, &[advert(B, 0, 4), advert(FAR, 2, 8)]);
     assert_eq!(dsdv.next_hop(FAR), Some(B), "it is used at once");
@@ -135,7 +135,7 @@ fn a_new_number_triggers_nothing_even_with_another_metric() {
 }
 
 #[test]
-fn a_shorter_way_that_was_told_before_triggers_nothing() {
+fn a_shorter_route_that_was_advertised_before_triggers_nothing() {
     let mut dsdv = started(quiet());
     hear(&mut dsdv, 10.0, B, &[advert(FAR, 2, 8)]);
     run(&mut dsdv, at(30.0)); // told: 3 hops
@@ -226,7 +226,7 @@ fn who_is_said_to_be_unreachable_speaks_at_once() {
 }
 
 #[test]
-fn a_neighbour_that_believes_in_an_old_break_is_told_better() {
+fn a_neighbour_with_an_old_break_receives_the_newer_route() {
     let mut dsdv = started(quiet());
     hear(&mut dsdv, 10.0, B, &[advert(FAR, 2, 8)]);
     run(&mut dsdv, at(30.0));

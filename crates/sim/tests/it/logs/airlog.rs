@@ -379,7 +379,7 @@ fn what_policies_tell_their_neighbours_is_captured() {
 }
 
 #[test]
-fn a_mac_header_that_is_too_short_for_80211_is_told_before_the_run() {
+fn a_mac_header_that_is_too_short_for_80211_is_reported_before_the_run() {
     let mut config = busy(DcfRules::IEEE, None);
     config.mac.rules.data_header = 27;
     let told = AirLog::new(&config, Box::new(io::sink())).err().expect("an error").to_string();

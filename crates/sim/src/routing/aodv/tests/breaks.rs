@@ -28,7 +28,7 @@ fn one_failure_loses_a_neighbour_and_all_routes_through_it() {
 }
 
 #[test]
-fn a_neighbour_that_is_lost_is_told_of_no_break_any_more() {
+fn a_neighbour_that_is_lost_receives_no_rerr_any_more() {
     let mut aodv = node(prompt());
     knows_back(&mut aodv, 1.0, A, 8, 2);
     hear(&mut aodv, 1.1, B, AodvMessage::Reply(Reply { to: C, ..reply(6, 3) }));
@@ -60,7 +60,7 @@ fn an_error_goes_to_those_who_used_the_route() {
 }
 
 #[test]
-fn who_sends_packets_without_a_route_is_told() {
+fn a_sender_without_a_route_receives_an_rerr() {
     let mut aodv = node(prompt());
     knows(&mut aodv, 1.0, B, 6, 3);
     hear(&mut aodv, 1.1, B, error(&[(D, 7)]));
@@ -92,7 +92,7 @@ fn a_failure_that_breaks_nothing_loses_its_packet_alone() {
 
 /// The ACK of a packet that came through was lost: the link counts as broken, and there is nothing to lose.
 #[test]
-fn a_break_without_a_loss_is_told_as_well() {
+fn a_break_without_a_loss_is_reported_as_well() {
     let mut aodv = node(prompt());
     knows(&mut aodv, 1.0, B, 6, 3);
     let arrived = GivenUp::Arrived { destination: D, hops: 1, route: None };

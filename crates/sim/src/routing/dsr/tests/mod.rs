@@ -291,7 +291,7 @@ fn replies_and_errors_are_passed_on_and_teach() {
 // ---- breaks ----
 
 #[test]
-fn a_break_is_told_and_goes_along_with_the_next_request() {
+fn a_break_is_reported_and_goes_along_with_the_next_request() {
     let mut dsr = node(prompt());
     knows(&mut dsr, &[ME, A, B, D]);
     assert_eq!(hear(&mut dsr, 1.0, A, error(B, D, &[B, A, ME])), [], "it has come to its end");
@@ -418,7 +418,7 @@ fn messages_are_salvaged_too_but_not_those_that_say_the_link_is_good() {
 
 /// The ACK of a packet that came through was lost: the link counts as broken, and there is nothing to save.
 #[test]
-fn a_break_without_a_loss_is_told_as_well() {
+fn a_break_without_a_loss_is_reported_as_well() {
     let mut dsr = node(prompt());
     knows(&mut dsr, &[ME, B, D]);
     let route = Some(along(&[C, A, ME, B, D], 0));
@@ -446,7 +446,7 @@ fn what_is_heard_teaches_a_way_through_the_neighbour() {
 }
 
 #[test]
-fn the_source_of_a_detour_is_told_once_a_second() {
+fn the_source_of_a_detour_receives_an_rrep_once_a_second() {
     let mut dsr = node(prompt());
     let detour = along(&[A, B, C, E, ME, D], 0);
     let mut told = |seconds: f64, from: NodeId, route: &SourceRoute| {
