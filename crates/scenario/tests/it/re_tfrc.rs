@@ -70,7 +70,7 @@ fn a_smoothed_round_trip_winds_up() {
     assert!(bps(smoothed.delivered_bytes) < 0.1e6, "{}", bps(smoothed.delivered_bytes));
 }
 
-/// Told of one hop, it takes every round trip over four for a queue; told of thirty, none.
+/// With one hop set, it takes every round trip over four for a queue; with thirty, none.
 #[test]
 fn with_more_hops_set_the_ceiling_is_higher() {
     let [short, long] =

@@ -71,11 +71,12 @@ fn the_window_stays_between_the_bounds_of_its_parameters() {
     let given = json!({ "segment_size": "1000 B", "least_window": 0.5, "window": 5, "timestamps": false });
     let mut sender = TcpScheme::control(&scheme(given));
     sender.on_opened(Span::from_ms(100));
-    let told = |probe| EwccpHeader { packets: Bits(1), feedback: u32::MAX, probe, ..EwccpHeader::default() };
+    let reported =
+        |probe| EwccpHeader { packets: Bits(1), feedback: u32::MAX, probe, ..EwccpHeader::default() };
     sender.stamp(1_000);
-    sender.on_feedback(&returned(&told(true), None));
+    sender.on_feedback(&returned(&reported(true), None));
     assert_eq!(sender.allowance().window, 5_000);
-    sender.on_feedback(&returned(&told(false), None));
+    sender.on_feedback(&returned(&reported(false), None));
     assert_eq!(sender.allowance().window, 1_000);
     // Half of a packet of 1068 bytes in 100 ms.
     assert_eq!(sender.allowance().pace, Some(Rate::from_bps(534 * 80)));

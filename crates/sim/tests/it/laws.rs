@@ -62,7 +62,7 @@ fn the_service_delay_in_a_saturated_cell_is_what_the_model_says() {
     }
 }
 
-/// TCP whose nodes write down what they are told.
+/// TCP whose nodes record what they receive.
 struct Listening {
     tcp: TcpNewReno,
     heard: Arc<Mutex<Vec<(NodeId, LinkEvent)>>>,

@@ -255,7 +255,7 @@ impl RouterPolicy for Watch {
     }
 }
 
-/// What policies are told of the bytes that wait is right whatever became of them: sent, dropped at the tail or at the head,
+/// What policies are notified of the bytes that wait is right whatever became of them: sent, dropped at the tail or at the head,
 /// purged, too old. When all is over, nothing waits.
 #[test]
 fn the_bytes_that_policies_hear_of_add_up() {

@@ -1,4 +1,4 @@
-//! Wires: what can be told without a run is what a run does, to the nanosecond and to the packet.
+//! Wires: what can be known without a run is what a run does, to the nanosecond and to the packet.
 
 mod loss;
 

@@ -1,4 +1,4 @@
-//! What breaks a route, and who is told.
+//! What breaks a route, and which nodes receive an RERR.
 
 use super::*;
 use crate::config::LocalRepair;
@@ -36,7 +36,7 @@ fn a_neighbour_that_is_lost_receives_no_rerr_any_more() {
     assert_eq!(hear(&mut aodv, 1.3, B, error(&[(D, 7)])), [Action::Purge(B)], "A used the route to D");
 }
 
-/// RFC 3561, 6.11: only routes through the sender, not newer than the error; and who used them is told.
+/// RFC 3561, 6.11: only routes through the sender, not newer than the error; and their users receive an RERR.
 #[test]
 fn an_error_goes_to_those_who_used_the_route() {
     let mut aodv = node(prompt());
@@ -55,8 +55,8 @@ fn an_error_goes_to_those_who_used_the_route() {
     knows(&mut aodv, 2.0, B, 8, 3);
     knows_back(&mut aodv, 2.0, A, 8, 1);
     hear(&mut aodv, 2.1, A, AodvMessage::Request(Request { number: 1, ..request() }));
-    let told = hear(&mut aodv, 2.2, B, error(&[(D, 9)]));
-    assert_eq!(told, [Action::Purge(B), broadcast(error(&[(D, 9)]))]);
+    let reported = hear(&mut aodv, 2.2, B, error(&[(D, 9)]));
+    assert_eq!(reported, [Action::Purge(B), broadcast(error(&[(D, 9)]))]);
 }
 
 #[test]
@@ -119,10 +119,10 @@ fn a_node_nearer_to_the_destination_repairs_as_in_ns2() {
     aodv.on_no_route(at(1.2), own(D, packets[2]));
     assert_eq!(drain(&mut aodv, at(1.2)), []);
     // It answers others with the route that it lost, which lives for ever.
-    let told = hear(&mut aodv, 1.3, A, AodvMessage::Request(Request { target_sequence: 6, ..request() }));
+    let reported = hear(&mut aodv, 1.3, A, AodvMessage::Request(Request { target_sequence: 6, ..request() }));
     let lifetime = Span::from_seconds(4_294_967_296.0);
     let answer = Reply { to: C, lifetime, hops: 4, asked: at(0.5), ..reply(6, 4) };
-    assert_eq!(told, [unicast(AodvMessage::Reply(answer), A)]);
+    assert_eq!(reported, [unicast(AodvMessage::Reply(answer), A)]);
     // What nodes behind the break answer is no better than what was lost.
     assert_eq!(hear(&mut aodv, 1.3, A, AodvMessage::Reply(reply(6, 3))), []);
     assert_eq!(aodv.way(at(1.3), D), None);
@@ -132,7 +132,7 @@ fn a_node_nearer_to_the_destination_repairs_as_in_ns2() {
 }
 
 /// A repair that began at 1.1 s asks everyone, as the distance counts as known only once the route was lost. It waits for 1.8 s, until
-/// 2.9 s, which ns-2 takes for a delay: it is over at 4 s. The route is gone then, and nobody is told.
+/// 2.9 s, which ns-2 takes for a delay: it is over at 4 s. The route is gone then, and no RERR is sent.
 #[test]
 fn a_repair_ends_late_in_ns2() {
     let mut aodv = node(AodvConfig { request_retries: 1000, ..prompt() });
@@ -149,7 +149,7 @@ fn a_repair_ends_late_in_ns2() {
 }
 
 /// RFC 3561, 6.12: one request with a new number, as far as the destination was and 2 hops more. If nothing comes of it in time,
-/// what waits is lost, and neighbours are told.
+/// what waits is lost, and neighbours receive an RERR.
 #[test]
 fn a_repair_by_the_rfc_is_over_in_time() {
     let rules = AodvConfig { local_repair: LocalRepair::Rfc, ..prompt() };
@@ -165,8 +165,11 @@ fn a_repair_by_the_rfc_is_over_in_time() {
     aodv.on_stranded(at(1.1), forwarded(D, packets[1], 4));
     aodv.on_stranded(at(1.1), forwarded(C, packets[2], 4));
     assert_eq!(drain(&mut aodv, at(1.1)), [Action::Drop(packets[2], DropCause::LinkBroken)]);
-    let told = hear(&mut aodv, 1.2, A, AodvMessage::Request(request()));
-    assert!(matches!(told[..], [Action::Broadcast(..)]), "it does not answer with what it lost: {told:?}");
+    let reported = hear(&mut aodv, 1.2, A, AodvMessage::Request(request()));
+    assert!(
+        matches!(reported[..], [Action::Broadcast(..)]),
+        "it does not answer with what it lost: {reported:?}"
+    );
     // Twice 5 hops of 30 ms.
     let done = run(&mut aodv, 1.5);
     let lost = |packet: Handle| (at(1.4), Action::Drop(packet, DropCause::NoRoute));
