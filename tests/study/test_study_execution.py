@@ -207,7 +207,9 @@ def test_runs_that_points_share_are_made_and_counted_once(tmp_path):
         assert len(result.table("summary")) == 12
     for compare in ("scheme", "warmup"):
         with Watched(bad={2}) as pool:
-            reported = last_progress(study(factors=twice, compare=compare), tmp_path / f"failing-{compare}", executor=pool)
+            reported = last_progress(
+                study(factors=twice, compare=compare), tmp_path / f"failing-{compare}", executor=pool
+            )
         assert reported == (4, 0, 2, 6)
         assert sorted(pool.seeds) == [1, 1, 2, 2, 3, 3]
 

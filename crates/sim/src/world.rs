@@ -211,7 +211,7 @@ impl World {
         }
     }
 
-    /// Runs to the end and closes the books.
+    /// Runs to the end and closes the counters.
     ///
     /// # Panics
     /// If packets are not conserved.
@@ -426,12 +426,12 @@ impl World {
         self.agenda.arm(Slot(self.samples.slot), now + self.samples.every, Lane::Record);
     }
 
-    /// Adds up what has happened until now: the books are closed then, and the time series are in the result alone.
+    /// Adds up what has happened until now: the counters are closed then, and the time series are in the result alone.
     fn count(&mut self) -> Outcome {
         self.record.conservation.queued = self.packets.under_way();
-        let books = self.record.conservation;
-        let accounted = books.delivered + books.dropped.iter().sum::<u64>() + books.queued;
-        assert_eq!(books.sent, accounted, "packets are not conserved: {books:?}");
+        let counters = self.record.conservation;
+        let accounted = counters.delivered + counters.dropped.iter().sum::<u64>() + counters.queued;
+        assert_eq!(counters.sent, accounted, "packets are not conserved: {counters:?}");
         let stuck = self.nodes.iter().position(|node| node.mac.is_stuck(&self.agenda));
         assert_eq!(stuck, None, "a station has a packet, an idle medium, and nothing that it waits for");
         let measured = self.now.since(Time::ZERO + self.config.warmup);
@@ -442,7 +442,7 @@ impl World {
             .map(|index| self.flow_outcome(index, &progress[index], &nodes, measured))
             .collect();
         let wires = self.wire_outcomes();
-        let links = self.record.nodes.iter().flat_map(crate::record::NodeBook::links).collect();
+        let links = self.record.nodes.iter().flat_map(crate::record::NodeCounters::links).collect();
         Outcome {
             seed: self.config.seed,
             measured_s: measured.seconds(),
@@ -456,7 +456,7 @@ impl World {
             series: std::mem::take(&mut self.samples.series),
             measurements: self.measurements.take_rows(),
             causes: self.record.causes_outcome(measured),
-            conservation: books,
+            conservation: counters,
         }
     }
 }

@@ -217,7 +217,7 @@ pub struct Mac {
     /// What the stack says of itself ([`Stack::observes`], [`Stack::watches`]), so that most frames of others leave it alone.
     observed: bool,
     watched: bool,
-    /// Where it lies, and its books of the medium.
+    /// Where it lies, and its counters of the medium.
     row: u32,
     busy_since: Time,
     idle_since: Time,
@@ -250,7 +250,7 @@ const _: () = assert!(
     "what frames of others change is in two cache lines"
 );
 
-/// What a MAC may touch while it handles an event: its own node's things and the run's shared books.
+/// What a MAC may touch while it handles an event: its own node's things and the run's shared counters.
 pub struct Context<'a> {
     pub now: Time,
     pub agenda: &'a mut Agenda,
@@ -341,7 +341,7 @@ impl Mac {
         }
     }
 
-    /// Books the period, busy or idle, that the end of the run cuts off.
+    /// Counts the period, busy or idle, that the end of the run cuts off.
     pub fn close(&self, radio: &Radio, record: &mut Recorder, now: Time) {
         let [busy, reserved] = self.unusable(radio, now);
         record.busy(self.row, busy);

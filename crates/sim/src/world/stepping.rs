@@ -87,7 +87,7 @@ impl World {
         number
     }
 
-    /// The same for a frame of one hop: no route is looked up, and it is in no flow's books, but in those of its sender's signalling.
+    /// The same for a frame of one hop: no route is looked up, and it is in no flow's counters, but in those of its sender's signalling.
     ///
     /// # Panics
     /// If a node is not there.
@@ -121,7 +121,7 @@ impl World {
         outcome
     }
 
-    /// Ends the run now and closes the books.
+    /// Ends the run now and closes the counters.
     ///
     /// # Errors
     /// If there is a log that cannot be written.

@@ -148,7 +148,7 @@ fn a_receiver_reports_what_its_sender_cannot_sense() {
     assert!((available("reports", 0) - available("alone", 1)).abs() < 0.2);
 }
 
-/// What the estimator of the busyness ratio makes of link events is what the simulator's books say, in a chain with hidden
+/// What the estimator of the busyness ratio makes of link events is what the simulator's counters say, in a chain with hidden
 /// terminals and under both rule sets.
 #[test]
 fn the_busyness_ratio_is_the_truth() {

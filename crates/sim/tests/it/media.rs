@@ -52,7 +52,7 @@ fn a_good_link_shows_every_frame_in_time() {
         let outcome = seconds(&mut over_wire(mbps(10), 50, scheme), 5, 65);
         let flow = &outcome.flows[0];
         let video = video(flow);
-        // The last 400 ms are still on their way for the books if they are not there, but they are: one arrives in 7 ms.
+        // The last 400 ms are still on their way for the counters if they are not there, but they are: one arrives in 7 ms.
         assert_eq!(
             (video.frames_sent, video.frames_late, video.frames_lost, video.frames_skipped),
             (1500, 0, 0, 0),

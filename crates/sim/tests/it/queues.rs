@@ -1,4 +1,4 @@
-//! Runs under queue disciplines: delays near the target, marks in place of drops, equal airtime, and books that add up.
+//! Runs under queue disciplines: delays near the target, marks in place of drops, equal airtime, and counters that add up.
 
 use crate::common::wires::{goodput, lay, mbps, tcp, wire, wired};
 use crate::common::{add_flow, chain, dropped, network, saturate, total_goodput};

@@ -103,8 +103,11 @@ fn the_time_reserved_is_booked_although_the_run_ends_in_it() {
         s.runs_until(now);
         let mut record = s.record.clone();
         s.with_mac(|mac, ctx| mac.close(ctx.radio, &mut record, ctx.now));
-        let book = &record.media_use[A.index()];
-        assert_eq!((book.busy, book.nav_only), (Span::from_us(304), Span::from_us(3_000.min(now - end))));
+        let counters = &record.media_use[A.index()];
+        assert_eq!(
+            (counters.busy, counters.nav_only),
+            (Span::from_us(304), Span::from_us(3_000.min(now - end)))
+        );
     }
 }
 

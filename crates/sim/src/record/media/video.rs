@@ -8,7 +8,7 @@ use multihop_transport::Delivered;
 
 /// Every frame that a video made.
 #[derive(Clone, Debug)]
-pub(super) struct VideoBook {
+pub(super) struct VideoCounters {
     deadline: Span,
     /// From one frame to the next.
     interval: Span,
@@ -28,10 +28,10 @@ struct Frame {
     skipped: bool,
 }
 
-impl VideoBook {
-    pub(super) fn new(video: &VideoConfig) -> VideoBook {
+impl VideoCounters {
+    pub(super) fn new(video: &VideoConfig) -> VideoCounters {
         let interval = Span::from_seconds(1.0 / video.frame_rate);
-        VideoBook { deadline: video.deadline, interval, frames: Vec::new() }
+        VideoCounters { deadline: video.deadline, interval, frames: Vec::new() }
     }
 
     /// A frame was made, of so many bytes; none if it is not sent.
@@ -135,8 +135,8 @@ mod tests {
     }
 
     /// Ten frames a second, to be shown 250 ms after they were made.
-    fn book() -> VideoBook {
-        VideoBook::new(&VideoConfig {
+    fn counters() -> VideoCounters {
+        VideoCounters::new(&VideoConfig {
             frame_rate: 10.0,
             rate_bps: 8_000.0,
             gop: 1,
@@ -147,19 +147,19 @@ mod tests {
         })
     }
 
-    /// Frames of 100 bytes made every 100 ms from 0; what arrives when, in milliseconds: first byte, number of bytes. Books are
+    /// Frames of 100 bytes made every 100 ms from 0; what arrives when, in milliseconds: first byte, number of bytes. Counters are
     /// closed at `end`.
     fn outcome(skipped: &[u64], arrivals: &[(u64, u64, u64)], end: u64) -> VideoOutcome {
-        let mut book = book();
+        let mut counters = counters();
         let mut made = 0;
         for &(now, offset, bytes) in arrivals.iter().chain(&[(end, 0, 0)]) {
             while 100 * made <= now && made < 10 {
-                book.made(if skipped.contains(&made) { 0 } else { 100 }, at(100 * made));
+                counters.made(if skipped.contains(&made) { 0 } else { 100 }, at(100 * made));
                 made += 1;
             }
-            book.delivered(Delivered { bytes, offset }, at(now));
+            counters.delivered(Delivered { bytes, offset }, at(now));
         }
-        book.outcome(|_| true, at(end))
+        counters.outcome(|_| true, at(end))
     }
 
     fn assert_close(value: f64, expected: f64) {
@@ -248,10 +248,10 @@ mod tests {
 
     #[test]
     fn frames_of_the_warm_up_do_not_count() {
-        let mut book = book();
-        (0..10).for_each(|frame| book.made(100, at(100 * frame)));
-        book.delivered(Delivered { bytes: 1_000, offset: 0 }, at(950));
-        let video = book.outcome(|made| made > at(450), at(5_000));
+        let mut counters = counters();
+        (0..10).for_each(|frame| counters.made(100, at(100 * frame)));
+        counters.delivered(Delivered { bytes: 1_000, offset: 0 }, at(950));
+        let video = counters.outcome(|made| made > at(450), at(5_000));
         assert_eq!((video.frames_sent, video.frames_on_time, video.frames_late), (5, 3, 2));
         // The player begins with the first that counts, at 750 ms.
         assert_close(video.stall_time_s, 0.200);

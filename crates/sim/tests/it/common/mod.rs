@@ -181,6 +181,10 @@ pub fn dropped(outcome: &Outcome, cause: DropCause) -> u64 {
 
 /// Every packet was delivered, or lost for one cause, or is still queued.
 pub fn check_conservation(outcome: &Outcome) {
-    let books = outcome.conservation;
-    assert_eq!(books.sent, books.delivered + books.dropped.iter().sum::<u64>() + books.queued, "{books:?}");
+    let counters = outcome.conservation;
+    assert_eq!(
+        counters.sent,
+        counters.delivered + counters.dropped.iter().sum::<u64>() + counters.queued,
+        "{counters:?}"
+    );
 }
