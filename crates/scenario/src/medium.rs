@@ -142,7 +142,7 @@ pub enum Quantity {
     Delivery,
     /// The received power. Errors and capture follow from the SINR.
     Rssi,
-    /// Both: what a link delivers while nobody else sends is as measured; carrier sense, interference and capture follow from the
+    /// Both: what a link delivers without contention is as measured; carrier sense, interference and capture follow from the
     /// received powers. A direction with a power alone is sensed, and never decoded.
     DeliveryAndRssi,
 }

@@ -188,7 +188,7 @@ impl Estimates {
     }
 
     /// What a byte that comes to the queue costs of the medium, in bytes, where `used` bytes per second of it are in use: those of
-    /// all hops of the neighbourhood, and of acknowledgements. A wire is used by nobody else.
+    /// all hops of the neighbourhood, and of acknowledgements. A wire is used by this queue alone.
     pub(crate) fn cost(&self, used: f64) -> f64 {
         if !self.parameters.self_interference || self.egress.is_wired || self.input <= 0.0 {
             return 1.0;

@@ -145,7 +145,7 @@ impl Ewccp {
             beta: self.beta,
             threshold: self.gamma.map_or(f64::from(self.tcp.segment_size()), |size| size.0),
             round: self.interval.span(),
-            // Nobody hears a wire.
+            // A wire has no neighbours.
             signalling: (!egress.is_wired).then(|| self.signalling_interval.span()),
             jitter: self.signalling_jitter,
             hops: self.signalling_hops as u8,

@@ -36,7 +36,7 @@ fn routers_have_the_constants_of_their_parameters() {
     assert_eq!((constants.header, constants.entry, constants.hops), (28, 6, 1));
     assert_eq!((constants.hashing.bits, constants.hashing.hashes), (128, 4));
     let wire = EgressQueue { is_wired: true, ..EGRESS };
-    assert_eq!(scheme(json!({})).constants(&wire).signalling, None, "nobody hears a wire");
+    assert_eq!(scheme(json!({})).constants(&wire).signalling, None, "a wire has no neighbours");
     let given = scheme(json!({
         "gamma": "3000 B", "lifetime": "1 s", "signalling_hops": 2, "signalling_interval": "50 ms",
         "signalling_header": "40 B", "entry_size": "12 B", "summary_bits": 64, "summary_hashes": 3,

@@ -254,7 +254,7 @@ mod tests {
         let mut ceiling = ceiling(&station(2_000, Some(0)), None);
         let chain = bps(&mut ceiling, &report(4_000, 7));
         sends(&mut ceiling, 6_000);
-        // Nobody passes it on: one exchange in place of five and two gains.
+        // It is not forwarded: one exchange in place of five and two gains.
         close(bps(&mut ceiling, &report(6_000, 7)), chain * (5.0 * 7646.0 + 1240.0 / 3.0) / 7646.0);
         assert_eq!(ceiling.on_report(&report(12_000, 7)), f64::INFINITY, "it leaves by a wire");
     }

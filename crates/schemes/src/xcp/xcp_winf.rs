@@ -345,7 +345,7 @@ mod tests {
         assert_eq!(asked(Throughput::Flow, 8e6, 0), 0, "no more is desired");
     }
 
-    /// A packet asks at its first node alone, and nobody grants more than what is available.
+    /// A packet asks at its first node alone, and no router grants more than what is available.
     #[test]
     fn grants_end_at_what_is_available() {
         let mut router = XcpWinf::default().policy(NodeId(0), &EGRESS).unwrap();

@@ -392,7 +392,7 @@ impl Mac {
         }
     }
 
-    /// Will its timer leave all above as it is? A frame follows after SIFS, or the DATA did not come, and nobody above observes the link.
+    /// Will its timer leave all above as it is? A frame follows after SIFS, or the DATA did not come, and no policy or estimator observes the link.
     #[inline]
     pub fn answers_by_itself(&self) -> bool {
         let by_itself =

@@ -57,7 +57,7 @@ impl Link {
         Link { place: row | (self.place & DECODABLE), ..self }
     }
 
-    /// What is left of it by the channels of its ends: all on one channel; energy, which nobody can decode, on channels that overlap
+    /// What is left of it by the channels of its ends: all on one channel; energy, which cannot be decoded, on channels that overlap
     /// in part; nothing otherwise, and nothing between radios of one node.
     pub(super) fn on_channels(&self, from: NodeId, radios: &Radios) -> Option<Link> {
         let to = NodeId(self.to);
@@ -114,7 +114,7 @@ impl Propagation {
         }
     }
 
-    /// Nobody further away than this, in metres, has a link.
+    /// No node further away than this, in metres, has a link.
     pub(super) fn limit(&self) -> f64 {
         match self {
             Propagation::Ranges { carrier_sense_range, .. } => *carrier_sense_range,

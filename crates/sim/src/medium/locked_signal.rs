@@ -3,7 +3,7 @@
 use super::{Collisions, Frame, RateErrors};
 use multihop_core::Time;
 
-/// The signal that a receiver is locked on. Most are never overlapped, and where overlaps are settled by pairs nobody counts bits: what goes
+/// The signal that a receiver is locked on. Most are never overlapped, and where overlaps are settled by pairs no bits are counted: what goes
 /// with either is in [`Disturbance`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LockedSignal {

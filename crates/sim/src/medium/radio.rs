@@ -66,7 +66,7 @@ impl Finished {
         failed_alone: false,
     };
 
-    /// Does it concern nobody but the radio?
+    /// Does it concern the radio alone?
     pub fn is_nothing(&self) -> bool {
         matches!(self.reception, Reception::NotSynchronised | Reception::Transmitting)
             && self.ignored_until == Time::ZERO

@@ -222,7 +222,7 @@ fn who_is_said_to_be_unreachable_speaks_at_once() {
     let sent = run(&mut dsdv, at(5.0));
     assert_eq!(sent, [(at(5.0), Update(vec![advert(ME, 0, 6)]), 32)]);
     hear(&mut dsdv, 6.0, B, &[advert(ME, 3, 4)]);
-    assert_eq!(dsdv.table[ME].metric, 0, "nobody tells a node how to reach itself");
+    assert_eq!(dsdv.table[ME].metric, 0, "no node advertises to another how to reach itself");
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn an_error_goes_to_those_who_used_the_route() {
     assert_eq!(
         hear(&mut aodv, 1.1, B, error(&[(D, 7)])),
         [Action::Purge(B)],
-        "nobody used it but the node itself"
+        "only the node itself used it"
     );
     assert_eq!(aodv.next_hop(D), None);
     assert_eq!(hear(&mut aodv, 1.1, B, error(&[(D, 9)])), [], "there is no route any more");
@@ -102,7 +102,7 @@ fn a_break_without_a_loss_is_reported_as_well() {
 
 // ---- repair ----
 
-/// Nearer to the destination than to the source a node holds the packet and asks, with the number that it had; it tells nobody, and
+/// Nearer to the destination than to the source a node holds the packet and asks, with the number that it had; it sends no RERR, and
 /// what waits in the interface queue stays there.
 #[test]
 fn a_node_nearer_to_the_destination_repairs_as_in_ns2() {

@@ -130,7 +130,7 @@ fn newer_routes_win_and_shorter_ones_of_the_same_age() {
 fn a_reply_goes_back_to_who_asked_and_says_who_uses_the_route() {
     let mut aodv = node(prompt());
     let passing = Reply { to: C, ..reply(6, 3) };
-    assert_eq!(hear(&mut aodv, 1.0, B, AodvMessage::Reply(passing.clone())), [], "nobody knows the way back");
+    assert_eq!(hear(&mut aodv, 1.0, B, AodvMessage::Reply(passing.clone())), [], "there is no reverse route");
     knows_back(&mut aodv, 1.0, A, 8, 2);
     let passing = Reply { sequence: 8, ..passing };
     let relayed = Reply { hops: 4, reach: 29, ..passing.clone() };
