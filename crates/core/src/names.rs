@@ -2,10 +2,20 @@
 
 use std::fmt::Display;
 
-/// The known name that is nearest to one that is not known, if one is near: few letters apart, or with the name for one of its parts, as
-/// `tcp-cubic` for `cubic`.
+/// The known name that is nearest to one that is not known, if one is near: few letters apart, or with the name for some of its parts, as
+/// `tcp-cubic` for `cubic` and `video_frames_late` for `frames_late`.
 pub fn nearest_name<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
-    let has_part = |candidate: &&str| candidate.split(['-', '_']).any(|part| part.eq_ignore_ascii_case(name));
+    let meant = name.to_lowercase();
+    let has_part = |candidate: &&str| {
+        let candidate = candidate.to_lowercase();
+        let mut places = candidate.match_indices(&meant);
+        // Whole parts: what is around them is nothing, or another part.
+        places.any(|(at, found)| {
+            let (before, after) = (&candidate[..at], &candidate[at + found.len()..]);
+            (before.is_empty() || before.ends_with(['-', '_']))
+                && (after.is_empty() || after.starts_with(['-', '_']))
+        })
+    };
     let near = 1 + name.chars().count() / 3;
     // A part that many names share says little.
     let by_part = known.clone().filter(has_part).min_by_key(|candidate| candidate.len());
@@ -96,9 +106,18 @@ mod tests {
             ("xpc", Some("xcp")),
             ("tcp", Some("xcp")),
             ("carrier-pigeon", None),
+            ("", None),
         ] {
             assert_eq!(nearest_name(name, known.iter().copied()), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn a_longer_name_is_found_by_the_shorter_one_that_it_replaced() {
+        let known = ["goodput_bps", "video_frames_late", "video_frames_lost", "video_frame_delay_p95_s"];
+        assert_eq!(nearest_name("frames_late", known.iter().copied()), Some("video_frames_late"));
+        assert_eq!(nearest_name("frame_delay_p95_s", known.iter().copied()), Some("video_frame_delay_p95_s"));
+        assert_eq!(nearest_name("rames_late", known.iter().copied()), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Airtime of A-MPDUs and of damaged frames, by numbers reckoned by hand: 65 Mb/s is 260 bits in a symbol of 4 us after 36 us, and
 //! 24 Mb/s is 96 bits after 20 us.
 
-use crate::frames::{A, B, How, UNKNOWN, Packet, ack, block_ack, data, file};
+use crate::frames::{A, B, How, Packet, UNKNOWN, ack, block_ack, data, file};
 use multihop_capture::{Address, Capture};
 use multihop_core::Span;
 use multihop_measure::{Kind, Marks, Options, Row, SnifferReport, survey};

@@ -44,11 +44,7 @@ fn an_error_goes_to_those_who_used_the_route() {
     assert_eq!(hear(&mut aodv, 1.1, A, error(&[(D, 7)])), [], "the route goes elsewhere");
     assert_eq!(hear(&mut aodv, 1.1, B, error(&[(C, 7), (D, 5)])), [], "the route is newer");
     assert_eq!(aodv.next_hop(D), Some(B));
-    assert_eq!(
-        hear(&mut aodv, 1.1, B, error(&[(D, 7)])),
-        [Action::Purge(B)],
-        "only the node itself used it"
-    );
+    assert_eq!(hear(&mut aodv, 1.1, B, error(&[(D, 7)])), [Action::Purge(B)], "only the node itself used it");
     assert_eq!(aodv.next_hop(D), None);
     assert_eq!(hear(&mut aodv, 1.1, B, error(&[(D, 9)])), [], "there is no route any more");
 
