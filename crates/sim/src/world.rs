@@ -9,28 +9,30 @@ mod lookahead;
 mod losses;
 mod outcomes;
 mod purpose;
+mod samples;
 mod stepping;
 mod wires;
 
 use crate::agenda::{Agenda, Lane, Slot};
 use crate::airlog::{AirLog, AirLogError};
-use crate::config::{Config, FlowConfig};
+use crate::config::Config;
 use crate::framelog::FrameLog;
 use crate::mac::Timing;
 use crate::measure::Measurements;
 use crate::medium::{Listeners, Loads, NodeOrder, Wavefront};
 use crate::node::{Node, at_node, settle};
 use crate::outages::{Outages, Sent};
-use crate::outcome::{NodeOutcome, Outcome, SeriesRow};
+use crate::outcome::{NodeOutcome, Outcome};
 use crate::record::Recorder;
 use crate::routing::{self, LinkQuality, Routes};
 use crate::slab::Slab;
 use crate::stack::{End, Network, Stack, Surroundings};
 use build::SlotPlan;
 pub use frames::Logs;
-use multihop_core::{NodeId, Port, Span, Time};
+use multihop_core::{NodeId, Port, Time};
 use multihop_transport::Progress;
 use purpose::Purpose;
+use samples::Samples;
 use wires::Wired;
 
 /// How the agenda is kept; results must not depend on it.
@@ -70,41 +72,6 @@ pub struct World {
     frame_log: Option<Box<FrameLog>>,
     /// Packets that came from outside.
     injected: u64,
-}
-
-/// The periodic look at the flows.
-#[derive(Clone, Debug, Default)]
-struct Samples {
-    slot: u32,
-    every: Span,
-    per_row: u64,
-    taken: u64,
-    series: Vec<SeriesRow>,
-    delivered_before: Vec<u64>,
-    sent_before: Vec<u64>,
-    window: Vec<WindowMean>,
-    rates: Vec<RateMeans>,
-    /// Senders' counters at the end of the warm-up.
-    baseline: Vec<Progress>,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct WindowMean {
-    sum: u128,
-    count: u64,
-}
-
-/// What senders that go by a rate were seen at.
-#[derive(Clone, Copy, Debug, Default)]
-struct RateMeans {
-    allowed: SampleMean,
-    loss_event: SampleMean,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct SampleMean {
-    sum: f64,
-    count: u64,
 }
 
 /// Runs a configuration to its end.
@@ -384,48 +351,6 @@ impl World {
         &self.nodes[self.order.of(number)]
     }
 
-    /// The periodic look at the flows.
-    fn sample(&mut self) {
-        let now = self.now;
-        let progress = self.progress();
-        self.samples.taken += 1;
-        if self.record.counts(now) {
-            for (mean, progress) in self.samples.window.iter_mut().zip(&progress) {
-                mean.sum += u128::from(progress.window.unwrap_or(0));
-                mean.count += u64::from(progress.window.is_some());
-            }
-            for (means, progress) in self.samples.rates.iter_mut().zip(&progress) {
-                means.allowed.add(progress.allowed_rate.map(bits));
-                means.loss_event.add(progress.loss_event_rate);
-            }
-        }
-        if self.samples.taken.is_multiple_of(self.samples.per_row) {
-            for (index, progress) in progress.iter().enumerate() {
-                let delivered = self.record.flows[index].delivered_bytes_ever;
-                let sent = self.record.flows[index].sent_bytes_ever;
-                let FlowConfig { source, destination, .. } = self.config.flows[index];
-                let next_hop = self.network.routes.next_hop(source, destination);
-                self.samples.series.push(SeriesRow {
-                    time_s: now.seconds(),
-                    flow: index as u32,
-                    delivered_bytes: delivered
-                        - std::mem::replace(&mut self.samples.delivered_before[index], delivered),
-                    sent_bytes: sent - std::mem::replace(&mut self.samples.sent_before[index], sent),
-                    rate_bps: progress.allowed_rate.map(bits),
-                    loss_event_rate: progress.loss_event_rate,
-                    window_bytes: progress.window,
-                    rtt_s: progress.rtt.map(Span::seconds),
-                    source_queue: self.node(source).stack.queue_towards(next_hop) as u32,
-                    transmission_efficiency: std::mem::take(&mut self.record.flows[index].step_efficiency)
-                        .get(),
-                });
-            }
-            let step = self.samples.every * self.samples.per_row;
-            self.measurements.take(now, step, &self.nodes, &self.order, &self.record);
-        }
-        self.agenda.arm(Slot(self.samples.slot), now + self.samples.every, Lane::Record);
-    }
-
     /// Adds up what has happened until now: the counters are closed then, and the time series are in the result alone.
     fn count(&mut self) -> Outcome {
         self.record.conservation.queued = self.packets.under_way();
@@ -461,42 +386,8 @@ impl World {
     }
 }
 
-impl SampleMean {
-    fn add(&mut self, sample: Option<f64>) {
-        self.sum += sample.unwrap_or(0.0);
-        self.count += u64::from(sample.is_some());
-    }
-
-    fn get(self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum / self.count as f64)
-    }
-}
-
-/// Bytes per second as bits per second.
-fn bits(rate: f64) -> f64 {
-    8.0 * rate
-}
-
 /// A commutative contribution to the run's fingerprint.
 fn mix(time: u64, slot: u32) -> u64 {
     let z = (time ^ u64::from(slot).rotate_left(40)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (z ^ (z >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
-}
-
-impl Samples {
-    /// Windows are looked at about every 100 ms, or oftener if the record is finer.
-    fn new(config: &Config, plan: &mut SlotPlan) -> Samples {
-        let row = config.record_interval;
-        let per_row = row.ns().div_ceil(Span::from_ms(100).ns()).max(1);
-        Samples {
-            slot: plan.add(u32::MAX - 1, Purpose::Sample).0,
-            every: Span::from_ns((row.ns() / per_row).max(1)),
-            per_row,
-            delivered_before: vec![0; config.flows.len()],
-            sent_before: vec![0; config.flows.len()],
-            window: vec![WindowMean::default(); config.flows.len()],
-            rates: vec![RateMeans::default(); config.flows.len()],
-            ..Samples::default()
-        }
-    }
 }
