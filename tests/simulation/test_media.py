@@ -27,7 +27,7 @@ scheme = "udp"
 app = { kind = "cbr", rate = "50 kb/s", packet = "500 B" }
 """
 SLOW, FAST = VIDEO.replace("RATE", "256 kb/s"), VIDEO.replace("RATE", "12 Mb/s")
-FRAMES = [name for name in TABLES["flows"] if name.startswith("frames_")]
+FRAMES = [name for name in TABLES["flows"] if name.startswith("video_frames_")]
 
 
 def test_a_video_that_fits_has_no_late_frames():

@@ -186,7 +186,7 @@ def _flow_scalars(flows: pd.DataFrame) -> dict[str, float | int]:
 def _late_ratio(column: dict[str, np.ndarray]) -> float:
     """Of the frames of all flows whose fate was decided; NaN if there are none."""
     in_time = float(np.nansum(column["video_frames_on_time"].astype(float)))
-    missed = sum(float(np.nansum(column[f"frames_{how}"].astype(float))) for how in ("late", "lost", "skipped"))
+    missed = sum(float(np.nansum(column[f"video_frames_{how}"].astype(float))) for how in ("late", "lost", "skipped"))
     return missed / (missed + in_time) if missed + in_time else _MISSING
 
 
