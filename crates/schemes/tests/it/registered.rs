@@ -53,7 +53,7 @@ fn every_connection_has_the_segments_and_the_window_that_it_is_given() {
 }
 
 #[test]
-fn datagrams_and_streams_are_told_apart() {
+fn datagrams_and_streams_are_distinguished() {
     for entry in REGISTRY {
         let scheme = entry.build(&json!({})).unwrap();
         assert_eq!(scheme.datagrams(), entry.name == "udp", "{}", entry.name);
