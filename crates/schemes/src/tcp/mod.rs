@@ -20,7 +20,8 @@ use crate::Misfit;
 use crate::quantity::{Duration, Size};
 use crate::range::{in_range, size_in_range, span_in_range};
 use multihop_transport::{
-    CongestionHeader, Controller as _, Growth, Recovery, Reno, RenoOptions, SackedAtTimeout, TcpOptions,
+    CongestionHeader, Controller as _, Growth, Recovery, Reno, RenoOptions, SackedAtTimeout, SmallQueues,
+    TcpOptions,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -70,6 +71,20 @@ pub struct TcpParameters {
     /// The receiver waits this long for a second segment before it acknowledges; "0 s" acknowledges each segment. Default
     /// "100 ms" (rfc), "40 ms" (linux) or "0 s" (ns2, and tcp-ap always).
     pub delayed_ack: Option<Duration>,
+    /// Segments that one acknowledgement stands for, if they come within `delayed_ack`; fewer acknowledgements leave more of a shared medium
+    /// to data (RFC 5690). Default 2. It opens the window more slowly in slow start, unless `byte_counting` is raised as well.
+    pub ack_every: Option<u32>,
+    /// Pace segments, once there is a round-trip sample, at Linux's rate for a window: 1.2 windows per smoothed round trip, 2 in slow start up
+    /// to half of the threshold. Default false; schemes with a pace of their own keep it.
+    pub pacing: Option<bool>,
+    /// TCP small queues (Linux): no more of the connection waits in its own node, in queues and radio, than its rate in bytes per second
+    /// shifted right by this, and at least two packets; twice that for what is sent again. 10 is about 1 ms, 8 four, 7 eight, as drivers for
+    /// Wi-Fi ask for. The rate is that of `pacing`, whether segments are paced or not. Default none: all that the window allows. On a node of
+    /// several radios, what is handed from one to another counts as gone.
+    pub pacing_shift: Option<u32>,
+    /// The most that waits there with `pacing_shift`, whatever the rate, of a connection that is not paced (Linux's `tcp_limit_output_bytes`).
+    /// Default "4 MiB".
+    pub output_limit: Option<Size>,
     /// Open the connection with SYN and SYN-ACK. Default true.
     pub handshake: Option<bool>,
     /// The timestamp option: 12 more header bytes, and a round-trip sample from every acknowledgement (RFC 7323). Default
@@ -121,6 +136,12 @@ impl TcpParameters {
         span_in_range("min_rto", self.min_rto, 0.0, 3600.0)?;
         span_in_range("max_rto", self.max_rto, 1e-3, 3600.0)?;
         span_in_range("tick", self.tick, 0.0, 1.0)?;
+        in_range("pacing_shift", self.pacing_shift, 0, 20, "bits")?;
+        size_in_range("output_limit", self.output_limit, 1.0, 1e9)?;
+        if let (Some(limit), None) = (self.output_limit, self.pacing_shift) {
+            return Err(Misfit::of("output_limit", limit, "it takes pacing_shift besides, such as 10"));
+        }
+        self.check_ack_every()?;
         let rto = self.options(Recovery::NewReno).rto;
         if rto.min > rto.max {
             let (min, max) = (rto.min.ns() as f64 / 1e9, rto.max.ns() as f64 / 1e9);
@@ -128,6 +149,17 @@ impl TcpParameters {
             return Err(Misfit::of("min_rto", value, format!("make it at most {max} s")));
         }
         Ok(())
+    }
+
+    fn check_ack_every(&self) -> Result<(), Misfit> {
+        in_range("ack_every", self.ack_every, 1, 1000, "segments")?;
+        match self.ack_every {
+            Some(every) if every > 1 && self.options(Recovery::NewReno).delayed_ack.is_none() => {
+                let remedy = "it takes a delayed_ack above 0 s, such as \"40 ms\"";
+                Err(Misfit::of("ack_every", every, remedy))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The options that these parameters mean.
@@ -146,6 +178,12 @@ impl TcpParameters {
         let unless_zero = |duration: Duration| Some(duration.span()).filter(|span| span.ns() > 0);
         set(&mut options.header, self.header.map(|header| header.bytes() as u32));
         set(&mut options.delayed_ack, self.delayed_ack.map(unless_zero));
+        set(&mut options.ack_every, self.ack_every);
+        set(&mut options.pacing, self.pacing);
+        options.small_queues = self.pacing_shift.map(|pacing_shift| SmallQueues {
+            pacing_shift,
+            limit: self.output_limit.map_or(SmallQueues::LIMIT, Size::bytes),
+        });
         set(&mut options.handshake, self.handshake);
         set(&mut options.timestamps, self.timestamps);
         set(&mut options.ecn, self.ecn);
@@ -255,6 +293,30 @@ mod tests {
         assert_eq!((options.segment_size, options.packet_size()), (1460, 1500));
         assert_eq!((plain.first_window(), options.rto.margin), (5_840, Duration(0.05).span()));
         assert_eq!(of(json!({ "min_rto": "50 ms" })).options(Recovery::Sack).rto.margin, Span::ZERO);
+    }
+
+    #[test]
+    fn what_waits_below_is_limited_on_demand() {
+        let of = |value: serde_json::Value| serde_json::from_value::<TcpParameters>(value).unwrap();
+        let small = |value| of(value).options(Recovery::Sack).small_queues;
+        assert_eq!(small(json!({ "flavour": "linux" })), None);
+        assert_eq!(
+            small(json!({ "pacing_shift": 7 })),
+            Some(SmallQueues { pacing_shift: 7, limit: 4 << 20 })
+        );
+        let given = json!({ "pacing_shift": 10, "output_limit": "64 KiB", "pacing": true, "ack_every": 8 });
+        assert_eq!(small(given.clone()), Some(SmallQueues { pacing_shift: 10, limit: 65_536 }));
+        let options = of(given).options(Recovery::Sack);
+        assert_eq!((options.pacing, options.ack_every), (true, 8));
+        let alone = of(json!({ "output_limit": "64 KiB" })).check();
+        assert_eq!(
+            alone,
+            Err(Misfit::of("output_limit", "64 KiB", "it takes pacing_shift besides, such as 10"))
+        );
+        let at_once = of(json!({ "delayed_ack": "0 s", "ack_every": 2 })).check();
+        let remedy = "it takes a delayed_ack above 0 s, such as \"40 ms\"";
+        assert_eq!(at_once, Err(Misfit::of("ack_every", 2, remedy)));
+        assert_eq!(of(json!({ "delayed_ack": "0 s", "ack_every": 1 })).check(), Ok(()));
     }
 
     #[test]

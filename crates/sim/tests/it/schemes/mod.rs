@@ -8,5 +8,6 @@ mod explicit;
 mod explicit_wired;
 mod marking;
 mod signalling;
+mod small_queues;
 mod tfrc;
 mod variants;
