@@ -1,8 +1,9 @@
 //! The table of schemes, and how one is built from parameters.
 
 use crate::{
-    Abc, Bmcc, EcnBusy, EcnFsd, EcnRts, Ewccp, Lred, MaxNet, Nred, Rcp, RcpWinf, ReTfrc, Recn, TcpAp, TcpBbr,
-    TcpCubic, TcpNewReno, TcpSack, TcpVegas, TcpWestwood, Tfrc, TfrcCapped, Udp, Vcp, Xcp, XcpB, XcpWinf,
+    Abc, Bmcc, EcnBusy, EcnFsd, EcnRts, Ewccp, Lred, MaxNet, Nred, QuickAndPlenty, Rcp, RcpWinf, ReTfrc,
+    Recn, TcpAp, TcpBbr, TcpCubic, TcpNewReno, TcpSack, TcpVegas, TcpWestwood, Tfrc, TfrcCapped, Udp, Vcp,
+    Xcp, XcpB, XcpWinf,
 };
 use crate::{Misfit, Scheme};
 use multihop_core::{Layout, nearest_name};
@@ -25,6 +26,7 @@ pub const REGISTRY: &[SchemeEntry] = &[
     SchemeEntry::of::<Tfrc>(),
     SchemeEntry::of::<TfrcCapped>(),
     SchemeEntry::of::<ReTfrc>(),
+    SchemeEntry::of::<QuickAndPlenty>(),
     SchemeEntry::of::<Recn>(),
     SchemeEntry::of::<EcnRts>(),
     SchemeEntry::of::<EcnFsd>(),

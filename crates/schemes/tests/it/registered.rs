@@ -57,7 +57,7 @@ fn datagrams_and_streams_are_told_apart() {
     for entry in REGISTRY {
         let scheme = entry.build(&json!({})).unwrap();
         assert_eq!(scheme.datagrams(), entry.name == "udp", "{}", entry.name);
-        let loses = ["udp", "tfrc", "tfrc-capped", "re-tfrc"].contains(&entry.name);
+        let loses = ["udp", "tfrc", "tfrc-capped", "re-tfrc", "quick-and-plenty"].contains(&entry.name);
         assert_eq!((scheme.reliable(), entry.reliable), (!loses, !loses), "{}", entry.name);
     }
 }
