@@ -78,8 +78,8 @@ pub struct TcpParameters {
     /// to half of the threshold. Default false; schemes with a pace of their own keep it.
     pub pacing: Option<bool>,
     /// TCP small queues (Linux): no more of the connection waits in its own node, in queues and radio, than its rate in bytes per second
-    /// shifted right by this, and at least two packets; twice that for what is sent again. 10 is about 1 ms, 8 four, 7 eight, as drivers for
-    /// Wi-Fi ask for. The rate is that of `pacing`, whether segments are paced or not. Default none: all that the window allows. On a node of
+    /// shifted right by this, and at least two packets; twice that for what is sent again. 10, TCP's default in Linux, is about 1 ms, 7, that of
+    /// mac80211, 8 ms. The rate is that of `pacing`, whether segments are paced or not. Default none: all that the window allows. On a node of
     /// several radios, what is handed from one to another counts as gone.
     pub pacing_shift: Option<u32>,
     /// The most that waits there with `pacing_shift`, whatever the rate, of a connection that is not paced (Linux's `tcp_limit_output_bytes`).
