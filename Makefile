@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build build-pgo demo test lint format test-rust test-python test-docs test-wheel wheel hunt fuzz fuzz-importers fuzz-store mutants faults audit bench bench-peers budget bench-capture bench-study validation results claims league when docs figures playground clean
+.PHONY: build build-pgo demo test lint format test-rust test-python test-docs test-wheel wheel hunt fuzz fuzz-importers fuzz-store mutants faults audit bench bench-peers budget bench-capture bench-study bench-viewer validation results claims league when docs figures playground clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -180,6 +180,10 @@ playground: build
 # A study of 1000 runs: how busy it keeps the cores, and whether kills change what it leaves.
 bench-study: build
 	$(BIN)/python benches/study.py
+
+# The viewer of frame logs with a million transmissions, in headless Chromium: until it is there, and frames per second.
+bench-viewer: build
+	$(BIN)/python benches/viewer.py
 
 # Advisories on what this is built from and runs on, and licences. Whatever cannot be reached is said, and fails.
 audit: build

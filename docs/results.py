@@ -26,7 +26,7 @@ from multihop.papers.verdicts import EXTENTS, Extent, write_verdicts
 from multihop.report.study.figures import figures
 from multihop.report.study.provenance import runs, spans
 from multihop.results.provenance import build
-from multihop.results.words import with_interval
+from multihop.results.words import markdown_table, with_interval
 from multihop.study.design import as_list
 from multihop.study.spec import Label
 
@@ -121,7 +121,7 @@ def _summary(judgements: Iterable[Judgement]) -> list[str]:
         [f"`{j.claim.id}`", j.claim.where, j.claim.says, f"**{j.verdict}**", j.summary + _impossible(j), j.whose]
         for j in judgements
     ]
-    return _table(["claim", "where", "it says", "verdict", "cells", "difference"], rows)
+    return markdown_table(["claim", "where", "it says", "verdict", "cells", "difference"], rows)
 
 
 def _study(paper: Paper, item: str, result: StudyResult, charts: Sequence[str]) -> list[str]:
@@ -158,7 +158,7 @@ def _estimates(result: StudyResult) -> list[str]:
         ]
         for index, point in enumerate(result.points)
     ]
-    return _table(heads, rows)
+    return markdown_table(heads, rows)
 
 
 def _extent(paper: Paper, item: str, result: StudyResult) -> str:
@@ -184,7 +184,7 @@ def _claim(result: StudyResult, judgement: Judgement) -> list[str]:
         return lines + _numbers(result, judgement)
     if len({verdict for _, verdict in judgement.readings}) > 1:
         rows = [[_text(label), str(verdict)] for label, verdict in judgement.readings]
-        lines += _table([_title(result, claim.per or ""), "verdict"], rows)
+        lines += markdown_table([_title(result, claim.per or ""), "verdict"], rows)
     return lines + _numbers(result, judgement) if claim.kind == "bound" else lines
 
 
@@ -213,7 +213,7 @@ def _numbers(result: StudyResult, judgement: Judgement) -> list[str]:
     return [
         f"{'; '.join(about)}. Bold where the claim holds, italic where seeds cannot tell.",
         "",
-        *_table(heads, body),
+        *markdown_table(heads, body),
     ]
 
 
@@ -235,11 +235,6 @@ def _title(result: StudyResult, factor: str) -> str:
 
 def _text(label: Label) -> str:
     return f"{label:g}" if isinstance(label, float) else str(label)
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    made = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
-    return ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads), *made, ""]
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 import shutil
 import subprocess
+from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -37,17 +39,28 @@ def in_node(playground_file):
     return run
 
 
+@contextmanager
+def chromium():
+    """Chromium of the system; None where there is none, or no driver of it."""
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if program is None or find_spec("playwright") is None:
+        yield None
+        return
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
 @pytest.fixture(scope="session")
 def browser():
     """Chromium of the system."""
-    playwright = pytest.importorskip("playwright.sync_api")
-    found = [shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")]
-    if not any(found):
-        pytest.skip("there is no Chromium")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=next(filter(None, found)), args=["--no-sandbox"])
-        yield browser
-        browser.close()
+    with chromium() as found:
+        if found is None:
+            pytest.skip("there is no Chromium, or no playwright")
+        yield found
 
 
 @pytest.fixture

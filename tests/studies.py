@@ -5,6 +5,7 @@ import io
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -119,6 +120,15 @@ def places(folder: Path) -> dict[str, Place]:
     shards = Shards(folder / "runs")
     shards.scan()
     return dict(sorted(shards.places.items()))
+
+
+def wait_for_runs(folder: Path, count: int, process: subprocess.Popen) -> None:
+    """Until so many runs are finished."""
+    end = time.monotonic() + 60
+    while len(places(folder)) < count:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def keep_only(folder: Path, contents: dict[str, bytes]) -> None:

@@ -374,6 +374,9 @@ def read_frames(
 ) -> tuple[str, dict[str, dict[str, npt.NDArray[np.int64]]], bool]:
     """Description (JSON), columns of tables, and whether the end is missing; `CaptureError` if it is no frame log."""
 
+def check_frames(data: bytes, between: tuple[int, int] | None = None, most: int = ...) -> tuple[str, bool]:
+    """Description (JSON) of a log, and whether its end is missing: `read_frames` without the memory for tables."""
+
 def capture_frames(
     path: str,
     out: str,

@@ -139,7 +139,7 @@ class Measurement:
 
     @cached_property
     def stations(self) -> pd.DataFrame:
-        """Who was heard: frames, retries, airtime_s, share, signal and service time.
+        """Stations that were heard: frames, retries, airtime_s, share, signal and service time.
 
         Service is from the first sight of a data frame to its acknowledgement.
         """

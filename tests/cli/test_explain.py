@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -293,6 +294,50 @@ def test_remedies_are_chosen_by_cause_and_change_what_they_say():
     for remedy in made:
         assert re.match(r"^[a-zA-Z]", remedy.words)
         scenario.check({"set": dict(remedy.set)})
+
+
+def test_an_aggregate_is_no_packet_and_turns_of_other_neighbours_are_a_cause(inline, tmp_path):
+    text = (SCENARIOS / "wlan-rates.toml").read_text().replace('"10 s"', '"4 s"').replace('"2 s"', '"1 s"')
+    found = explained(inline, text, tmp_path)
+    near = next(flow for flow in found["explained"] if flow["name"] == "near")
+    turns = next(cause for cause in near["causes"] if cause["kind"] == "turns")
+    assert turns["sender"] == "ap"
+    # Most of the air goes to the far one, and packets for the near one stand at the head meanwhile.
+    assert turns["others"][0][0] == "far"
+    assert turns["others"][0][1] > 0.5
+    mean = np.mean(near["goodput_bps"])
+    assert all(cause["without_bps"] is None or cause["without_bps"] > mean for cause in near["causes"])
+    # A wireless LAN has no place for wires: none are tried there.
+    assert all(remedy["verdict"] != "impossible" for remedy in near["remedies"])
+
+
+def test_turns_of_equal_airtime_are_tried_where_a_node_serves_others():
+    scenario = load(SCENARIOS / "wlan-rates.toml")
+    result = package.run(SCENARIOS / "wlan-rates.toml", duration="4 s", warmup="1 s")
+    found = explanation.of_runs([result], "udp")
+    assert found is not None
+    account = found.flows[0]
+    turns = [replace(cause, score=1.0) for cause in account.causes if cause.kind == "turns"]
+    assert len(turns) == 1
+    view = result.view
+    for overrides, tried in (({}, True), ({"set": {"mac.discipline": "stations"}}, False)):
+        made = candidates(replace(account, causes=tuple(turns)), view["nodes"], Settings(scenario, overrides, view))
+        assert any(remedy.set.get("mac.discipline") == "stations" for remedy in made) == tried
+        for remedy in made:
+            scenario.check({"set": dict(remedy.set)})
+
+
+def test_channels_are_tried_where_nodes_have_several_radios(inline, tmp_path):
+    text = (SCENARIOS / "mesh-11n.toml").read_text().replace("tcp-cubic", "recn")
+    found = explained(inline, text, tmp_path, "n0->n4")
+    (flow,) = found["explained"]
+    assert [(hop["sender"], hop["receiver"]) for hop in flow["hops"]][:4] == [
+        ("n0", "n1"),
+        ("n1/1", "n2"),
+        ("n2/1", "n3"),
+        ("n3/1", "n4"),
+    ]
+    assert all(remedy["verdict"] != "impossible" for remedy in flow["remedies"])
 
 
 def test_runs_without_the_tables_of_causes_are_not_explained():

@@ -17,7 +17,7 @@ import pytest
 
 from multihop.claims.study import Study
 from multihop.simulation.shards import Place
-from studies import break_disk, contents, keep_only, kept, overwrite, places, start, tree, write_study
+from studies import break_disk, contents, keep_only, kept, overwrite, places, start, tree, wait_for_runs, write_study
 
 #: What is said of what is damaged.
 LEFT = "left as found and passed over"
@@ -234,15 +234,6 @@ def test_a_damaged_run_of_a_comparison_is_made_again(tmp_path, inline):
     assert "1 run made, 11 were there" in done.err
     assert f"1 damaged place of runs was {LEFT}, and these runs were repeated" in done.err
     assert contents(tmp_path / "a") == before
-
-
-def wait_for_runs(folder, count, process):
-    """Until so many runs are finished."""
-    end = time.monotonic() + 60
-    while len(places(folder)) < count:
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 # Disks and clocks

@@ -151,3 +151,18 @@ def test_a_trace_has_an_event_for_each_transmission(tmp_path, logged):
     lanes = [event for event in events if event["ph"] == "X"]
     assert sorted(event["ts"] for event in lanes) == pytest.approx(sorted(frames["start"] / 1000))
     assert sum(event["dur"] for event in lanes) == pytest.approx(frames["airtime"].sum() / 1000)
+
+
+def test_a_packet_that_is_alone_in_an_aggregate_arrives_with_it(tmp_path):
+    path = tmp_path / "ax.frames"
+    multihop.run(SCENARIOS / "wlan-11ax.toml", duration="2 s", warmup="0 s", frames=path)
+    log = read(path)
+    packets = log.tables["mpdus"].groupby(["start", "from"])["outcome"].agg(["size", "sum"]).reset_index()
+    sent = log.tables["transmissions"].assign(
+        **{"from": log.tables["sorts"]["from"].to_numpy()[log.tables["transmissions"]["sort"]]}
+    )
+    both = packets.merge(sent, on=["start", "from"])
+    alone = both[(both["size"] == 1) & (both["outcome"] == 0)]
+    assert len(alone) > 10
+    assert (alone["sum"] == 0).all()
+    assert (both[both["size"] > 1]["sum"] > 0).any(), "of several, some are lost alone"

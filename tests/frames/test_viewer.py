@@ -1,5 +1,6 @@
 """The viewer in a browser: opens, zooms, follows a packet; nothing goes wrong on the console."""
 
+import itertools
 import re
 
 import pytest
@@ -41,6 +42,19 @@ def opened(browser, tmp_path, data, *, fragment="", width=1280, dark=False):
     tab.goto(file.as_uri() + fragment)
     return tab
 
+
+#: The columns of all tables, packets of aggregates as a row each.
+TABLES = """() => {
+  const { tables, sorts, aggregates } = document.querySelector(".viewer-host").viewer.model;
+  const mapped = (made, of) => Object.fromEntries(Object.entries(made).map(([key, value]) => [key, of(value)]));
+  const { start, sort } = tables.transmissions.columns;
+  const mpdus = { start: [], from: [], flow: [], carries: [], packet: [], outcome: [] };
+  start.forEach((at, row) => aggregates.of(row).forEach((packet) => {
+    const all = { start: at, from: sorts.from[sort[row]], ...packet };
+    Object.entries(all).forEach(([column, value]) => mpdus[column].push(value));
+  }));
+  return { ...mapped(tables, (table) => mapped(table.columns, (values) => Array.from(values))), mpdus };
+}"""
 
 #: What one can use, and has no name.
 NAMELESS = """() => [...document.querySelectorAll("button, select, input, canvas")]
@@ -137,12 +151,67 @@ def test_many_nodes_are_scrolled_through_and_paper_is_white(browser, tmp_path):
     assert tab.said == []
 
 
+@pytest.mark.parametrize("width", [1280, 400])
+def test_the_axis_has_labels_that_are_apart(browser, tmp_path, log, width):
+    tab = opened(browser, tmp_path, log.read_bytes(), width=width)
+    tab.wait_for_selector(".viewer canvas")
+    for length in (5e9, 1.3e8, 2e4, 1e3):
+        labels = tab.evaluate(
+            """(length) => {
+          const { viewer } = document.querySelector(".viewer-host");
+          viewer.show(1.1e9, 1.1e9 + length);
+          const canvas = CanvasRenderingContext2D.prototype;
+          const { fillText } = canvas;
+          const found = [];
+          canvas.fillText = function (text, x, y) {
+            const half = this.measureText(text).width / 2;
+            const isLabel = this.canvas === viewer.canvas && this.textAlign === "center";
+            if (isLabel) found.push([Number(text), x - half, x + half]);
+            fillText.call(this, text, x, y);
+          };
+          viewer.drawNow();
+          canvas.fillText = fillText;
+          return found;
+        }""",
+            length,
+        )
+        assert (1 if width == 400 else 8) <= len(labels) <= 30
+        for (one, _, right), (other, left, _) in itertools.pairwise(labels):
+            assert one < other
+            assert left - right > 20
+
+
 def test_lanes_add_up_as_the_log_does(browser, tmp_path, log):
     tab = opened(browser, tmp_path, log.read_bytes())
     tab.wait_for_selector(".viewer canvas")
-    sums = tab.evaluate("Array.from(document.querySelector('.viewer-host').viewer.model.airtime)")
+    sums = tab.evaluate("document.querySelector('.viewer-host').viewer.model.lane.map((lane) => lane.airtime)")
     frames = multihop.frames(log)
     assert sums == [frames.loc[frames["from"] == name, "airtime"].sum() for name in ("n0", "n1", "n2")]
+
+
+def test_a_packet_of_an_aggregate_has_a_fate_of_its_own(browser, tmp_path):
+    path = tmp_path / "ax.frames"
+    multihop.run(SCENARIOS / "wlan-11ax.toml", duration="2 s", warmup="0 s", frames=path)
+    log = read(path)
+    packets = log.in_words(log.tables["mpdus"])
+    lost = packets[(packets["outcome"] == "channel") & (packets["carries"] == "data")].iloc[0]
+    again = packets[
+        (packets["packet"] == lost.packet) & (packets["flow"] == lost.flow) & (packets["carries"] == "data")
+    ]
+    arrived = again[again["outcome"] == "arrived"].iloc[0]
+    together = (packets["start"] == lost.start).sum()
+    assert arrived.start > lost.start
+    tab = opened(browser, tmp_path, path.read_bytes())
+    tab.wait_for_selector(".viewer canvas")
+    search = tab.get_by_role("searchbox")
+    search.fill(f"{lost.flow}#{lost.packet}")
+    search.press("Enter")
+    lines = tab.locator(".viewer-words li").all_inner_texts()
+    first = next(line for line in lines if line.startswith(f"{lost.start / 1e9:.6f} s"))
+    assert f"DATA of packet {lost.packet} of {lost.flow} and {together - 1} more" in first
+    assert "but this packet was lost to noise" in first
+    delivered = next(line for line in lines if "It was delivered" in line)
+    assert float(delivered.split()[0]) > arrived.start / 1e9
 
 
 @pytest.mark.parametrize("scenario", ["wlan-11ac", "mesh-demo", "aodv-chain", "wlan-rates"])
@@ -151,11 +220,7 @@ def test_the_page_reads_what_python_reads(browser, tmp_path, scenario):
     multihop.run(SCENARIOS / f"{scenario}.toml", duration="3 s", warmup="0 s", frames=path)
     tab = opened(browser, tmp_path, path.read_bytes())
     tab.wait_for_selector(".viewer canvas")
-    tables = tab.evaluate("""() => {
-      const { tables } = document.querySelector(".viewer-host").viewer.model;
-      const mapped = (made, of) => Object.fromEntries(Object.entries(made).map(([key, value]) => [key, of(value)]));
-      return mapped(tables, (table) => mapped(table.columns, (values) => Array.from(values)));
-    }""")
+    tables = tab.evaluate(TABLES)
     log = read(path)
     assert len(log.tables["transmissions"]) > 1000
     for name, table in log.tables.items():

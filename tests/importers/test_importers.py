@@ -301,7 +301,7 @@ def test_real_meshes(data, name, options, kept):
     if kept is not None:
         assert imported.nodes == kept
     view = multihop.check(imported.text)
-    assert len({radio.get("node", index) for index, radio in enumerate(view["nodes"])}) == imported.nodes
+    assert len({radio["node"] for radio in view["nodes"]}) == imported.nodes
     assert all(flow["path"] for flow in view["flows"])
 
 

@@ -1,4 +1,4 @@
-"""Nodes with several radios, where a file tells them apart."""
+"""Nodes with several radios, where a file distinguishes them."""
 
 import tomllib
 
@@ -56,7 +56,7 @@ def test_channels_of_a_file_are_those_of_the_scenario(tmp_path):
     imported = scenario(tmp_path, PARALLEL, Plan(standard="802.11n"), name="links.csv")
     radios, links = topology(imported)
     assert radios == {"a": [36, 149], "b": [36, 149], "c": [149]}
-    assert links["a", "b"], links["a/1", "b/1"] == (0.9, 0.6)
+    assert (links["a", "b"], links["a/1", "b/1"]) == (0.9, 0.6)
     assert links["b/1", "c"] == 1.0
     assert imported.parallel == 2
     assert imported.links == 6
@@ -94,6 +94,14 @@ def test_what_one_radio_hears_and_another_does_not_connects_nobody(tmp_path):
     rows = "source,target,delivery,reverse_delivery,channel\na,b,1,1,36\nb,c,1,0,36\nb,c,0,1,149\n"
     imported = scenario(tmp_path, rows, Plan(standard="802.11n"), name="links.csv")
     assert set(topology(imported)[0]) == {"a", "b"}
+
+
+def test_what_is_left_out_is_said_where_one_channel_is_left(tmp_path):
+    # The other channel is another network: of the one that is kept, both ends list their link.
+    rows = OLSR.replace("b,c,", "d,e,") + "b,f,wlan0-adhoc-2,1,1,26000,3\n"
+    imported = scenario(tmp_path, rows, name="links.csv")
+    assert topology(imported)[0] == {"a": [], "b": [], "f": []}
+    assert imported.left_out["parallel or repeated directions (the best one stays)"] == 2
 
 
 def test_links_are_weak_by_radio(tmp_path):

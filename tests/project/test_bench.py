@@ -107,6 +107,19 @@ def test_an_unknown_scenario_is_a_clean_error():
     assert "Traceback" not in done.stderr
 
 
+def test_a_quick_viewer_opens_and_moves(browser, tmp_path):
+    assert browser, "the bench has one of its own"
+    out, page = tmp_path / "viewer.json", tmp_path / "viewer.md"
+    done = bench("--quick", "--only", "grid-10", "--json", out, "--markdown", page, program="viewer.py")
+    assert done.returncode == 0, done.stderr
+    (sample,) = json.loads(out.read_text())["samples"]
+    assert sample["transmissions"] > 10_000
+    assert 0 < sample["open_cpu_s"] < 10
+    assert len(sample["moved"]) == 10
+    assert all(0 < moved["cpu_ms"] < 1000 and 0 < moved["frames_per_s"] < 200 for moved in sample["moved"])
+    assert f"{sample['transmissions']:,}" in page.read_text()
+
+
 def test_quick_captures_are_measured_whole(tmp_path):
     out, page = tmp_path / "capture.json", tmp_path / "capture.md"
     done = bench("--quick", "--json", out, "--markdown", page, program="capture.py")

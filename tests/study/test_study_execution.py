@@ -17,7 +17,7 @@ import multihop
 from multihop.base.errors import OutputError, UserError
 from multihop.claims.study import Study
 from multihop.study.execution import execute
-from studies import NETWORK, STUDY, keep_only, kept, places, start, study, tree, write_study
+from studies import NETWORK, STUDY, keep_only, kept, start, study, tree, wait_for_runs, write_study
 
 #: A hundred runs that take a few seconds: time to be killed in.
 LONG = STUDY.replace("seeds = 3", 'seeds = 25\nset = { duration = "30 s" }')
@@ -403,15 +403,6 @@ def test_two_processes_may_run_the_same_study(tmp_path):
 
 
 # Whatever ends it
-
-
-def wait_for_runs(folder, count, process):
-    """Until so many runs are finished."""
-    end = time.monotonic() + 60
-    while len(places(folder)) < count:
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def assert_same_where_both(runs, whole):

@@ -21,14 +21,14 @@ pub trait Header: Sized {
     /// Writes the header into [`Header::LEN`] bytes of zeros.
     fn emit(&self, bytes: &mut [u8]);
 
-    /// The header in these bytes; none if they are too few, or of another type.
+    /// The header in these bytes; none if they are of another length or type.
     fn parse(bytes: &[u8]) -> Option<Self>;
 }
 
 /// What a header looks like.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Layout {
-    /// What its fields are named after: `xcp`, as in `multihop.xcp.feedback`.
+    /// What its fields are named after: `xcp`, as in `multihop.xcp.delta`.
     pub name: &'static str,
     /// What it is, in a line.
     pub title: &'static str,

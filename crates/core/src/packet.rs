@@ -210,11 +210,6 @@ impl Packet {
         self.flow == FlowId::ROUTING
     }
 
-    /// Do routers of a scheme signal something to each other?
-    pub fn is_signalling(&self) -> bool {
-        self.flow == FlowId::SIGNALLING
-    }
-
     /// Is it of address resolution? A request goes from the port of senders to that of receivers, a reply back.
     pub fn is_arp(&self) -> bool {
         self.flow == FlowId::ARP
@@ -324,7 +319,9 @@ impl DropCause {
             DropCause::HopLimit => {
                 "it took more hops than packets may, or came back to the node that sent it first"
             }
-            DropCause::Lifetime => "it waited in the interface queue for longer than `mac.lifetime`",
+            DropCause::Lifetime => {
+                "it waited in the interface queue, and below it, for longer than `mac.lifetime`"
+            }
             DropCause::Aqm => {
                 "the queue discipline, `fq-codel` or `stations`, found that packets wait too long"
             }

@@ -99,6 +99,9 @@ struct Memory {
     before: i64,
 }
 
+/// Guesses are nearer to zero than this: 36 years in nanoseconds.
+const FARTHEST: u64 = 1 << 60;
+
 impl Memory {
     fn new(coding: Coding) -> Memory {
         Memory { coding, last: Vec::new(), before: -1 }
@@ -116,8 +119,11 @@ impl Memory {
     /// What a value should be.
     fn guess(&mut self, key: i64, count: i64) -> Option<i64> {
         let key = if self.coding == Coding::Follows { self.before } else { key };
-        let last = self.at(key)?;
-        Some(last.value.wrapping_add(count.wrapping_sub(last.count).wrapping_mul(last.step)))
+        let last = *self.at(key)?;
+        let paced = count.checked_sub(last.count).and_then(|more| more.checked_mul(last.step));
+        let guess = paced.and_then(|more| last.value.checked_add(more));
+        // What is far from every value would leave a difference that a number cannot say.
+        Some(guess.filter(|guess| guess.unsigned_abs() < FARTHEST).unwrap_or(last.value))
     }
 
     fn keep(&mut self, key: i64, count: i64, value: i64) -> Option<()> {

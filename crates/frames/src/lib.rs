@@ -43,7 +43,7 @@ mod writer;
 pub use coding::Coding;
 pub use head::{Flow, Head, Node};
 pub use layout::{Column, Table};
-pub use reader::{Columns, FrameLog, ReadError, Window, cut, read, sizes};
+pub use reader::{Columns, FrameLog, ReadError, Window, check, cut, read, sizes};
 pub use timeline::{Mpdu, Sort, Transmission};
 pub use writer::{Summary, Writer};
 

@@ -2,7 +2,7 @@
 //! of the whole.
 //!
 //! A DEFLATE of this crate's streams took four times as long as everything else that writes a log, and at least one bit for each byte, where
-//! most bytes are what was expected and tell next to nothing.
+//! most bytes are as expected and carry almost no information.
 
 use crate::coding::{put, take};
 

@@ -69,6 +69,30 @@ impl FrameLog {
 /// # Errors
 /// If it is no frame log, is damaged, or has too many transmissions. One that is cut short is none: its whole blocks are read.
 pub fn read(bytes: &[u8], window: Option<Window>, most: u64) -> Result<FrameLog, ReadError> {
+    walk(bytes, window, most, |_| ())
+}
+
+/// The same without the rows: reads everything and keeps no more than what later blocks need.
+///
+/// # Errors
+/// As [`read`].
+pub fn check(bytes: &[u8], window: Option<Window>, most: u64) -> Result<FrameLog, ReadError> {
+    walk(bytes, window, most, |tables| {
+        for (table, _) in TABLES {
+            if table != Table::Sorts {
+                tables[table as usize].0.iter_mut().for_each(Vec::clear);
+            }
+        }
+    })
+}
+
+/// Reads block by block; after each, something may be done with the rows that there are.
+fn walk(
+    bytes: &[u8],
+    window: Option<Window>,
+    most: u64,
+    done: impl Fn(&mut [Columns; TABLES.len()]),
+) -> Result<FrameLog, ReadError> {
     let blocks = blocks(body(bytes)?);
     let mut log = FrameLog { cut_short: true, ..FrameLog::default() };
     for (table, _) in TABLES {
@@ -99,6 +123,7 @@ pub fn read(bytes: &[u8], window: Option<Window>, most: u64) -> Result<FrameLog,
             _ => {
                 let model = model.as_mut().ok_or(damaged)?;
                 decode(block, model, &mut sets, &mut log.tables).ok_or(damaged)?;
+                done(&mut log.tables);
             }
         }
     }

@@ -1,7 +1,8 @@
 //! What is written is read; what is damaged says so.
 
 use multihop_frames::{
-    Columns, Flow, FrameLog, Head, Mpdu, ReadError, Sort, Table, Transmission, Writer, cut, read, sizes,
+    Columns, Flow, FrameLog, Head, Mpdu, ReadError, Sort, Table, Transmission, Writer, check, cut, read,
+    sizes,
 };
 use proptest::prelude::*;
 
@@ -167,23 +168,7 @@ proptest! {
     fn tables_without_a_model_come_back(
         drops in prop::collection::vec((-1..4_i64, 0..3_i64, any::<i32>(), 0..1_i64 << 50), 1..100),
     ) {
-        let mut bytes = Vec::new();
-        let mut writer = Writer::new(&mut bytes, &head()).unwrap();
-        for (flow, carries, number, time) in &drops {
-            writer.row(Table::Drops, [*flow, *carries, 2, 1, (*number).into(), *time]).unwrap();
-            writer.row(Table::Windows, [*time, carries % 3, (*number).into(), time / 3, 0]).unwrap();
-            writer.row(Table::Places, [*time, *carries, (*number).into(), -5, 1]).unwrap();
-        }
-        writer.finish().unwrap();
-        let log = read(&bytes, None, MOST).unwrap();
-        let column = |table: Table, name: &str| log.column(table, name).to_vec();
-        let times: Vec<i64> = drops.iter().map(|drop| drop.3).collect();
-        prop_assert_eq!(column(Table::Drops, "time"), times.clone());
-        prop_assert_eq!(column(Table::Windows, "time"), times.clone());
-        prop_assert_eq!(column(Table::Windows, "rtt"), times.iter().map(|time| time / 3).collect::<Vec<_>>());
-        prop_assert_eq!(column(Table::Drops, "flow"), drops.iter().map(|drop| drop.0).collect::<Vec<_>>());
-        prop_assert_eq!(column(Table::Drops, "packet"), drops.iter().map(|drop| drop.2.into()).collect::<Vec<i64>>());
-        prop_assert_eq!(column(Table::Places, "x"), drops.iter().map(|drop| drop.2.into()).collect::<Vec<i64>>());
+        come_back(&drops);
     }
 
     #[test]
@@ -193,9 +178,41 @@ proptest! {
         bytes.truncate(8);
         let at = at.min(whole.len() - bytes.len());
         whole[at..at + bytes.len()].copy_from_slice(&bytes);
-        let _ = read(&whole, None, 1000);
+        let found = read(&whole, None, 1000);
+        prop_assert_eq!(check(&whole, None, 1000).err(), found.err());
         let _ = sizes(&whole);
     }
+}
+
+/// Flow, what it carries, number and time of each row, in three tables without a model.
+fn come_back(drops: &[(i64, i64, i32, i64)]) {
+    let mut bytes = Vec::new();
+    let mut writer = Writer::new(&mut bytes, &head()).unwrap();
+    for (flow, carries, number, time) in drops {
+        writer.row(Table::Drops, [*flow, *carries, 2, 1, (*number).into(), *time]).unwrap();
+        writer.row(Table::Windows, [*time, carries % 3, (*number).into(), time / 3, 0]).unwrap();
+        writer.row(Table::Places, [*time, *carries, (*number).into(), -5, 1]).unwrap();
+    }
+    writer.finish().unwrap();
+    let log = read(&bytes, None, MOST).unwrap();
+    let column = |table: Table, name: &str| log.column(table, name).to_vec();
+    let times: Vec<i64> = drops.iter().map(|drop| drop.3).collect();
+    assert_eq!(column(Table::Drops, "time"), times);
+    assert_eq!(column(Table::Windows, "time"), times);
+    assert_eq!(column(Table::Windows, "rtt"), times.iter().map(|time| time / 3).collect::<Vec<_>>());
+    assert_eq!(column(Table::Drops, "flow"), drops.iter().map(|drop| drop.0).collect::<Vec<_>>());
+    assert_eq!(column(Table::Drops, "packet"), drops.iter().map(|drop| drop.2.into()).collect::<Vec<i64>>());
+    assert_eq!(column(Table::Places, "x"), drops.iter().map(|drop| drop.2.into()).collect::<Vec<i64>>());
+}
+
+/// Packet numbers that leap lead what is expected next beyond all times: the difference to it would not fit.
+#[test]
+fn wild_numbers_come_back() {
+    come_back(&[
+        (-1, 0, -1_553_305_744, 235_884_009_750_251),
+        (-1, 0, -1_552_856_665, 1_021_164_707_507_336),
+        (-1, 0, 1_084_256_812, 0),
+    ]);
 }
 
 #[test]
@@ -223,6 +240,17 @@ fn a_window_reads_the_blocks_that_overlap_it() {
     assert!(part.len() < bytes.len() / 2, "{} of {} bytes", part.len(), bytes.len());
     assert_eq!(read(&part, None, MOST).unwrap().tables, some.tables);
     assert_eq!(read(&bytes, None, 10).unwrap_err(), ReadError::TooMany { found: 100_000, most: 10 });
+}
+
+#[test]
+fn what_is_checked_is_not_kept() {
+    let bytes = log(&exchanges(100_000));
+    let [kept, checked] = [read(&bytes, None, MOST).unwrap(), check(&bytes, None, MOST).unwrap()];
+    assert_eq!((&checked.head, checked.cut_short), (&kept.head, kept.cut_short));
+    assert_eq!(checked.column(Table::Sorts, "from"), kept.column(Table::Sorts, "from"));
+    assert_eq!(checked.column(Table::Transmissions, "start").len(), 0);
+    assert!(check(&bytes[..bytes.len() - 40], None, MOST).unwrap().cut_short);
+    assert_eq!(check(&bytes, None, 10).unwrap_err(), ReadError::TooMany { found: 100_000, most: 10 });
 }
 
 #[test]

@@ -37,7 +37,8 @@ pub use models::{Contention, ContentionDelay, LinkCapacity, ServiceTimes, Succes
 pub use phy_times::PhyTimes;
 pub use policy::{Departure, EgressQueue, Hop, Notice, QueueEvent, RouterPolicy, Verdict};
 pub use queue::{
-    Arrival, CodelOptions, Discipline, FqCodelOptions, InterfaceQueue, Priority, Queued, StationsOptions,
+    Adaptation, AirtimeLimits, Arrival, CodelOptions, Discipline, FqCodelOptions, InterfaceQueue, LinkState,
+    Priority, Queued, SlowStations, StationsOptions,
 };
 pub use rate_control::{
     AVERAGE_BYTES, Algorithm, Attempted, Candidate, Chain, RateControl, RateTable, Stage,

@@ -5,11 +5,15 @@ use multihop_core::{Span, Time};
 /// Steps of up to so much are the latency of the host, which stamps a frame when it gets around to it.
 const LATENCY: Span = Span::from_ms(500);
 
+/// A host whose stamps step back by more is not late: its clock was set.
+const SET_BACK: Span = Span::from_ms(1_000);
+
 /// Makes one time line of the stamps of records, which the host wrote, and of the timer of the receiving radio (TSFT), which is
 /// exact but may be set anew whenever the radio hears a beacon.
 ///
 /// Where there is a timer its differences count; the host's stamps say where the line begins, and where it goes on after a step of
-/// the timer. Without a timer the host's stamps are taken as they are, but never backwards.
+/// the timer. Without a timer the host's stamps are taken as they are, but never backwards. Where the host's clock was set back, the line goes on from
+/// where it was.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
     /// Host stamp and timer, in nanoseconds, at the last setting.
@@ -20,6 +24,8 @@ pub struct Clock {
     /// Times that the host's stamps went backwards.
     pub backward: u64,
     host: Option<u64>,
+    /// By how much the host's clock was set back until now, in nanoseconds.
+    set_back: u64,
 }
 
 impl Clock {
@@ -30,8 +36,12 @@ impl Clock {
             && now < before
         {
             self.backward += 1;
+            if before - now > SET_BACK.ns() {
+                self.set_back = self.set_back.saturating_add(before - now);
+            }
         }
         self.host = host.or(self.host);
+        let host = host.map(|host| host.saturating_add(self.set_back));
         let instant = match (host, timer_ns) {
             (Some(host), Some(timer)) => self.by_timer(host, timer),
             (None, Some(timer)) => self.by_timer(timer, timer),
@@ -85,6 +95,23 @@ mod tests {
         assert_eq!(clock.read(Some(at(1_200)), None), Some(at(1_200)));
         assert_eq!(clock.backward, 1);
         assert_eq!(clock.read(None, None), None);
+    }
+
+    #[test]
+    fn a_line_goes_on_where_the_host_s_clock_is_set_back() {
+        let mut alone = Clock::default();
+        let read = [20_000, 20_040, 10_000, 10_040].map(|ms| alone.read(Some(at(ms)), None));
+        assert_eq!(read, [20_000, 20_040, 20_040, 20_080].map(|ms| Some(at(ms))));
+        assert_eq!(alone.backward, 1);
+        let mut timed = Clock::default();
+        let read = [(20_000, 7), (20_040, 47), (10_000, 87), (10_041, 127)]
+            .map(|(ms, timer)| timed.read(Some(at(ms)), Some(timer * 1_000_000)));
+        assert_eq!(read, [20_000, 20_040, 20_080, 20_120].map(|ms| Some(at(ms))), "the timer counts");
+        assert_eq!((timed.backward, timed.timer_steps), (1, 0));
+        let mut both = Clock::default();
+        let read = [(20_000, 10_007), (20_040, 10_047), (10_000, 7), (10_040, 47)]
+            .map(|(ms, timer)| both.read(Some(at(ms)), Some(timer * 1_000_000)));
+        assert_eq!(read, [20_000, 20_040, 20_040, 20_080].map(|ms| Some(at(ms))));
     }
 
     #[test]

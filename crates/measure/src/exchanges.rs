@@ -104,7 +104,7 @@ impl Seen {
 pub struct Exchanges {
     open: Option<Seen>,
     /// After so long, a frame is no answer any more.
-    patience: Span,
+    timeout: Span,
     /// ACKs that answer no frame that was seen.
     pub orphan_acks: u64,
     /// Block acknowledgements that answer no data that was seen, nor a request for one.
@@ -116,27 +116,27 @@ pub struct Exchanges {
 impl Default for Exchanges {
     fn default() -> Exchanges {
         let (orphan_acks, orphan_block_acks) = (0, 0);
-        Exchanges { open: None, patience: LATEST_ANSWER, orphan_acks, orphan_block_acks, request: None }
+        Exchanges { open: None, timeout: LATEST_ANSWER, orphan_acks, orphan_block_acks, request: None }
     }
 }
 
 impl Exchanges {
     /// Stamps are exact, so that no answer comes later than this after what it answers.
-    pub fn expect_answers_within(&mut self, patience: Span) {
-        self.patience = patience;
+    pub fn expect_answers_within(&mut self, timeout: Span) {
+        self.timeout = timeout;
     }
 
     /// The exchange that is over because nothing has been on the air since up to `now`.
     pub fn expire(&mut self, now: Time) -> Option<Seen> {
-        let patience = self.patience;
-        self.open.take_if(|open| now.since(open.end()) > patience_with(open, patience)).filter(Seen::is_one)
+        let timeout = self.timeout;
+        self.open.take_if(|open| now.since(open.end()) > answer_timeout(open, timeout)).filter(Seen::is_one)
     }
 
     /// The next frame, which was on the air at `air`. Returns the exchange that it ends, if any, and who sent the frame, as far as
     /// this follows from the frames before.
     pub fn see(&mut self, frame: &CapturedFrame, air: Interval) -> (Option<Seen>, Option<StationId>) {
         let open =
-            self.open.take_if(|open| air.start.since(open.end()) <= patience_with(open, self.patience));
+            self.open.take_if(|open| air.start.since(open.end()) <= answer_timeout(open, self.timeout));
         let stale = self.open.take();
         let (done, sender) = match frame.control() {
             Some(Control::Rts) => {
@@ -241,7 +241,7 @@ impl Exchanges {
                 let asked = self
                     .request
                     .take()
-                    .is_some_and(|(by, end)| by == frame.receiver && air.start.since(end) <= self.patience);
+                    .is_some_and(|(by, end)| by == frame.receiver && air.start.since(end) <= self.timeout);
                 let orphans = if block { &mut self.orphan_block_acks } else { &mut self.orphan_acks };
                 *orphans += u64::from(!(block && asked));
                 (other, frame.transmitter)
@@ -251,8 +251,8 @@ impl Exchanges {
 }
 
 /// A frame of unknown length may have ended later than it is known to.
-fn patience_with(open: &Seen, patience: Span) -> Span {
-    if open.data.is_some_and(|data| data.length() == Span::ZERO) { LATEST_ANSWER } else { patience }
+fn answer_timeout(open: &Seen, timeout: Span) -> Span {
+    if open.data.is_some_and(|data| data.length() == Span::ZERO) { LATEST_ANSWER } else { timeout }
 }
 
 fn begin(frame: &CapturedFrame) -> Seen {

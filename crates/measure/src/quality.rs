@@ -98,7 +98,7 @@ impl Quality {
         let others = [
             (self.timer_steps, "steps of the receiver's timer"),
             (self.backward, "stamps that go backwards"),
-            (self.stations_beyond, "frames of stations beyond those that are told apart"),
+            (self.stations_beyond, "frames of stations beyond those that are distinguished"),
         ];
         said.extend(
             others.iter().filter(|&&(count, _)| count > 0).map(|&(count, what)| format!("{count} {what}")),

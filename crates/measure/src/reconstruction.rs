@@ -18,7 +18,7 @@ const OUTSIDER: NodeId = NodeId(u32::MAX - 2);
 /// (annex C).
 const SHORT_RETRY_LIMIT: u32 = 7;
 
-/// Tells estimators what happened at the radio that captured, or at one of the stations as seen from there.
+/// Reports to estimators what happened at the radio that captured, or at one of the stations as seen from there.
 ///
 /// It keeps to what [`multihop_core::LinkEvent`] asks of any source. A capture does not hold all that a node knows:
 ///

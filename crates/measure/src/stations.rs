@@ -26,6 +26,9 @@ const MOST: usize = 4_096;
 /// Sequence numbers count modulo this.
 const SEQUENCES: u16 = 4_096;
 
+/// Of so many counts of a station the last number is kept: a receiver that is made up by damage costs nothing beyond.
+const MOST_COUNTS: usize = 1_024;
+
 /// A larger step is no loss but another count: the station began anew, or sleeps.
 const LARGEST_GAP: u16 = 64;
 
@@ -54,8 +57,10 @@ pub struct Station {
     pub numbered: u64,
     /// Those of them that were not seen.
     pub missed: u64,
-    /// The last number of each count: of management and plain data, and of each traffic identifier.
-    last: [Option<u16>; 17],
+    /// The last number of management and plain data, which are counted together.
+    last: Option<u16>,
+    /// The last number of `QoS` data, which are counted by receiver and traffic identifier (802.11-2020, 10.3.2.14.2).
+    last_of: BTreeMap<(Address, u8), u16>,
     first_try: Option<(u16, Time)>,
 }
 
@@ -73,7 +78,8 @@ impl Station {
             orphan_acks: 0,
             numbered: 0,
             missed: 0,
-            last: [None; 17],
+            last: None,
+            last_of: BTreeMap::new(),
             first_try: None,
         }
     }
@@ -107,22 +113,28 @@ impl Station {
     /// Gaps in its sequence numbers. Frames to groups have a count of their own in some stations, and are left out.
     fn count(&mut self, frame: &Frame) {
         let Some(sequence) = frame.sequence else { return };
-        let group = frame.receiver.is_some_and(Address::is_group);
-        let count = match frame.kind {
-            FrameType::Data(data) if !group && !data.null => {
-                data.tid.map_or(0, |tid| 1 + usize::from(tid & 15))
-            }
-            FrameType::Management(_) if !group => 0,
+        let Some(receiver) = frame.receiver.filter(|address| !address.is_group()) else { return };
+        let last = match frame.kind {
+            FrameType::Data(data) if !data.null => match data.tid {
+                Some(tid)
+                    if self.last_of.len() < MOST_COUNTS || self.last_of.contains_key(&(receiver, tid)) =>
+                {
+                    self.last_of.entry((receiver, tid)).or_insert(sequence.number)
+                }
+                Some(_) => return,
+                None => self.last.get_or_insert(sequence.number),
+            },
+            FrameType::Management(_) => self.last.get_or_insert(sequence.number),
             _ => return,
         };
-        let before = self.last[count].unwrap_or(sequence.number);
+        let before = *last;
         let step = (SEQUENCES + sequence.number % SEQUENCES - before % SEQUENCES) % SEQUENCES;
         // What is sent again in an A-MPDU stands among later numbers, as far back as the window of a block acknowledgement goes.
         let is_behind = frame.retry && step > SEQUENCES / 2;
         if is_behind || step >= SEQUENCES - LARGEST_GAP {
             return;
         }
-        self.last[count] = Some(sequence.number);
+        *last = sequence.number;
         if (1..=LARGEST_GAP).contains(&step) {
             self.numbered += u64::from(step);
             self.missed += u64::from(step - 1);

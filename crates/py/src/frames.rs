@@ -3,7 +3,7 @@
 use crate::{CaptureError, panics};
 use multihop_core::{FlowId, NodeId, Time};
 use multihop_frames::layout::{ENUMERATIONS, TABLES};
-use multihop_frames::{Coding, cut, read};
+use multihop_frames::{Coding, check, cut, read};
 use multihop_sim::config::Config;
 use multihop_sim::framelog::{FrameLog, Selection};
 use numpy::IntoPyArray;
@@ -55,6 +55,24 @@ pub fn read_frames(
         made.set_item(table.name(), entries)?;
     }
     Ok((log.head, made, log.cut_short))
+}
+
+/// The description of a frame log, as JSON, and whether its end is missing: as [`read_frames`], without the tables.
+#[pyfunction]
+#[pyo3(signature = (data, between = None, most = u64::MAX))]
+#[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
+pub fn check_frames(
+    py: Python<'_>,
+    data: Vec<u8>,
+    between: Option<[u64; 2]>,
+    most: u64,
+) -> PyResult<(String, bool)> {
+    let log = py.detach(|| {
+        panics::caught(|| {
+            check(&data, between, most).map_err(|error| CaptureError::new_err(error.to_string()))
+        })
+    })?;
+    Ok((log.head, log.cut_short))
 }
 
 /// A frame log without the blocks of transmissions that do not overlap an interval of nanoseconds.

@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 /// A packet from outside that has come to its end: its number, when in seconds, where it was lost and why, and whether it is marked.
 type Ended = (u64, f64, Option<(String, &'static str)>, bool);
 
-/// A run that goes on when it is told to. One thread at a time has it.
+/// A run that goes on in steps. One thread at a time has it.
 #[pyclass(frozen)]
 pub struct Stepper {
     config: Config,

@@ -8,8 +8,8 @@ use crate::medium::{Medium, PathLossModel, Quantity};
 use crate::mobility::{Mobility, PauseDistribution, Start};
 use crate::phy::rate::scheme_name;
 use crate::routing::{OnLinkFailure, Routing};
-use crate::topology::radios::numbers;
-use multihop_core::{FieldKind, FieldLayout, Layout};
+use crate::topology::radios;
+use multihop_core::{FieldKind, FieldLayout, Layout, Rate};
 use multihop_dot11::{Phy, Preamble, Standard};
 use multihop_schemes::REGISTRY;
 use multihop_sim::config::RouteMetric;
@@ -124,8 +124,8 @@ fn phys() -> Vec<Value> {
         let table = Phy::new(standard, Preamble::Long);
         phy["rates_bps"] = table.rates().map(|(rate, _)| rate.bps()).collect();
         phy["basic_rates_bps"] = table.basic_rates().iter().map(|rate| rate.bps()).collect();
-        phy["default_rate_bps"] = table.bit_rate(table.highest()).map(multihop_core::Rate::bps).into();
-        let channels = numbers(&table);
+        phy["default_rate_bps"] = table.bit_rate(table.highest()).map(Rate::bps).into();
+        let channels = radios::numbers(&table);
         phy["channels"] = json!([channels.start(), channels.end()]);
         phy["schemes"] = table
             .schemes()

@@ -2,8 +2,8 @@
 
 use crate::document::{Document, KeyPath, Result};
 use multihop_core::Span;
-use multihop_link::{CodelOptions, FqCodelOptions, StationsOptions};
-use multihop_schemes::quantity::{Duration, Size};
+use multihop_link::{Adaptation, CodelOptions, FqCodelOptions, SlowStations, StationsOptions};
+use multihop_schemes::quantity::{BitRate, Duration, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +44,26 @@ pub struct Codel {
     pub airtime_quantum: Option<Duration>,
     /// Frames from a neighbour are charged to it like those to it. Default: true. Only with `"stations"`.
     pub charge_received: Option<bool>,
+    /// What slow neighbours have instead, as in Linux: `{}` for what mac80211 has. Default: the same as others. Only with `"stations"`.
+    pub slow: Option<Slow>,
+    /// The target of a neighbour is at least as long as so many exchanges like the last one with it, of a full A-MPDU or of what waited.
+    /// Default: 0. Only with `"stations"`.
+    #[schemars(range(min = 0, max = 1000))]
+    pub target_exchanges: Option<u32>,
+}
+
+/// Neighbours are slow whose link is expected to carry little, by rate control where there is any.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Slow {
+    /// Below this, for each neighbour that there is. Default: 6 Mb/s.
+    pub below: Option<BitRate>,
+    /// Their `target`. Default: 50 ms.
+    pub target: Option<Duration>,
+    /// Their `interval`. Default: 300 ms.
+    pub interval: Option<Duration>,
+    /// Their `ecn`. Default: false.
+    pub ecn: Option<bool>,
 }
 
 impl Discipline {
@@ -66,6 +86,8 @@ impl Discipline {
                 let given = [
                     ("airtime_quantum", codel.airtime_quantum.is_some()),
                     ("charge_received", codel.charge_received.is_some()),
+                    ("slow", codel.slow.is_some()),
+                    ("target_exchanges", codel.target_exchanges.is_some()),
                 ];
                 if let Some((key, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
                     return Err(document.bad(
@@ -86,6 +108,7 @@ impl Discipline {
                     lines,
                     airtime_quantum,
                     charge_received: codel.charge_received.unwrap_or(defaults.charge_received),
+                    adaptation: codel.adaptation(document, &path)?,
                 }))
             }
         }
@@ -101,6 +124,13 @@ impl Discipline {
 }
 
 impl Codel {
+    fn adaptation(&self, document: &Document<'_>, path: &KeyPath) -> Result<Adaptation> {
+        let slow = self.slow.as_ref().map(|slow| slow.resolve(document, &path.join("slow"))).transpose()?;
+        let exchanges = self.target_exchanges.unwrap_or(0);
+        let exchanges = document.count(&path.join("target_exchanges"), exchanges, 0, 1_000)?;
+        Ok(Adaptation { slow, exchanges })
+    }
+
     fn lines(
         &self,
         document: &Document<'_>,
@@ -118,17 +148,7 @@ impl Codel {
             interval: time("interval", self.interval, defaults.codel.interval)?,
             ecn: self.ecn.unwrap_or(defaults.codel.ecn),
         };
-        if codel.target > codel.interval {
-            let key = if self.target.is_some() { "target" } else { "interval" };
-            let why = format!(
-                "makes the target of {} longer than the interval of {}",
-                Duration(codel.target.seconds()),
-                Duration(codel.interval.seconds())
-            );
-            let remedy =
-                "make the target 5 to 10 % of the interval, which is about the longest round-trip time";
-            return Err(document.bad(&path.join(key), why, remedy));
-        }
+        check_target(document, path, codel, self.target.is_some())?;
         let quantum = match self.quantum {
             None => defaults.quantum,
             Some(size) => document.between(&path.join("quantum"), size, "64 B", "1048576 B")?.bytes() as u32,
@@ -148,6 +168,40 @@ impl Codel {
             drop_batch: count("drop_batch", self.drop_batch, defaults.drop_batch)?,
         })
     }
+}
+
+impl Slow {
+    fn resolve(&self, document: &Document<'_>, path: &KeyPath) -> Result<SlowStations> {
+        let usual = SlowStations::default();
+        let time = |key: &str, value: Option<Duration>, default: Span| {
+            value.map_or(Ok(default), |time| span(document, &path.join(key), time))
+        };
+        let below = match self.below {
+            None => usual.below,
+            Some(rate) => document.between(&path.join("below"), rate, "1 kb/s", "100 Gb/s")?.rate(),
+        };
+        let codel = CodelOptions {
+            target: time("target", self.target, usual.codel.target)?,
+            interval: time("interval", self.interval, usual.codel.interval)?,
+            ecn: self.ecn.unwrap_or(usual.codel.ecn),
+        };
+        check_target(document, path, codel, self.target.is_some())?;
+        Ok(SlowStations { below, codel })
+    }
+}
+
+/// Refuses a target that is longer than the interval.
+fn check_target(document: &Document<'_>, path: &KeyPath, codel: CodelOptions, is_given: bool) -> Result<()> {
+    if codel.target <= codel.interval {
+        return Ok(());
+    }
+    let why = format!(
+        "makes the target of {} longer than the interval of {}",
+        Duration(codel.target.seconds()),
+        Duration(codel.interval.seconds())
+    );
+    let remedy = "make the target 5 to 10 % of the interval, which is about the longest round-trip time";
+    Err(document.bad(&path.join(if is_given { "target" } else { "interval" }), why, remedy))
 }
 
 fn span(document: &Document<'_>, at: &KeyPath, time: Duration) -> Result<Span> {

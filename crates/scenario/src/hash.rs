@@ -39,6 +39,7 @@ pub(super) fn hash(
         rate_control,
         edca,
         discipline,
+        hardware_queue,
         medium,
         sensitivity_by_rate,
         fading,
@@ -76,6 +77,9 @@ pub(super) fn hash(
     }
     if *discipline != Discipline::DropTail {
         write!(sink, " {discipline:?}").expect("a digest takes all text");
+    }
+    if let Some(hardware) = hardware_queue {
+        write!(sink, " {hardware:?}").expect("a digest takes all text");
     }
     if let Some(limits) = aggregation {
         write!(sink, " {limits:?}").expect("a digest takes all text");

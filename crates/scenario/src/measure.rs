@@ -208,7 +208,7 @@ pub fn gauges(text: &str, origin: &str) -> Result<Vec<(String, EstimatorConfig)>
     let made = measures.iter().zip(names).enumerate().map(|(index, (measure, name))| {
         let table = Table { document: &document, at: key!["measure", index] };
         if let Measure::AdHocProbe(_) = measure {
-            let remedy = "remove it: it needs to know when probes were sent, which a capture does not tell";
+            let remedy = "remove it: it needs to know when probes were sent, which a capture does not say";
             return Err(table.bad("estimator", "cannot be used on a capture", remedy));
         }
         Ok((name, measure.resolve(&table, &[])?))
@@ -230,7 +230,7 @@ fn names(measures: &[Measure], document: &Document<'_>) -> Result<Vec<String>> {
         if let Some(first) = names.insert(name.clone(), index) {
             let found = format!("{name:?} is already the name of measure[{first}]");
             let remedy =
-                "results tell measurements by name; give this one another, such as name = \"second\"";
+                "results distinguish measurements by name; give this one another, such as name = \"second\"";
             return Err(document.fail(&table.at.join("name"), found, remedy));
         }
         made.push(name);

@@ -124,6 +124,7 @@ pub fn resolve_among(
         control_rate: rates.control,
         ack_rate: rates.ack,
         discipline: scenario.mac.discipline.resolve(&document, &key!["mac"], scenario.mac.codel.as_ref())?,
+        hardware_queue: scenario.mac.hardware_queue(&document)?,
         medium: scenario.medium.resolve(&document, &phy)?,
         sensitivity_by_rate: scenario.medium.has_sensitivity_by_rate(),
         fading: scenario.medium.fading(&document, &phy)?,

@@ -7,7 +7,7 @@ use multihop_transport::{Endpoint, UdpOptions, UdpReceiver, UdpSender};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Datagrams without congestion control: what the network does when nobody holds back.
+/// Datagrams without congestion control: what the network carries when no sender holds back.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Udp {

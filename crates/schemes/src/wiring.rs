@@ -1,16 +1,24 @@
 //! What schemes hand to the transport: options and headers by hand, and what parameters mean.
 
+use crate::abc::header::BrakeCounts;
 use crate::ewccp::Ewccp;
+use crate::ewccp::header::EwccpHeader;
+use crate::load::header::{LoadHeader, MarkHeader};
 use crate::maxnet::MaxNet;
+use crate::maxnet::header::PriceHeader;
 use crate::rcp::Rcp;
+use crate::rcp::header::RcpHeader;
 use crate::tcp::TcpParameters;
 use crate::tfrc::TfrcParameters;
+use crate::xcp::header::XcpHeader;
 use crate::xcp::{XcpB, XcpWinf};
-use crate::{Scheme, TcpScheme, find};
-use multihop_core::Span;
+use crate::{REGISTRY, Scheme, TcpScheme, find};
+use multihop_core::{Header, HeaderBytes, Layout, Span};
 use multihop_transport::{
     CongestionHeader, EquationTimeout, FirstInterval, ReportTimer, SackedAtTimeout, TcpOptions,
+    TfrcDataHeader, TfrcReportHeader,
 };
+use proptest::prelude::*;
 use serde_json::{from_value, json};
 
 /// 8 bytes end to end; with data 4 of the link, and its summary of 128 or 32 bits.
@@ -94,4 +102,46 @@ fn the_timeout_of_the_equation_is_of_the_flavour_or_as_given() {
     assert_eq!(timeout(json!({ "timeout": "tcp" })), tcp);
     assert_eq!(timeout(json!({ "flavour": "ns2" })), tcp);
     assert_eq!(timeout(json!({ "flavour": "ns2", "timeout": "round-trips" })), round_trips(0));
+}
+
+/// Bytes are a header if and only if they are of its type and length, and then the header's bytes are the same header. Returns its
+/// layout.
+fn round_trip<H: Header + PartialEq + std::fmt::Debug>(
+    given: &[u8; HeaderBytes::CAPACITY],
+    len: usize,
+) -> Layout {
+    let kind = H::LAYOUT.kind.expect("congestion headers have a type");
+    for (first, len) in [(given[0], len), (given[0], H::LEN), (given[0] & !Layout::KIND_BITS | kind, H::LEN)]
+    {
+        let mut bytes = *given;
+        bytes[0] = first;
+        let parsed = H::parse(&bytes[..len]);
+        assert_eq!(parsed.is_some(), first & Layout::KIND_BITS == kind && len == H::LEN, "{bytes:?}, {len}");
+        if let Some(header) = parsed {
+            assert_eq!(HeaderBytes::of(&header).parse(), Some(header));
+        }
+    }
+    H::LAYOUT
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_bytes_are_a_header_or_none(bytes in any::<[u8; HeaderBytes::CAPACITY]>(), len in 0..=HeaderBytes::CAPACITY) {
+        let tried = [
+            round_trip::<XcpHeader>(&bytes, len),
+            round_trip::<RcpHeader>(&bytes, len),
+            round_trip::<EwccpHeader>(&bytes, len),
+            round_trip::<PriceHeader>(&bytes, len),
+            round_trip::<LoadHeader>(&bytes, len),
+            round_trip::<MarkHeader>(&bytes, len),
+            round_trip::<BrakeCounts>(&bytes, len),
+            round_trip::<TfrcDataHeader>(&bytes, len),
+            round_trip::<TfrcReportHeader>(&bytes, len),
+        ];
+        for layout in REGISTRY.iter().flat_map(|entry| entry.headers) {
+            prop_assert!(tried.contains(layout), "{} is not tried", layout.name);
+        }
+    }
 }

@@ -4,6 +4,7 @@
 
 mod fading;
 mod flows;
+mod hardware;
 mod radios;
 mod rate_control;
 mod routing;
@@ -16,6 +17,7 @@ pub use rate_control::RateControlConfig;
 pub use routing::{AodvConfig, DsdvConfig, DsrConfig, LocalRepair};
 
 use crate::mobility::Mobility;
+pub use hardware::HardwareQueueConfig;
 use multihop_core::{NodeId, Rate, Span};
 use multihop_dot11::{AccessCategory, DataRate, DcfRules, EdcaParameters, Phy};
 use multihop_link::{Discipline, EstimatorConfig};
@@ -62,6 +64,8 @@ pub struct Config {
     pub edca: Option<[EdcaParameters; AccessCategory::COUNT]>,
     /// How packets wait for it.
     pub discipline: Discipline,
+    /// The queue of the hardware below; none if the MAC takes packets from the discipline when it puts a frame together.
+    pub hardware_queue: Option<HardwareQueueConfig>,
     /// The medium.
     pub medium: MediumConfig,
     /// With powers and SINR: a receiver decodes no frame whose power is below the standard's sensitivity of its rate.
@@ -348,7 +352,7 @@ pub struct RoutingConfig {
 /// Who finds the routes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RoutingProtocol {
-    /// Nobody: they are computed before the run.
+    /// No protocol: they are computed before the run.
     Static,
     /// DSDV (Perkins and Bhagwat 1994), as ns-2 has it.
     Dsdv(DsdvConfig),

@@ -108,6 +108,8 @@ pub struct NodeBook {
     pub dropped: [u64; DropCause::ALL.len()],
     pub frames: FrameBook,
     pub queue: Occupancy,
+    /// In the hardware's queue, in seconds.
+    pub hardware: Mean,
     pub routing: ControlBook,
     pub signalling: ControlBook,
     /// By next hop, in the order of their first use.
@@ -295,6 +297,13 @@ impl Recorder {
             Fate::Acknowledged => link.acknowledged += 1,
             Fate::GivenUp => link.given_up += 1,
             Fate::Broadcast => {}
+        }
+    }
+
+    /// A packet waited for so long in the queue of a node's hardware.
+    pub fn left_hardware(&mut self, node: NodeId, waited: Span, now: Time) {
+        if self.counts(now) {
+            self.nodes[node.index()].hardware.add(waited.seconds());
         }
     }
 

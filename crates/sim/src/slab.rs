@@ -18,6 +18,8 @@ pub struct StoredPacket {
     pub passed_on: bool,
     /// How long its payload was on the air, once on each hop so far.
     pub payload_air: Span,
+    /// How long the hardware that holds it expects it to be on the air, where that is limited.
+    pub pending: Span,
 }
 
 /// Packets in the network. Freed places are used again, so that a run allocates only while its population grows.
@@ -37,7 +39,7 @@ pub struct Slab {
 impl Slab {
     /// Stores a packet.
     pub fn insert(&mut self, packet: Packet) -> Handle {
-        let entry = StoredPacket { packet, passed_on: false, payload_air: Span::ZERO };
+        let entry = StoredPacket { packet, passed_on: false, payload_air: Span::ZERO, pending: Span::ZERO };
         if let Some(index) = self.free.pop() {
             self.entries[index as usize] = entry;
             self.used[index as usize] = true;

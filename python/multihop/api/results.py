@@ -40,7 +40,7 @@ class Comparison(Runs):
     results: Mapping[str, tuple[Result, ...]] = field(repr=False)
 
     def verdict(self) -> list[str]:
-        """Which flows get nothing, and who is better, in plain words, one sentence per question."""
+        """Which flows starve, and which scheme is better, in plain words, one sentence per question."""
         return sentences(self)
 
     def about_optimum(self) -> list[str]:

@@ -52,7 +52,7 @@ def import_mesh(
     radios: Annotated[
         str | None,
         typer.Option(
-            help="one: nodes have one radio, and the best of parallel links; several: as the file tells them apart. "
+            help="one: nodes have one radio, and the best of parallel links; several: as the file distinguishes them. "
             "By default several where the file names them.",
             autocompletion=completion.of(*RADIOS),
         ),

@@ -98,14 +98,14 @@ def write_page(log: Path, file: Path, window: tuple[int, int] | None = None) -> 
     Raises:
         UserError: if the log cannot be read or has too many transmissions for a page, or the page cannot be written.
     """
-    from multihop.framelog.reading import cut, read
+    from multihop.framelog.reading import checked, cut
     from multihop.report.viewer import page
 
     require_writable_file(file, log)
-    found = read(log, window, _MOST)
-    if found.cut_short:
+    head, cut_short = checked(log, window, _MOST)
+    if cut_short:
         console.note(f"{log}: cut short; its end is missing")
-    write_text(file, page(cut(log.read_bytes(), window), found.head["name"]))
+    write_text(file, page(cut(log.read_bytes(), window), head["name"]))
 
 
 def _perfetto(logs: list[Path], out: Path, window: tuple[int, int] | None) -> None:

@@ -217,7 +217,7 @@ def _ranked(runs: Runs, metric: Metric) -> dict[str, float]:
 
 
 def _answer(runs: Runs, metric: Metric, means: Mapping[str, float]) -> str | None:
-    """Who is better than whom; none if no two differ significantly."""
+    """Which variants are better than which; none if no two differ significantly."""
     contrasts = {frozenset((c.a, c.b)): c for c in runs.contrasts(metric)}
     apart = [c for c in contrasts.values() if c.significant]
     if not apart:

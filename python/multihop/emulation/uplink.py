@@ -7,6 +7,7 @@ outside of the namespaces that an emulation makes, and learns of the gateway's w
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import socket
 import subprocess
@@ -44,7 +45,7 @@ def require() -> None:
 
 
 def prepare() -> int:
-    """Starts who waits outside, before this process isolates itself; the descriptor for `attach`."""
+    """Starts the helper outside, before this process isolates itself; returns the descriptor for `attach`."""
     ours, theirs = socket.socketpair()
     if os.fork() == 0:
         ours.close()
@@ -58,37 +59,56 @@ def prepare() -> int:
     return ours.detach()
 
 
-def attach(emulator: _core.Emulator, gateway: int) -> socket.socket:
-    """Gives the gateway its device and its default route, which last until the socket is closed.
+class Uplink:
+    """The gateway's device and its default route, which last until `close`."""
+
+    def __init__(self, asked: socket.socket, ended: int) -> None:
+        self._asked, self._ended = asked, ended
+
+    def close(self) -> None:
+        """Ends the program, and returns when it has ended."""
+        # Not only closed: the process outside of the namespaces holds it as well.
+        with suppress(OSError):
+            self._asked.shutdown(socket.SHUT_RDWR)
+        self._asked.close()
+        # Its end is the end of file here: nobody else has the other end of this pipe.
+        select.select([self._ended], [], [], _PATIENCE_S)
+        os.close(self._ended)
+
+
+def attach(emulator: _core.Emulator, gateway: int) -> Uplink:
+    """Gives the gateway its device and its default route.
 
     Raises:
         UserError: if that fails.
     """
     asked = socket.socket(fileno=int(os.environ.pop(MARK)))
+    ended, alive = os.pipe()
     emulator.enter(gateway)
     net = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
     emulator.enter()
     user = os.open("/proc/self/ns/user", os.O_RDONLY)
     asked.settimeout(_PATIENCE_S)
     try:
-        socket.send_fds(asked, [b"."], [net, user])
+        socket.send_fds(asked, [b"."], [net, user, alive])
         answer = asked.recv(4096)
     except OSError as error:
         raise UserError(f"uplink: {PROGRAM} does not answer: {error}") from error
     finally:
-        os.close(net)
-        os.close(user)
+        for sent in (net, user, alive):
+            os.close(sent)
     if answer != _READY:
         said = answer.decode(errors="replace").strip().splitlines() or ["it gives no reason"]
         raise UserError(f"uplink: {PROGRAM} has failed: {said[-1]}")
-    return asked
+    return Uplink(asked, ended)
 
 
 def _serve(asked: socket.socket) -> None:
-    _, found, *_ = socket.recv_fds(asked, 1, 2)
-    if len(found) < 2:
+    _, found, *_ = socket.recv_fds(asked, 1, 3)
+    if len(found) < 3:
         return
-    net, user = found
+    # The third one is closed with this process.
+    net, user, _alive = found
     # It closes the one when it has said that it is ready, and ends when nobody is at the other end of the other.
     ready, end = os.dup(asked.fileno()), os.dup(asked.fileno())
     words = [PROGRAM, "--configure", "--mtu=1500", f"--cidr={NETWORK}", f"--ready-fd={ready}", f"--exit-fd={end}"]

@@ -53,7 +53,7 @@ class Failures:
 
 @dataclass(frozen=True)
 class HopBook:
-    """What a directed link did for a flow in all runs."""
+    """What a directed link did for a flow in all runs. A PPDU carries `mpdus` of its frames, MPDUs, in the mean."""
 
     rts: int
     data: int
@@ -62,6 +62,7 @@ class HopBook:
     wait_s: float
     service_s: float
     airtime: float
+    mpdus: float
 
     @property
     def frames(self) -> int:
@@ -85,7 +86,10 @@ class Books:
         self.flows = pd.concat([run.flows for run in runs])
         self.nodes = pd.concat([run.nodes for run in runs]).groupby("node").mean(numeric_only=True).to_dict("index")
         self.wires = pd.concat([run.wires for run in runs])
-        links = _rows("links", outputs).groupby(["sender", "receiver"]).sum()
+        rows = _rows("links", outputs)
+        #: MPDUs that a PPDU carried in the mean, by directed link.
+        self.mpdus = _mpdus(rows)
+        links = rows.groupby(["sender", "receiver"]).sum()
         self.links: dict[Any, dict[Any, Any]] = dict(zip(links.index, links.to_dict("records"), strict=True))
         self.hops = self._hops(_rows("hops", outputs))
         self.drops = self._drops(_rows("drops", outputs))
@@ -107,7 +111,8 @@ class Books:
                 float((group[name] * ended).sum() / max(ended.sum(), 1)) for name in ("wait_mean_s", "service_mean_s")
             )
             airtime = float(group["airtime"].sum()) / self.runs
-            book = HopBook(rts, data, acknowledged, given_up, wait, service, airtime)
+            mpdus = self.mpdus.get((sender, receiver), 1.0)
+            book = HopBook(rts, data, acknowledged, given_up, wait, service, airtime, mpdus)
             made[int(flow), bool(feedback), int(sender), int(receiver)] = book
         return made
 
@@ -144,6 +149,13 @@ class Books:
             found.doing[row["interferer_frame"], whom] += int(row["lost"])
             found.warned += int(row["lost"]) if row["warned"] else 0
         return made
+
+
+def _mpdus(links: pd.DataFrame) -> dict[tuple[int, int], float]:
+    sent = links[links["data"] > 0]
+    ppdus = (sent["data"] / sent["aggregate_mean"]).groupby([sent["sender"], sent["receiver"]]).sum()
+    data = sent.groupby(["sender", "receiver"])["data"].sum()
+    return {cast("tuple[int, int]", link): float(mean) for link, mean in (data / ppdus).items()}
 
 
 def _rows(name: str, outputs: Sequence[_core.Output]) -> pd.DataFrame:

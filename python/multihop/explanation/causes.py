@@ -32,6 +32,12 @@ LEAST_SCORE = 0.05
 #: with one over the root of the loss rate, and is of one to two segments here, too few for a fast retransmit.
 _CRIPPLING_LOSS = 0.1
 
+#: Where less than this part of a frame's time is lost to anything, the time counts in proportion.
+_LITTLE = 0.1
+
+#: A link whose PPDUs carry more MPDUs than this is one that aggregates.
+_AGGREGATES = 1.05
+
 #: What the causes of dropped packets are called here; the others are those of frames, and `contention`, `transport`.
 DROP_KINDS = {
     "queue_full": "queue",
@@ -87,7 +93,8 @@ class Hop:
         book: what it did for the flow; none for a wire, or where nothing came.
         alone_bps: the goodput that it would carry with nothing else on the air, without the channel's errors.
         occupied: the share of time during which a frame of the flow was at the head of its queue.
-        failures: why tries failed on this link, per frame that ended there, of all flows.
+        failures: why tries failed on this link, of all flows.
+        ended: frames that ended there, of all flows; as many as PPDUs would carry, where they carry several.
         tries: tries per frame that ended there, of all flows.
     """
 
@@ -99,7 +106,7 @@ class Hop:
     alone_bps: float | None
     occupied: float
     failures: dict[Blame, Failures]
-    ended: int
+    ended: float
     tries: float
 
     def share(self, failures: int) -> float:
@@ -190,7 +197,9 @@ class _Accountant:
     def _path(self, *, feedback: bool) -> list[Hop]:
         """The hops of the shortest path, and those that a routing protocol took besides for a part of the frames."""
         path = self.view["path"][::-1] if feedback else self.view["path"]
-        pairs = list(pairwise(path))
+        nodes = self.books.view["nodes"]
+        # From one radio of a node to another packets pass at once.
+        pairs = [(a, b) for a, b in pairwise(path) if nodes[a]["node"] != nodes[b]["node"]]
         used = {(s, r): hop for (f, back, s, r), hop in self.books.hops.items() if (f, back) == (self.flow, feedback)}
         most = max((hop.frames for hop in used.values()), default=0)
         pairs += [pair for pair, hop in used.items() if pair not in pairs and hop.frames > 0.05 * most]
@@ -201,13 +210,17 @@ class _Accountant:
     def _hop(self, sender: int, receiver: int, book: HopBook | None, feedback: bool) -> Hop:
         link = self.books.links.get((sender, receiver), {})
         failures = dict(self.books.failures.get((sender, receiver), {}))
-        ended = int(link.get("acknowledged", 0) + link.get("given_up", 0))
+        # Tries, and what fails, are PPDUs.
+        mpdus = self.books.mpdus.get((sender, receiver), 1.0)
+        arrived = link.get("acknowledged", 0) / mpdus
+        ended = arrived + link.get("given_up", 0) / mpdus
         failed = sum(failure.frames for failure in failures.values())
         wire = any({wire["sender"], wire["receiver"]} == {sender, receiver} for wire in self.books.view["wires"])
         occupied = 0.0
         if book is not None:
-            occupied = book.service_s * book.frames / (self.books.runs * self.books.measured_s)
-        tries = (link.get("acknowledged", 0) + failed) / max(ended, 1)
+            # The MPDUs of a PPDU are at the head together.
+            occupied = book.service_s * book.frames / book.mpdus / (self.books.runs * self.books.measured_s)
+        tries = (arrived + failed) / max(ended, 1)
         alone = None if feedback else self._alone(sender, receiver)
         return Hop(sender, receiver, feedback, wire, book, alone, min(occupied, 1.0), failures, ended, tries)
 
@@ -226,7 +239,10 @@ class _Accountant:
         """All causes, the greatest first; together they are one."""
         busiest = max((hop for hop in self.hops if not hop.wire), key=lambda hop: hop.occupied, default=None)
         of_time = [] if busiest is None else self._of_time(busiest)
-        weight = busiest.occupied if busiest is not None and of_time else 0.0
+        weight = 0.0
+        if busiest is not None and of_time:
+            lost = sum(cause.facts["time_s"] for cause in of_time) / of_time[0].facts["service_s"]
+            weight = busiest.occupied * min(lost / _LITTLE, 1.0)
         parts = [(weight, cause) for cause in of_time]
         dropped = self._of_drops()
         severity = self._severity()
@@ -259,7 +275,7 @@ class _Accountant:
         book = hop.book
         if book is None or book.data + book.rts == 0 or book.service_s <= 0:
             return []
-        exchange = book.airtime * self.books.measured_s * self.books.runs / max(book.data, 1)
+        exchange = book.airtime * self.books.measured_s * self.books.runs / max(book.data / book.mpdus, 1)
         access = next((time["access_s"] for time in self.demand["forward"]), 0.0)
         # The contention window doubles with each failure, up to 32 times its first length: what failed n times in a row
         # waits for 2^n times the first back-off before it is sent again.
@@ -273,16 +289,32 @@ class _Accountant:
         own = exchange + access
         node = self.books.nodes[hop.sender]
         busy = min(float(node["sensing"] + node["receiving"] + node["nav_only"]), 1.0)
-        deferral = min(max(book.service_s - own - sum(spent.values()), 0.0), busy * book.service_s)
+        left = max(book.service_s - own - sum(spent.values()), 0.0)
+        deferral = min(left, busy * book.service_s)
+        others = self._others_of(hop)
+        # MPDUs for a neighbour stand at the head while their node serves others; without A-MPDUs a queue has one head.
+        turns = min(left - deferral, sum(others.values()) * book.service_s) if book.mpdus > _AGGREGATES else 0.0
         # Without what the exchange itself takes: that holds nothing back.
-        lost = deferral + sum(spent.values())
+        lost = deferral + turns + sum(spent.values())
         if lost <= 0:
             return []
-        times = {"own_s": own, "service_s": book.service_s}
+        times = {"own_s": own, "service_s": book.service_s, "mpdus": book.mpdus}
         made = [self._frames(hop, blame, time / lost, {**times, "time_s": time}) for blame, time in spent.items()]
         facts = {**self._contention(hop), **times, "time_s": deferral}
         made.append(Cause("contention", deferral / lost, hop.sender, hop.receiver, None, facts))
+        if turns:
+            receivers = sorted(others.items(), key=lambda item: -item[1])[:3]
+            facts = {**times, "time_s": turns, "others": [(self.books.name(to), share) for to, share in receivers]}
+            made.append(Cause("turns", turns / lost, hop.sender, hop.receiver, None, facts))
         return made
+
+    def _others_of(self, hop: Hop) -> Counter[int]:
+        """The shares of the air that a hop's sender spends on other neighbours."""
+        used: Counter[int] = Counter()
+        for (_, _, sender, receiver), book in self.books.hops.items():
+            if sender == hop.sender and receiver != hop.receiver:
+                used[receiver] += book.airtime  # type: ignore[assignment]
+        return used
 
     def _of_drops(self) -> list[Cause]:
         """The packets that were dropped, by where and why. Those given up are split by why tries failed on the hop."""
@@ -354,7 +386,7 @@ class _Accountant:
         return Cause(blame.kind, score, hop.sender, hop.receiver, blame.interferer, facts)
 
     def _contention(self, hop: Hop) -> dict[str, Any]:
-        """Who else uses the medium around a hop."""
+        """The other nodes that use the medium around a hop."""
         node = self.books.nodes[hop.sender]
         links = [tuple(link) for link in self.best.capacity["links"]]
         pair = (hop.sender, hop.receiver)

@@ -278,7 +278,7 @@ def without_bps(account: FlowAccount, cause: Cause) -> float | None:
     if "time_s" not in cause.facts or not any(hop.occupied > 0.9 and not hop.feedback for hop in hops):
         return None
     left = max(cause.facts["service_s"] - cause.facts["time_s"], cause.facts["own_s"])
-    return float(min(account.payload_bytes * 8 / left, account.alone_bps))
+    return float(min(account.payload_bytes * 8 * cause.facts["mpdus"] / left, account.alone_bps))
 
 
 def of_runs(

@@ -124,6 +124,8 @@ def _for(cause: Cause, account: FlowAccount, nodes: Nodes, settings: Settings) -
             return [*_queue(settings), *_schemes(account, settings)]
         case "contention":
             return [*channel, *_rts(settings, on=False), *_schemes(account, settings)]
+        case "turns":
+            return [*_stations(settings), *channel]
         case "policy" | "transport":
             return [*_queue(settings)[1:], *_schemes(account, settings)]
         case "reordering":
@@ -178,6 +180,13 @@ def _queue(settings: Settings) -> list[Remedy]:
     return [longer, Remedy('discipline "fq-codel"', {"mac.discipline": "fq-codel", "mac.queue": 1024})]
 
 
+def _stations(settings: Settings) -> list[Remedy]:
+    if settings.get("mac.discipline") == "stations":
+        return []
+    words = 'discipline "stations", turns of equal airtime'
+    return [Remedy(words, {"mac.discipline": "stations", "mac.queue": max(settings.queue, 1024)})]
+
+
 def _schemes(account: FlowAccount, settings: Settings) -> list[Remedy]:
     """Another scheme, for all flows if they have the same; datagrams send what they are given, whatever the scheme."""
     present = account.view["scheme"]
@@ -199,28 +208,40 @@ def _interferer_channel(cause: Cause, account: FlowAccount, nodes: Nodes, settin
 
 def _channel(a: int | None, b: int | None, account: FlowAccount, nodes: Nodes, settings: Settings) -> list[Remedy]:
     """Another channel for one hop, that is a second radio at both ends: a wire as fast as the hop is alone."""
-    if a is None or b is None:
+    generator = settings.get("topology.generator")
+    if a is None or b is None or generator not in {None, *_FIXED}:
         return []
+    if generator is not None and settings.get("traffic.pattern") == "canonical":
+        return []  # listed nodes have no canonical flows
     rates = [hop.alone_bps for hop in account.hops if hop.alone_bps]
     own = next((hop.alone_bps for hop in account.hops if {hop.sender, hop.receiver} == {a, b} and hop.alone_bps), None)
     if not rates:
         return []
-    ends = [nodes[a]["name"], nodes[b]["name"]]
+    ends = [nodes[nodes[end]["node"]]["name"] for end in (a, b)]
     there = list(settings.get("topology.wires", []))
     if any(set(ends) == set(old["between"]) for old in there):
         return []
     wires = [*there, {"between": ends, "rate": f"{round(own or max(rates))} b/s", "delay": "1 ms"}]
     # Generated nodes have no wires: the same are listed instead.
     changes: dict[str, Any] = {"topology.wires": wires}
-    if settings.get("topology.generator") in _FIXED:
-        changes = {"topology": {"nodes": [_listed(node) for node in nodes], "wires": wires}}
+    if generator is not None:
+        listed = [_listed(nodes, index) for index, node in enumerate(nodes) if node["node"] == index]
+        changes = {"topology": {"nodes": listed, "wires": wires}}
     return [Remedy(f"another channel, on radios of their own, for {ends[0]}-{ends[1]}", changes)]
 
 
-def _listed(node: _core.NodeView) -> dict[str, Any]:
-    if node["x"] is None or node["y"] is None:
-        return {"name": node["name"]}
-    return {"name": node["name"], "position": [f"{node['x']!r} m", f"{node['y']!r} m"]}
+def _listed(nodes: Nodes, index: int) -> dict[str, Any]:
+    """A node as scenarios list it."""
+    node = nodes[index]
+    made: dict[str, Any] = {"name": node["name"]}
+    if node["x"] is not None and node["y"] is not None:
+        made["position"] = [f"{node['x']!r} m", f"{node['y']!r} m"]
+    channels = [radio["channel"] for radio in nodes if radio["node"] == index and radio["channel"] is not None]
+    if len(channels) > 1:
+        made["radios"] = [{"channel": channel} for channel in channels]
+    elif channels:
+        made["channel"] = channels[0]
+    return made
 
 
 def try_all(

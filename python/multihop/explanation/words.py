@@ -35,6 +35,7 @@ TITLES = {
     "reordering": "a reordering buffer that waited no longer",
     "given-up": "frames given up after the retry limit",
     "contention": "a medium that others use",
+    "turns": "a node that serves other neighbours",
     "transport": "the transport, which leaves the path unused",
 }
 
@@ -67,7 +68,7 @@ def place(cause: Cause, names: Names) -> str:
 
 
 def title(cause: Cause, names: Names) -> str:
-    """A cause in a few words, with its place and who did it."""
+    """A cause in a few words, with its place and the interferer."""
     where = place(cause, names)
     if cause.kind == "hidden" and cause.interferer is not None:
         return f"{TITLES[cause.kind]}, {names(cause.interferer)}, on {where}"
@@ -101,6 +102,10 @@ def sentence(cause: Cause, names: Names, flows: Sequence[str]) -> str:
             return _queue(cause, names, flows)
         case "contention":
             return _contention(cause, names, flows)
+        case "turns":
+            others = ", ".join(f"{whom} ({percent(share)} of the air)" for whom, share in facts["others"])
+            sender, receiver = names(cause.sender or 0), names(cause.receiver or 0)
+            return f"While the flow's packets for {receiver} wait, {sender} serves other neighbours: {others}."
         case "transport":
             return (
                 "Its transport sends less than its path would take: what limits it is its window, rate or application."

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -74,8 +76,26 @@ def read(path: Path, between: tuple[int, int] | None = None, most: int = MOST) -
     Raises:
         UserError: if it cannot be read, is no frame log, or has more than `most` transmissions.
     """
-    try:
+    with _errors_of(path):
         return decode(path.read_bytes(), between, most)
+
+
+def checked(path: Path, between: tuple[int, int] | None = None, most: int = MOST) -> tuple[dict[str, Any], bool]:
+    """The description of a log that is whole, and whether its end is missing; without the memory that tables take.
+
+    Raises:
+        UserError: as `read`.
+    """
+    with _errors_of(path):
+        head, cut_short = _core.check_frames(path.read_bytes(), between, most)
+    return json.loads(head), cut_short
+
+
+@contextmanager
+def _errors_of(path: Path) -> Iterator[None]:
+    """What is wrong with a log is told with its path."""
+    try:
+        yield
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from error
     except _core.CaptureError as error:

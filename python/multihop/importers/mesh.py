@@ -61,7 +61,7 @@ class Mesh:
         reach_m: where links hold distances, how far nodes hear.
         powers: (from, to) -> received power in dBm, with noise of `NOISE_DBM`, where the file has it as well.
         rates: (from, to) -> rate of unicast frames in b/s, where the file has it.
-        radios: where a file tells radios apart: what one is called -> the same nodes with its links alone.
+        radios: where a file distinguishes radios: what one is called -> the same nodes with its links alone.
         are_named: the file says which radio a link is of; otherwise they are the first, second, ... of parallel links.
         standard: the PHY that the file speaks of, where it does.
         assumed: the values of `links` are no measurement.
@@ -147,10 +147,6 @@ class Mesh:
         """How many directions have links of several radios."""
         times = Counter(pair for radio in self.radios.values() for pair in radio.links)
         return sum(count > 1 for count in times.values())
-
-    def two_way_links(self) -> set[frozenset[str]]:
-        """Pairs of nodes that hear each other, which an acknowledged exchange needs."""
-        return {frozenset(pair) for pair in self.links if (pair[1], pair[0]) in self.links}
 
     def largest_component(self, *, by_radio: bool = False) -> list[str]:
         """Ids of the largest set of nodes that two-way links connect; of equal ones, the first in the file.

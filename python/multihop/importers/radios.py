@@ -1,6 +1,6 @@
 """Which radios nodes have, on which channels, and what is known of the links of each channel.
 
-A file may tell several radios of its nodes apart. Links of one radio of both ends are a channel; a node has a radio on
+A file may distinguish several radios of its nodes. Links of one radio of both ends are a channel; a node has a radio on
 each channel on which it has a link. Which channels these are a file rarely says, and the scenario has one PHY, of one
 band: what matters is that links of different channels do not contend.
 """
@@ -46,7 +46,7 @@ def are_several(mesh: Mesh, wanted: str | None) -> bool:
     """Whether nodes are to have several radios: as wanted, else where the file names them.
 
     Raises:
-        UserError: if that is no option, or the file tells none apart.
+        UserError: if that is no option, or the file does not distinguish them.
     """
     if wanted is not None and wanted not in RADIOS:
         raise UserError(f"--radios: found {wanted!r}; what would do: {', '.join(RADIOS)}")
@@ -60,6 +60,8 @@ def layers(mesh: Mesh, names: dict[str, str], standard: str, *, several: bool) -
     found = {label: radio for label, radio in mesh.radios.items() if radio.links}
     if not several or len(found) < 2:
         return [Layer(mesh, names)], []
+    # Each channel keeps its own, and says what it left out.
+    del mesh.left_out[REPEATED]
     channels = _channels(list(found), standard)
     made: list[Layer] = []
     of_node = dict.fromkeys(mesh.nodes, 0)

@@ -1,4 +1,4 @@
-"""Who senses whom, where a list of links ends: powers of links, and of pairs without one.
+"""Which nodes sense each other, where a list of links ends: powers of links, and of pairs without one.
 
 A node does not stop sensing where a table of links ends. Where nodes have places, the power of each pair follows from
 a law that is fitted to the links (`path_loss`); where one of two has none, the graph says it: nodes with a neighbour in

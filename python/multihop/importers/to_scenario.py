@@ -1,4 +1,4 @@
-"""From a mesh to a scenario: choose nodes, infer who senses whom, add traffic, write TOML that a person can edit."""
+"""From a mesh to a scenario: choose nodes, infer carrier sense, add traffic, write TOML that a person can edit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from multihop.base import extras
 from multihop.base.errors import UserError
-from multihop.importers.mesh import REPEATED, Mesh, positions
+from multihop.importers.mesh import Mesh, positions
 from multihop.importers.radios import Layer, are_several, layers, radios_of
 from multihop.importers.rates import link_rates
 from multihop.importers.text import quote
@@ -47,8 +47,8 @@ class Plan(Wishes):
         sensing: `inferred` for powers, and pairs that sense each other beyond the list; `listed` for the list alone.
         two_hops: where a place is missing, nodes with a neighbour in common sense each other.
         shadowing_seed: of what pairs without a link have.
-        radios: `one` per node, with the best of parallel links, or `several`, as the file tells them apart; `None` for
-            `several` where the file names them.
+        radios: `one` per node, with the best of parallel links, or `several`, as the file distinguishes them; `None`
+            for `several` where the file names them.
     """
 
     name: str = "imported mesh"
@@ -104,9 +104,6 @@ def write(mesh: Mesh, plan: Plan, origin: str) -> Imported:
     standard = plan.standard or mesh.standard or _STANDARD
     found_links = _directions(mesh, several=several)
     mesh = _kept(_without_weak_links(mesh, plan.min_delivery), plan, origin, several=several)
-    if several:
-        # Each channel keeps its own, and says what it left out.
-        del mesh.left_out[REPEATED]
     names = _names(mesh)
     placed = positions(mesh.nodes)
     traffic = _traffic(mesh, plan, names)

@@ -1,4 +1,4 @@
-"""Traffic of an imported mesh: who sends to whom, as lines of `[traffic]`."""
+"""Traffic of an imported mesh: senders and receivers, as lines of `[traffic]`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Wishes:
 
 @dataclass(frozen=True)
 class Traffic:
-    """Keys of `[traffic]` that say who sends to whom, and the same in words.
+    """Keys of `[traffic]` that say which nodes send to which, and the same in words.
 
     Attributes:
         lines: TOML.

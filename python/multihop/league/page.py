@@ -13,7 +13,7 @@ from multihop.report.study.provenance import spans
 from multihop.results.columns import Metric
 from multihop.results.provenance import build
 from multihop.results.statistics import Estimate
-from multihop.results.words import with_interval
+from multihop.results.words import markdown_table, with_interval
 from multihop.study.optima import question_of
 
 WITHOUT_MESH = (
@@ -40,7 +40,7 @@ _DECIMALS = 3
 
 
 def markdown(league: League, command: str) -> str:
-    """The page: who is better where, each network in full, and what was equal and what was not."""
+    """The page: which scheme is better where, each network in full, and what was equal and what was not."""
     table, said = standings(league), rules()["page"]
     made_by = f"with multihop {build()}"
     lines = [
@@ -53,18 +53,18 @@ def markdown(league: League, command: str) -> str:
         "",
         *_paragraphs(said["ranks"]),
         *_exceptions(league, table),
-        *_table(*summary(league, table)),
+        *markdown_table(*summary(league, table)),
         *_moved(league, table),
         "## By what",
         "",
         *_paragraphs(said["measures"]),
-        *_table(*by_measure(league, table)),
+        *markdown_table(*by_measure(league, table)),
     ]
     for network, result in zip(league.networks, league.results, strict=True):
         lines += [f"## {network.title}", "", *_network(network, result, table)]
     if league.without_mesh:
         lines += [f"## {rules()['community']['title']}", "", f"{WITHOUT_MESH}.", ""]
-    lines += ["## What was equal, and what was not", "", *said["fair"], "", *_table(*_terms(league))]
+    lines += ["## What was equal, and what was not", "", *said["fair"], "", *markdown_table(*_terms(league))]
     text = "\n".join(lines).rstrip() + "\n"
     return text.replace("PACKET", str(rules()["packet"])).replace("WINDOW", str(rules()["receive_window"]))
 
@@ -116,7 +116,12 @@ def _moved(league: League, table: Sequence[Standing]) -> list[str]:
     heads, rows = moved(league, table)
     if len(heads) == 2:
         return []
-    return ["## What aggregation changes", "", *_paragraphs(rules()["page"]["aggregation"]), *_table(heads, rows)]
+    return [
+        "## What aggregation changes",
+        "",
+        *_paragraphs(rules()["page"]["aggregation"]),
+        *markdown_table(heads, rows),
+    ]
 
 
 def decision(league: League, table: Sequence[Standing] | None = None) -> str:
@@ -195,7 +200,7 @@ def _network(network: Network, result: StudyResult, table: Sequence[Standing]) -
         own = [one for one in table if (one.network, one.kind) == (network.name, kind)]
         if own:
             heads, rows = _full(result, own, main_metric(table, network.name, kind))
-            lines += [f"### {network.title}: {about['title']}", "", *_table(heads, rows)]
+            lines += [f"### {network.title}: {about['title']}", "", *markdown_table(heads, rows)]
     return [*lines, *_alike(result)]
 
 
@@ -256,8 +261,3 @@ def _number(found: Estimate, metric: Metric) -> str:
 
 def _paragraphs(texts: Iterable[str]) -> list[str]:
     return [line for text in texts for line in (text, "")]
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    made = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
-    return ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads), *made, ""]

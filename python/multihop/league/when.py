@@ -1,4 +1,4 @@
-"""When which scheme helps: regimes around a base network, and who wins in each of them, as a page."""
+"""When which scheme helps: regimes around a base network, and which scheme wins in each of them, as a page."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def export(asked: Sequence[Network], results: Sequence[StudyResult], directory: 
 
 
 def markdown(asked: Sequence[Network], results: Sequence[StudyResult], command: str) -> str:
-    """The page: for each class of schemes who wins how often, and a row per regime."""
+    """The page: for each class of schemes which wins how often, and a row per regime."""
     found = words.classes([str(point.labels["scheme"]) for point in results[0].points])
     made_by = f"with multihop {build()}"
     seeds = sorted({seed for seeds in results[0].seeds.values() for seed in seeds})

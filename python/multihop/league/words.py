@@ -1,4 +1,4 @@
-"""Who wins on a network, in goodput, delay and fairness, and by how much, or that none differs."""
+"""Which scheme wins on a network, in goodput, delay and fairness, and by how much, or that none differs."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def regimes() -> dict[str, Any]:
 
 
 def wins(result: StudyResult, schemes: Sequence[str]) -> dict[str, Win]:
-    """Who wins among these schemes on a network, by metric; nothing where too few have values, or one seed only."""
+    """Which of these schemes wins on a network, by metric; nothing where too few have values, or one seed only."""
     goodput = _means(result, "goodput", schemes)
     most = max(goodput.values(), default=0.0)
     made = {}
@@ -109,7 +109,7 @@ def wins(result: StudyResult, schemes: Sequence[str]) -> dict[str, Win]:
 
 
 def said(result: StudyResult) -> list[str]:
-    """Lines for a reader: who wins on a network among schemes that are rivals, in each question."""
+    """Lines for a reader: which of the rival schemes wins on a network, in each question."""
     lines = []
     for title, schemes in classes([str(point.labels["scheme"]) for point in result.points]).items():
         lines += [f"  {title}", *(f"    {sentence}" for sentence in sentences(result, schemes))]
@@ -119,7 +119,7 @@ def said(result: StudyResult) -> list[str]:
 
 
 def sentences(result: StudyResult, schemes: Sequence[str]) -> list[str]:
-    """One for each question: who wins, by how much, or that none differs."""
+    """One for each question: which scheme wins, by how much, or that none differs."""
     flows = len(result.study.plan.views[0]["flows"])
     return [
         f"{QUESTIONS[name]}: {win.sentence}."

@@ -77,7 +77,7 @@ def saturated(contenders: Sequence[Contenders], slot: float, sifs: float) -> lis
 
 
 class _Chain:
-    """Slots from the end of a busy period to the next: who may use each, and how likely it comes to it."""
+    """Slots from the end of a busy period to the next: which categories may use each, and how likely it is reached."""
 
     def __init__(self, contenders: Sequence[Contenders], attempts: Sequence[float]) -> None:
         self.contenders = contenders
@@ -101,7 +101,7 @@ class _Chain:
         return math.prod(self._silent(index, slot, int(index == around)) for index in range(len(self.contenders)))
 
     def idle_slots(self) -> float:
-        """On average before a transmission, after the shortest AIFS."""
+        """Mean number of idle slots before a transmission, after the shortest AIFS."""
         return sum(self.reached[1:])
 
     def collisions(self) -> list[float]:
@@ -120,7 +120,7 @@ class _Chain:
         ]
 
     def _alone(self, index: int, slot: int) -> float:
-        """It comes to this slot, and one station of this category transmits in it, and nobody else."""
+        """Probability that this slot is reached, and one station of this category transmits in it, and no other."""
         each, attempt = self.contenders[index], self.attempts[index]
         if slot < each.aifsn - self.first:
             return 0.0

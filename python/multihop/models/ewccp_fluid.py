@@ -42,7 +42,7 @@ Law = Literal["printed", "gradient"]
 
 @dataclass(frozen=True)
 class Network:
-    """Who sends over which links, and which links share the channel.
+    """Which flows use which links, and which links share the channel.
 
     Attributes:
         paths: A, shape (links, flows): the share of C that a rate of 1 takes on a link; 1 where airtime plays no part.

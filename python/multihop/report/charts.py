@@ -243,7 +243,7 @@ def _draw_bar(
     place: str,
     label: str | None = None,
 ) -> None:
-    """A bar at the mean in the line's colour, its 95 % interval, and a tooltip with the numbers; the line gets them."""
+    """A bar at the mean in the line's colour, its 95 % interval, and a tooltip; `line` keeps its numbers."""
     found = estimate_or_none(values)
     if found is None:
         return

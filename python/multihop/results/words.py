@@ -1,8 +1,9 @@
-"""Numbers in words."""
+"""Numbers in words, and tables of words."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 
 from multihop.results.columns import Metric
 from multihop.results.statistics import Estimate
@@ -20,3 +21,9 @@ def with_interval(found: Estimate | None, metric: Metric) -> str:
         return f"{mean:.4g} ± {half:.2g}"
     decimals = max(0, 1 - math.floor(math.log10(half)))
     return f"{mean:.{decimals}f} ± {half:.{decimals}f}"
+
+
+def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Lines of a table in Markdown, with an empty one behind it; bars within cells are escaped."""
+    made = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    return ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads), *made, ""]

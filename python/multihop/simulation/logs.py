@@ -48,7 +48,8 @@ def _places(wanted: tuple[str, ...], names: list[str], what: str, view: _core.Sc
     """Where the wanted names stand among all; an error names the option, which is called as what they are of."""
     for name in wanted:
         if name not in names:
-            raise UserError(f"--{what}s: {view['name']} has no {what} {name!r}; {did_you_mean(name, names)}")
+            hint = f"{did_you_mean(name, names)}needs one of {', '.join(names[:20])}"
+            raise UserError(f"--{what}s: {view['name']} has no {what} {name!r}; {hint}")
     return {index for index, name in enumerate(names) if name in wanted}
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -45,11 +44,6 @@ def place(origin: str, text: str | None, path: list[str | int]) -> str:
     """`file:line`, or the file alone where the line is unknown."""
     line = _core.locate(text, path) if text is not None else None
     return f"{origin}:{line}" if line is not None else origin
-
-
-def directory_of(origin: str) -> Path:
-    """The folder that relative names in the file refer to."""
-    return Path(origin).parent
 
 
 def _specificity(error: Any) -> tuple[int, int]:  # noqa: ANN401 - pydantic's record

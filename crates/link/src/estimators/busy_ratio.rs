@@ -100,7 +100,7 @@ mod tests {
         Interval { start: us(start), end: us(end) }
     }
 
-    /// Tells of a busy period; `nav` is the end of a reservation that its frame made.
+    /// Reports a busy period; `nav` is the end of a reservation that its frame made.
     fn busy(estimator: &mut BusyRatio, start: u64, end: u64, nav: Option<u64>) {
         estimator.on_link(&LinkEvent::BusyFrom(us(start)));
         if let Some(nav) = nav {

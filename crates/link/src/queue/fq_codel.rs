@@ -86,6 +86,11 @@ impl<T> FqCodel<T> {
         self.options.byte_limit
     }
 
+    /// What is done at the head of each line from now on.
+    pub(super) fn control_by(&mut self, codel: CodelOptions) {
+        self.options.codel = codel;
+    }
+
     /// Bytes of the line that holds most.
     pub(super) fn fattest(&self) -> u64 {
         self.flows.iter().map(|flow| flow.line.bytes()).max().unwrap_or(0)

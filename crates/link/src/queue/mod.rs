@@ -3,10 +3,12 @@
 //! * `line` is a first-in first-out line of packets, of which every discipline is made;
 //! * `codel` decides at the head of a line whether a packet is lost or marked (RFC 8289);
 //! * `fq_codel` has a line for each flow and serves them in turns (RFC 8290);
-//! * `stations` has such a set for each next hop and serves these by airtime, as Linux's mac80211 does.
+//! * `stations` has such a set for each next hop and serves these by airtime, as Linux's mac80211 does;
+//! * `airtime` limits what it hands to the hardware.
 //!
 //! [`InterfaceQueue`] is one of them, with routing packets ahead.
 
+mod airtime;
 mod codel;
 mod fq_codel;
 mod line;
@@ -15,10 +17,11 @@ mod stations;
 #[cfg(test)]
 mod tests;
 
+pub use airtime::AirtimeLimits;
 pub use codel::CodelOptions;
 pub use fq_codel::FqCodelOptions;
 pub use line::Queued;
-pub use stations::StationsOptions;
+pub use stations::{Adaptation, LinkState, SlowStations, StationsOptions};
 
 use fq_codel::FqCodel;
 use line::Line;
@@ -192,6 +195,61 @@ impl<T> InterfaceQueue<T> {
         matches!(&self.data, Data::Stations(stations) if stations.charges_received())
     }
 
+    /// Does `CoDel` want to know what links can do?
+    pub fn adapts(&self) -> bool {
+        matches!(&self.data, Data::Stations(stations) if stations.adapts())
+    }
+
+    /// What the link to a neighbour can do by now.
+    pub fn adapt(&mut self, neighbour: NodeId, link: LinkState) {
+        if let Data::Stations(stations) = &mut self.data {
+            stations.adapt(neighbour, link);
+        }
+    }
+
+    /// Limits the airtime that the hardware holds, where there are stations.
+    pub fn limit_airtime(&mut self, limits: AirtimeLimits) {
+        if let Data::Stations(stations) = &mut self.data {
+            stations.limit_airtime(limits);
+        }
+    }
+
+    /// Is it limited? Then [`hold`](InterfaceQueue::hold) and [`release`](InterfaceQueue::release) say what the hardware has.
+    pub fn limits_airtime(&self) -> bool {
+        matches!(&self.data, Data::Stations(stations) if stations.limits_airtime())
+    }
+
+    /// The hardware took a packet that is expected to take so long; broadcasts are those of [`NodeId::BROADCAST`].
+    pub fn hold(&mut self, neighbour: NodeId, airtime: Span) {
+        if let Data::Stations(stations) = &mut self.data {
+            stations.hold(neighbour, airtime);
+        }
+    }
+
+    /// It is done with packets that were expected to take so long: sent, given up or lost.
+    pub fn release(&mut self, neighbour: NodeId, airtime: Span) {
+        if let Data::Stations(stations) = &mut self.data {
+            stations.release(neighbour, airtime);
+        }
+    }
+
+    /// Airtime that the hardware holds of this queue.
+    pub fn pending(&self) -> Span {
+        if let Data::Stations(stations) = &self.data { stations.pending() } else { Span::ZERO }
+    }
+
+    /// The same for one neighbour.
+    pub fn pending_for(&self, neighbour: NodeId) -> Span {
+        if let Data::Stations(stations) = &self.data { stations.pending_for(neighbour) } else { Span::ZERO }
+    }
+
+    /// Airtime that the hardware holds of the other queues of the radio.
+    pub fn note_pending_elsewhere(&mut self, airtime: Span) {
+        if let Data::Stations(stations) = &mut self.data {
+            stations.note_pending_elsewhere(airtime);
+        }
+    }
+
     /// Removes every data packet for which `broken` holds and hands each to `dropped`, oldest first.
     pub fn purge(&mut self, broken: impl Fn(&T) -> bool, mut dropped: impl FnMut(T)) {
         let mut removed = Vec::new();
@@ -219,6 +277,16 @@ impl<T> InterfaceQueue<T> {
             Data::Stations(stations) => stations.len(),
         };
         self.routing.len() + data
+    }
+
+    /// Does [`pop`](InterfaceQueue::pop) find a packet that may leave? The last ones may be lost then.
+    pub fn offers(&self) -> bool {
+        let data = match &self.data {
+            Data::DropTail(line) => line.len() > 0,
+            Data::FqCodel(set) => set.len() > 0,
+            Data::Stations(stations) => stations.offers(),
+        };
+        data || self.routing.len() > 0
     }
 
     /// Is nothing waiting?

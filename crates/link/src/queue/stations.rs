@@ -1,17 +1,19 @@
 //! A set of lines for each next hop, served by airtime: the scheduler of Høiland-Jørgensen et al., "Ending the Anomaly" (USENIX
 //! ATC 2017), Algorithm 3, with the deficits of Linux's mac80211.
 //!
-//! Unlike mac80211 it needs no limit of the airtime that the hardware holds: the MAC takes one packet at a time, and the airtime
-//! of each is known before the next is taken.
+//! Where the hardware has a queue of its own, the airtime of a packet is known long after the next was taken. With [`AirtimeLimits`] what a
+//! station has pending there is bounded, and counts as if it had been used.
 
+use super::airtime::AirtimeLimits;
 use super::codel::CodelOptions;
 use super::fq_codel::{FqCodel, FqCodelOptions};
 use super::line::Queued;
-use multihop_core::{NodeId, Span, Time};
+use multihop_core::{NodeId, Rate, Span, Time};
 use std::collections::VecDeque;
+use std::fmt;
 
 /// Parameters of queues per station.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 pub struct StationsOptions {
     /// The lines of each station; the limit of bytes is that of all stations together.
     pub lines: FqCodelOptions,
@@ -19,6 +21,58 @@ pub struct StationsOptions {
     pub airtime_quantum: Span,
     /// Frames from a station are charged to it like those to it.
     pub charge_received: bool,
+    /// How `CoDel` follows what a station's link can do.
+    pub adaptation: Adaptation,
+}
+
+/// How the `CoDel` of a station follows what its link can do; by default it does not.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Adaptation {
+    /// What slow stations have instead.
+    pub slow: Option<SlowStations>,
+    /// A target is at least as long as so many exchanges like the last one with the station.
+    pub exchanges: u32,
+}
+
+/// Stations are slow whose expected throughput is below a rate (mac80211: `sta_update_codel_params`).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SlowStations {
+    /// The rate for each station that there is: with ten of them, those below ten times this are slow.
+    pub below: Rate,
+    /// Their `CoDel`.
+    pub codel: CodelOptions,
+}
+
+impl Default for SlowStations {
+    /// mac80211's.
+    fn default() -> SlowStations {
+        let codel = CodelOptions { target: Span::from_ms(50), interval: Span::from_ms(300), ecn: false };
+        SlowStations { below: Rate::from_kbps(6_000), codel }
+    }
+}
+
+/// What the MAC knows of the link to a station after an exchange.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinkState {
+    /// What rate control expects the link to carry, in bit/s.
+    pub throughput: f64,
+    /// How long the last exchange was, if it succeeded at its first try.
+    pub exchange: Span,
+}
+
+impl fmt::Debug for StationsOptions {
+    /// As if derived, but for an adaptation that does nothing: a scenario without one is what it was before there were any.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let StationsOptions { lines, airtime_quantum, charge_received, adaptation } = self;
+        let mut made = f.debug_struct("StationsOptions");
+        made.field("lines", lines)
+            .field("airtime_quantum", airtime_quantum)
+            .field("charge_received", charge_received);
+        if *adaptation != Adaptation::default() {
+            made.field("adaptation", adaptation);
+        }
+        made.finish()
+    }
 }
 
 impl Default for StationsOptions {
@@ -34,6 +88,7 @@ impl Default for StationsOptions {
             },
             airtime_quantum: Span::from_us(256),
             charge_received: true,
+            adaptation: Adaptation::default(),
         }
     }
 }
@@ -41,11 +96,21 @@ impl Default for StationsOptions {
 /// A next hop, and its place in the schedule.
 #[derive(Clone, Debug)]
 struct StationQueue<T> {
+    id: NodeId,
     lines: FqCodel<T>,
     /// Airtime in nanoseconds that it may still use in this turn.
     deficit: i64,
+    /// What the hardware holds for it is expected to take so long.
+    pending: Span,
     /// It is in one of the lists.
     listed: bool,
+}
+
+impl<T> StationQueue<T> {
+    /// What is left to it, in nanoseconds, once all that is pending will have been sent.
+    fn credit(&self) -> i64 {
+        self.deficit - self.pending.ns() as i64
+    }
 }
 
 /// The stations of a queue.
@@ -53,6 +118,11 @@ struct StationQueue<T> {
 pub(super) struct Stations<T> {
     options: StationsOptions,
     salt: u64,
+    /// None if the hardware may hold whatever it has room for.
+    limits: Option<AirtimeLimits>,
+    /// Airtime pending for all stations here, and for those of the other queues of the radio.
+    pending: Span,
+    pending_elsewhere: Span,
     known: Vec<StationQueue<T>>,
     /// Indices of them, in the order of their identifiers.
     by_id: Vec<(NodeId, u32)>,
@@ -67,6 +137,9 @@ impl<T> Stations<T> {
         Stations {
             options,
             salt,
+            limits: None,
+            pending: Span::ZERO,
+            pending_elsewhere: Span::ZERO,
             known: Vec::new(),
             by_id: Vec::new(),
             new: VecDeque::new(),
@@ -105,20 +178,31 @@ impl<T> Stations<T> {
         }
     }
 
-    /// The next packet, of the station whose turn it is; those that `CoDel` drops go to `lost`.
+    /// The next packet, of the station whose turn it is and that may; those that `CoDel` drops go to `lost`.
     pub(super) fn pop(&mut self, now: Time, lost: &mut VecDeque<T>) -> Option<Queued<T>> {
+        if !self.any_may() {
+            return None;
+        }
         let mut moved = 0;
         loop {
             let is_new = !self.new.is_empty();
             let list = if is_new { &mut self.new } else { &mut self.old };
             let index = *list.front()?;
+            let may = self.may(&self.known[index as usize]);
+            let list = if is_new { &mut self.new } else { &mut self.old };
             let station = &mut self.known[index as usize];
-            if station.deficit <= 0 {
+            let is_indebted = station.credit() <= 0;
+            if is_indebted {
                 station.deficit += self.options.airtime_quantum.ns() as i64;
+            }
+            if is_indebted || !may {
                 list.pop_front();
                 self.old.push_back(index);
                 moved += 1;
                 if self.new.is_empty() && moved > self.old.len() {
+                    if self.limits.is_some() && !self.offers() {
+                        return None;
+                    }
                     self.skip_rounds();
                 }
                 continue;
@@ -149,6 +233,9 @@ impl<T> Stations<T> {
         lost: &mut VecDeque<T>,
     ) -> Option<Queued<T>> {
         let index = self.station(station);
+        if !self.may(&self.known[index as usize]) {
+            return None;
+        }
         let station = &mut self.known[index as usize];
         let (packets, bytes) = (station.lines.len(), station.lines.bytes());
         if station.deficit <= 0 && packets < self.packets {
@@ -158,6 +245,88 @@ impl<T> Stations<T> {
         self.packets -= packets - station.lines.len();
         self.bytes -= bytes - station.lines.bytes();
         taken
+    }
+
+    /// May the hardware get more for a station?
+    fn may(&self, station: &StationQueue<T>) -> bool {
+        self.limits.is_none_or(|limits| {
+            limits.allow(station.id, station.pending, self.pending + self.pending_elsewhere)
+        })
+    }
+
+    /// May the hardware get more for any station?
+    fn any_may(&self) -> bool {
+        let waiting = self.new.len() + self.old.len();
+        self.limits.is_none_or(|limits| limits.allow_any(waiting, self.pending))
+    }
+
+    /// Has a station a packet that may leave?
+    pub(super) fn offers(&self) -> bool {
+        if self.limits.is_none() {
+            return self.packets > 0;
+        }
+        self.packets > 0
+            && self.any_may()
+            && self.known.iter().any(|station| station.lines.len() > 0 && self.may(station))
+    }
+
+    /// The hardware holds no more than this for a station from now on.
+    pub(super) fn limit_airtime(&mut self, limits: AirtimeLimits) {
+        self.limits = Some(limits);
+    }
+
+    /// Is what the hardware holds limited?
+    pub(super) fn limits_airtime(&self) -> bool {
+        self.limits.is_some()
+    }
+
+    /// The hardware has a packet more for a station, which is expected to take so long.
+    pub(super) fn hold(&mut self, station: NodeId, airtime: Span) {
+        let index = self.station(station);
+        self.known[index as usize].pending += airtime;
+        self.pending += airtime;
+    }
+
+    /// It is done with packets that were expected to take so long.
+    pub(super) fn release(&mut self, station: NodeId, airtime: Span) {
+        let index = self.station(station);
+        let pending = &mut self.known[index as usize].pending;
+        debug_assert!(*pending >= airtime, "what is released was held");
+        *pending = pending.saturating_sub(airtime);
+        self.pending = self.pending.saturating_sub(airtime);
+    }
+
+    /// Airtime that is pending for the stations of this queue.
+    pub(super) fn pending(&self) -> Span {
+        self.pending
+    }
+
+    /// The same for one of them.
+    pub(super) fn pending_for(&self, station: NodeId) -> Span {
+        let known = self.by_id.binary_search_by_key(&station, |(id, _)| *id);
+        known.map_or(Span::ZERO, |at| self.known[self.by_id[at].1 as usize].pending)
+    }
+
+    /// Airtime that is pending for those of the other queues of the radio.
+    pub(super) fn note_pending_elsewhere(&mut self, airtime: Span) {
+        self.pending_elsewhere = airtime;
+    }
+
+    /// Does `CoDel` follow what links can do?
+    pub(super) fn adapts(&self) -> bool {
+        self.options.adaptation != Adaptation::default()
+    }
+
+    /// What the link to a station can do by now.
+    pub(super) fn adapt(&mut self, station: NodeId, link: LinkState) {
+        let index = self.station(station);
+        let stations = self.by_id.iter().filter(|(id, _)| *id != NodeId::BROADCAST).count();
+        let StationsOptions { lines, adaptation: Adaptation { slow, exchanges }, .. } = self.options;
+        let is_slow = |slow: &SlowStations| link.throughput < slow.below.bps() as f64 * stations as f64;
+        let mut codel = slow.filter(is_slow).map_or(lines.codel, |slow| slow.codel);
+        codel.target = codel.target.max(link.exchange * u64::from(exchanges));
+        codel.interval = codel.interval.max(codel.target);
+        self.known[index as usize].lines.control_by(codel);
     }
 
     /// The fattest line of all stations loses packets from its head.
@@ -192,8 +361,10 @@ impl<T> Stations<T> {
                 let index = self.known.len() as u32;
                 self.by_id.insert(at, (id, index));
                 self.known.push(StationQueue {
+                    id,
                     lines: FqCodel::new(self.options.lines, self.salt),
                     deficit: self.options.airtime_quantum.ns() as i64,
+                    pending: Span::ZERO,
                     listed: false,
                 });
                 index
@@ -201,13 +372,15 @@ impl<T> Stations<T> {
         }
     }
 
-    /// Rounds in which no station would get a positive deficit happen at once.
+    /// Rounds in which no station that may send would get a positive credit happen at once.
     fn skip_rounds(&mut self) {
         let quantum = self.options.airtime_quantum.ns() as i64;
-        let rounds = |index: &u32| -self.known[*index as usize].deficit / quantum;
-        let skipped = self.old.iter().map(rounds).min().unwrap_or(0).max(0);
+        let rounds = |station: &StationQueue<T>| (-station.credit() / quantum).max(0);
+        let stations = self.old.iter().map(|index| &self.known[*index as usize]);
+        let skipped = stations.filter(|station| self.may(station)).map(rounds).min().unwrap_or(0);
         for index in &self.old {
-            self.known[*index as usize].deficit += skipped * quantum;
+            let station = &mut self.known[*index as usize];
+            station.deficit += skipped.min(rounds(station)) * quantum;
         }
     }
 }

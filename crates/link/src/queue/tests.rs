@@ -242,3 +242,118 @@ fn keys_of_flows_are_unique() {
         assert!(keys.insert(Arrival::of(&packet, None, at(0)).flow), "{packet:?}");
     }
 }
+
+/// Stations under limits of airtime, of which each has packets of its number.
+fn limited(limits: AirtimeLimits, stations: u32, packets: u32) -> InterfaceQueue<u32> {
+    let lines = FqCodelOptions { byte_limit: 1 << 30, ..StationsOptions::default().lines };
+    let options = StationsOptions { lines, ..StationsOptions::default() };
+    let mut queue = InterfaceQueue::new(&Discipline::Stations(options), 100_000, 0);
+    queue.limit_airtime(limits);
+    for station in (0..packets).flat_map(|_| 0..stations) {
+        let next_hop = NodeId(station);
+        queue.push(&Arrival { next_hop, ..arrival(at(0), Priority::Data, u64::from(station)) }, station);
+    }
+    queue
+}
+
+/// Nobody has more pending than its limit and a packet; nobody waits who may send; and all leave.
+#[test]
+fn no_station_has_more_pending_than_its_limit_and_a_packet() {
+    let limits = AirtimeLimits { threshold: Span::from_ms(15), ..AirtimeLimits::default() };
+    let mut queue = limited(limits, 5, 300);
+    let mut rng = Rng::at(3, &["airtime"]);
+    let mut held: Vec<(u32, Span)> = Vec::new();
+    let (mut left, mut full) = ([300; 5], 0);
+    while left.iter().sum::<u32>() > 0 {
+        let before = queue.pending();
+        if let Some(taken) = queue.pop(at(1)) {
+            let station = taken.item;
+            let pending = queue.pending_for(NodeId(station));
+            let limit = if before < limits.threshold { limits.high } else { limits.low };
+            assert!(pending < limit, "{pending:?} of {before:?}");
+            let airtime = Span::from_us(100 + u64::from(rng.below(1_900)) * u64::from(station + 1));
+            queue.hold(NodeId(station), airtime);
+            held.push((station, airtime));
+            left[station as usize] -= 1;
+        } else {
+            assert!(!queue.offers() && !held.is_empty());
+            let waiting = left.iter().filter(|left| **left > 0).count() as u64;
+            let is_full = before >= limits.high + limits.low * (waiting - 1) / 2;
+            full += u32::from(is_full);
+            for station in (0..5).filter(|station| left[*station as usize] > 0) {
+                let pending = queue.pending_for(NodeId(station));
+                let is_limited = before >= limits.threshold || pending >= limits.high;
+                assert!(is_full || (pending >= limits.low && is_limited));
+            }
+            let (station, airtime) = held.remove(rng.below(held.len() as u32) as usize);
+            queue.charge(NodeId(station), airtime);
+            queue.release(NodeId(station), airtime);
+        }
+    }
+    assert!(full > 0 && full < 1500, "{full}");
+    for (station, airtime) in held {
+        queue.release(NodeId(station), airtime);
+    }
+    assert_eq!(queue.pending(), Span::ZERO);
+}
+
+/// Hardware that sends what it was handed in that order, and has some at all times: who gets what room there is, is decided by credit, to which what
+/// is pending counts, and stations share the air.
+#[test]
+fn stations_share_airtime_through_a_queue_below() {
+    let airtime = [400, 900, 4_000].map(Span::from_us);
+    let mut queue = limited(AirtimeLimits::default(), 3, 4_000);
+    let (mut below, mut used) = (VecDeque::new(), [Span::ZERO; 3]);
+    while used.iter().copied().sum::<Span>() < Span::from_ms(3_000) {
+        while let Some(taken) = queue.pop(at(1)) {
+            queue.hold(NodeId(taken.item), airtime[taken.item as usize]);
+            below.push_back(taken.item);
+        }
+        let station = below.pop_front().expect("there is work") as usize;
+        queue.charge(NodeId(station as u32), airtime[station]);
+        queue.release(NodeId(station as u32), airtime[station]);
+        used[station] += airtime[station];
+    }
+    let (least, most) = (used.iter().min().unwrap(), used.iter().max().unwrap());
+    println!("{used:?}");
+    assert!(*most - *least <= Span::from_ms(12 + 4), "{used:?}");
+}
+
+/// Packets of routing protocols do not wait for limits, and what other queues have pending counts.
+#[test]
+fn limits_are_of_data_and_of_all_queues_of_a_radio() {
+    let mut queue = limited(AirtimeLimits::default(), 1, 5);
+    queue.hold(NodeId(0), Span::from_ms(12));
+    assert!(!queue.offers() && queue.pop(at(1)).is_none());
+    queue.push(&arrival(at(1), Priority::Routing, 0), 9);
+    assert!(queue.offers());
+    assert_eq!(queue.pop(at(1)).map(|taken| taken.item), Some(9));
+    queue.release(NodeId(0), Span::from_ms(6));
+    assert!(queue.offers(), "6 ms are less than the high limit");
+    queue.note_pending_elsewhere(Span::from_ms(18));
+    assert!(!queue.offers() && queue.pop_for(at(1), NodeId(0), &|_| true, 9_000).is_none());
+}
+
+/// Out of 1000 packets that came at once and leave one a millisecond, `CoDel` drops the first an interval after one waited for the target.
+#[test]
+fn codel_follows_what_the_link_can_do() {
+    let first_drop = |adaptation: Adaptation, throughput: f64, exchange: Span| {
+        let options = StationsOptions { adaptation, ..StationsOptions::default() };
+        let mut queue = InterfaceQueue::new(&Discipline::Stations(options), 10_000, 0);
+        (0..2_000).for_each(|item| queue.push(&arrival(at(0), Priority::Data, 0), item));
+        queue.adapt(NodeId(0), LinkState { throughput, exchange });
+        (0..2_000u64)
+            .find(|ms| {
+                queue.pop(at(ms * 1_000_000));
+                queue.has_lost()
+            })
+            .expect("one is dropped")
+    };
+    let (fast, ms) = (7e6, Span::from_ms);
+    let slow = Adaptation { slow: Some(SlowStations::default()), exchanges: 0 };
+    assert_eq!(first_drop(Adaptation::default(), 1e6, ms(40)), 120);
+    assert_eq!((first_drop(slow, fast, ms(40)), first_drop(slow, 5.9e6, ms(40))), (120, 350));
+    let exchanges = Adaptation { slow: None, exchanges: 2 };
+    assert_eq!((first_drop(exchanges, fast, ms(4)), first_drop(exchanges, fast, ms(40))), (120, 180));
+    assert_eq!(first_drop(exchanges, fast, ms(150)), 600, "the interval is not shorter than the target");
+}

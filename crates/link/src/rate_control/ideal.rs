@@ -1,7 +1,7 @@
 //! The rate with the highest goodput at the signal-to-noise ratio of what was heard last from the neighbour.
 //!
 //! It presumes that the channel is the same both ways, and knows nothing of interference. ns-3's `IdealWifiManager` differs in that the
-//! receiver tells its sender the ratio, without a frame, and in that it chooses by a bit error rate.
+//! receiver reports the ratio to its sender, without a frame, and in that it chooses by a bit error rate.
 
 use super::{Chain, RateTable};
 
@@ -13,7 +13,12 @@ pub(super) struct Ideal {
 
 impl Ideal {
     pub(super) fn chain(&self, table: &RateTable) -> Chain {
-        Chain::constant(self.snr.map_or(0, |snr| best(table, snr)))
+        Chain::constant(self.rate(table))
+    }
+
+    /// The rate by what was heard last.
+    pub(super) fn rate(&self, table: &RateTable) -> u8 {
+        self.snr.map_or(0, |snr| best(table, snr))
     }
 
     pub(super) fn on_heard(&mut self, snr: f64) {

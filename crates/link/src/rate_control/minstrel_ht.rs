@@ -269,6 +269,11 @@ impl MinstrelHt {
         probability.min(0.9) * 1e9 / (overhead.ns() as f64 / self.mean_length + payload.ns() as f64)
     }
 
+    /// MPDUs a second at the best rate.
+    pub(super) fn expected(&self, table: &RateTable) -> f64 {
+        self.throughput(table, self.best[0])
+    }
+
     /// The two of the highest throughput, of equal ones the likelier, or else the faster; the lowest where others have none.
     fn two_best(&self, table: &RateTable, rates: Range<usize>) -> [usize; 2] {
         let value = |rate: usize| (self.throughput(table, rate), self.statistics[rate].probability);

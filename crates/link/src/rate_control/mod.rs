@@ -34,6 +34,13 @@ pub struct Candidate {
     pub overhead: Span,
 }
 
+impl Candidate {
+    /// Frames of [`AVERAGE_BYTES`] a second, in A-MPDUs of so many on average, if none is lost.
+    pub fn frames_a_second(&self, together: f64) -> f64 {
+        1e9 / (self.overhead.ns() as f64 / together + self.payload.ns() as f64)
+    }
+}
+
 /// Bytes of the frame by which rates are compared, as in Linux.
 pub const AVERAGE_BYTES: u32 = 1200;
 
@@ -163,6 +170,15 @@ impl RateControl {
             State::Ideal(_) => {}
             State::MinstrelHt(minstrel) => minstrel.on_attempt(table, attempted, now),
         }
+    }
+
+    /// What it expects the link to carry, in bit/s; `together` are the frames of an A-MPDU, where it does not know them itself.
+    pub fn expected_throughput(&self, table: &RateTable, together: f64) -> f64 {
+        let frames = match &self.state {
+            State::Ideal(ideal) => table.candidates[usize::from(ideal.rate(table))].frames_a_second(together),
+            State::MinstrelHt(minstrel) => minstrel.expected(table),
+        };
+        frames * 8.0 * f64::from(AVERAGE_BYTES)
     }
 
     /// A frame of the neighbour came with this signal-to-noise ratio, in dB.

@@ -163,6 +163,23 @@ fn what_is_sent_again_among_later_numbers_is_no_gap() {
 }
 
 #[test]
+fn each_receiver_has_sequence_numbers_of_its_own() {
+    // Of the two that A sends to in turn, one gets numbers from 100 on, the other from 90 on; 92 is missing.
+    let single = |at: u64, to, number| Packet {
+        stamp_us: 1_000 + 5_000 * at,
+        how: How::Ht(7),
+        aggregate: None,
+        bad: false,
+        bytes: data(to, 100, number, false),
+    };
+    let numbers = [(B, 100), (NOBODY, 90), (B, 101), (NOBODY, 91), (B, 102), (NOBODY, 93)];
+    let packets: Vec<Packet> =
+        numbers.iter().zip(0..).map(|(&(to, number), at)| single(at, to, number)).collect();
+    let quality = measured(&packets, Marks::End).quality;
+    assert_eq!((quality.missed, quality.numbered), (1, 5));
+}
+
+#[test]
 fn references_that_never_change_do_not_glue_frames_together() {
     let single = |n: u16, to| Packet {
         stamp_us: 1_000 + 20_000 * u64::from(n),

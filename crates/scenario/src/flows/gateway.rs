@@ -7,7 +7,7 @@ use crate::schemes::Schemes;
 use crate::values::Codepoint;
 use multihop_core::NodeId;
 use multihop_schemes::quantity::{BitRate, Duration, Size};
-use multihop_sim::config::Config;
+use multihop_sim::config::{Config, Radios};
 use multihop_sim::routing::{LinkQuality, Routes};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -108,7 +108,7 @@ pub(super) fn add(
         return Err(document.bad(&key!["traffic", "app"], why, "remove one of the two"));
     }
     let quality = LinkQuality::new(config);
-    let gateways = gateways(traffic, flows, &quality)?;
+    let gateways = gateways(traffic, flows, &config.radios, &quality)?;
     let served = nearest(&gateways, traffic.min_hops(), config, component, &quality);
     let clients = chosen(traffic, document, served)?;
     let Some(mix) = &traffic.mix else {
@@ -131,7 +131,12 @@ pub(super) fn add(
 }
 
 /// The gateways: named, or the best connected.
-fn gateways(traffic: &Traffic, flows: &Flows<'_>, quality: &LinkQuality) -> Result<Vec<usize>> {
+fn gateways(
+    traffic: &Traffic,
+    flows: &Flows<'_>,
+    radios: &Radios,
+    quality: &LinkQuality,
+) -> Result<Vec<usize>> {
     let (document, nodes) = (flows.document, flows.nodes);
     let at = key!["traffic", "gateways"];
     let Some(names) = &traffic.gateways else {
@@ -140,7 +145,7 @@ fn gateways(traffic: &Traffic, flows: &Flows<'_>, quality: &LinkQuality) -> Resu
             let why = format!("leaves no clients: there are {} nodes", nodes.list.len());
             return Err(document.bad(&key!["traffic", "gateway_count"], why, "ask for fewer gateways"));
         }
-        return Ok(best_connected(nodes.list.len(), wanted, quality));
+        return Ok(best_connected(nodes.list.len(), wanted, radios, quality));
     };
     if traffic.gateway_count.is_some() {
         let why = "has no effect beside gateways, which names them";
@@ -162,12 +167,15 @@ fn gateways(traffic: &Traffic, flows: &Flows<'_>, quality: &LinkQuality) -> Resu
     Ok(found)
 }
 
-/// Those with most two-way links; of equal ones, the first.
-fn best_connected(nodes: usize, wanted: usize, quality: &LinkQuality) -> Vec<usize> {
+/// Those with two-way links to most nodes; of equal ones, the first.
+fn best_connected(nodes: usize, wanted: usize, radios: &Radios, quality: &LinkQuality) -> Vec<usize> {
     let usable: BTreeSet<(NodeId, NodeId)> =
         quality.usable().into_iter().map(|(from, to, _)| (from, to)).collect();
     let mut degrees = vec![0_usize; nodes];
-    for (from, _) in usable.iter().filter(|(from, to)| usable.contains(&(*to, *from))) {
+    let both_ways = usable.iter().filter(|(from, to)| usable.contains(&(*to, *from)));
+    let neighbours: BTreeSet<(NodeId, NodeId)> =
+        both_ways.map(|(from, to)| (radios.node_of(*from), radios.node_of(*to))).collect();
+    for (from, _) in neighbours.iter().filter(|(from, to)| from != to) {
         degrees[from.index()] += 1;
     }
     let mut ranked: Vec<usize> = (0..nodes).collect();

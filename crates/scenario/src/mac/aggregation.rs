@@ -50,6 +50,9 @@ pub struct Aggregation {
     pub rts: Option<bool>,
 }
 
+/// `aPPDUMaxTime` of HT-mixed, VHT and HE PPDUs: as much as the length in a legacy preamble can say.
+const LONGEST_PPDU: Span = Span::from_us(5_484);
+
 /// What a standard allows (802.11-2016, table 9-19 and 10.13; 802.11ax-2021, 9.4.2.248 and 26.6.2).
 struct Limits {
     a_mpdu: f64,
@@ -146,7 +149,7 @@ impl Aggregation {
             a_mpdu: a_mpdu.unwrap_or(u32::MAX),
             a_msdu,
             mpdu: if mpdus > 1 { limits.mpdu } else { u32::MAX },
-            max_duration: time("max_duration", self.max_duration, Span::from_us(5_484), "10 ms")?,
+            max_duration: time("max_duration", self.max_duration, LONGEST_PPDU, "5484 us")?,
             spacing: time("spacing", self.spacing, Span::ZERO, "16 us")?,
             reordering_timeout: time(
                 "reordering_timeout",

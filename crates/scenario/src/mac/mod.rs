@@ -2,10 +2,12 @@
 
 mod aggregation;
 mod edca;
+mod hardware_queue;
 mod rate_control;
 
 use self::aggregation::Aggregation;
 use self::edca::Edca;
+use self::hardware_queue::HardwareQueue;
 use self::rate_control::RateControl;
 pub(crate) use self::rate_control::check as check_rate_control;
 use crate::discipline::{Codel, Discipline};
@@ -17,7 +19,9 @@ use multihop_dot11::{
     self as dot11, AccessCategory, BackoffDraw, DcfRules, EdcaParameters, EifsRule, Microseconds,
 };
 use multihop_schemes::quantity::{Duration, Size};
-use multihop_sim::config::{AggregationConfig, MacConfig, Persistence, RateControlConfig};
+use multihop_sim::config::{
+    AggregationConfig, HardwareQueueConfig, MacConfig, Persistence, RateControlConfig,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -49,6 +53,9 @@ keys! {
     /// Parameters of the discipline.
     #[serde(skip_serializing_if = "Option::is_none")]
     codel: Option<Codel> = None;
+    /// A queue of the hardware, below the discipline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hardware_queue: Option<HardwareQueue> = None;
     /// A packet that has waited in the interface queue for longer is dropped when its turn comes: `"off"` for never. ns-3 has
     /// 500 ms.
     lifetime: Switch<Duration> = Switch::Off;
@@ -146,6 +153,11 @@ impl Mac {
     /// How long the ends of its agreements hold on to MPDUs.
     pub(crate) fn persistence(&self) -> Persistence {
         self.aggregation.as_ref().map_or_else(Persistence::default, Aggregation::persistence)
+    }
+
+    /// The queue of the hardware, if it has one.
+    pub(crate) fn hardware_queue(&self, document: &Document<'_>) -> Result<Option<HardwareQueueConfig>> {
+        hardware_queue::resolve(document, self.hardware_queue.as_ref(), self.discipline)
     }
 
     /// How stations choose rates over a PHY, if they do.

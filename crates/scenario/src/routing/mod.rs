@@ -22,7 +22,7 @@ use serde_json::Value;
 #[serde(rename_all = "kebab-case")]
 #[schemars(tag = "protocol", transform = protocol_is_optional)]
 pub enum Routing {
-    /// Nobody: shortest paths are computed before the run, and no routing packets are sent. This is the default.
+    /// No protocol: shortest paths are computed before the run, and no routing packets are sent. This is the default.
     Static(StaticRoutes),
     /// Destination-sequenced distance vectors (Perkins and Bhagwat 1994), as ns-2 has them.
     Dsdv(Dsdv),

@@ -11,7 +11,7 @@ use multihop_sim::preflight::femtowatts;
 use multihop_sim::routing::{LEAST_DELIVERY, LinkQuality, NOMINAL_BYTES};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Nobody talks further than this, in metres.
+/// No link is longer than this, in metres.
 const DISTANCE_MAX: f64 = 1e7;
 
 /// The component of a node that has not been found yet.

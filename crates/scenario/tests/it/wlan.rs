@@ -319,3 +319,29 @@ fn links_of_clients_have_rates_of_their_own() {
     let hash = |text: &str| resolve(text, "case.toml", &Overrides::default()).unwrap().hash;
     assert_ne!(hash(&generated), hash(GENERATED));
 }
+
+/// The best connected node is found by the links of all of its radios.
+#[test]
+fn a_gateway_may_have_several_radios() {
+    let text = r#"duration = "10 s"
+[phy]
+standard = "802.11a"
+[topology]
+generator = "chain"
+hops = 4
+spacing = "40 m"
+channels = [36, 149]
+[medium]
+model = "ranges"
+receive_range = "50 m"
+carrier_sense_range = "90 m"
+[traffic]
+pattern = "gateway"
+clients = 3
+scheme = "udp"
+"#;
+    let gateways: Vec<NodeId> = config(text).flows.iter().map(|flow| flow.source).collect();
+    assert_eq!(gateways.len(), 3);
+    // Of those with links to both sides the first.
+    assert!(gateways.iter().all(|gateway| *gateway == NodeId(1)), "{gateways:?}");
+}

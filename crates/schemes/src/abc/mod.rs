@@ -1,7 +1,7 @@
 //! Accel-Brake Control (Goyal, Agarwal, Netravali, Alizadeh and Balakrishnan, "ABC: A Simple Explicit Congestion Controller for Wireless
 //! Networks", 2020).
 
-mod header;
+pub(crate) mod header;
 mod router;
 mod sender;
 

@@ -96,7 +96,7 @@ impl CapacityParameters {
         let rate = egress.rate.bps() as f64 / 8.0;
         let source = match self.capacity.unwrap_or_default() {
             _ if egress.is_wired => return Capacity::known(rate),
-            CapacitySource::Constant(told) => return Capacity::known(bytes_per_second(told)),
+            CapacitySource::Constant(rate) => return Capacity::known(bytes_per_second(rate)),
             CapacitySource::PhyRate => return Capacity::known(rate),
             CapacitySource::PacketThroughput => Source::PacketThroughput(PacketThroughputOptions {
                 interval,

@@ -16,7 +16,7 @@
 //! after silence for longer than a timeout a probe asks for a window anew.
 //! Acknowledgements wait in queues and count there, but are given no feedback.
 
-mod header;
+pub(crate) mod header;
 mod router;
 mod sender;
 mod signalling;
@@ -198,7 +198,7 @@ impl Ewccp {
 
 impl Parameters for Ewccp {
     const NAME: &str = "ewccp";
-    const SUMMARY: &str = "EWCCP: routers that share the medium tell each other of their queues, and senders by how much to close";
+    const SUMMARY: &str = "EWCCP: routers that share the medium signal their queues to each other, and to senders by how much to close";
     const REFERENCE: &str = "Tan, Jiang, Zhang and Shen, Congestion Control in Multi-hop Wireless Networks";
     const HEADERS: &[Layout] = &[EwccpHeader::LAYOUT];
 

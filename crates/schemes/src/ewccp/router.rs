@@ -265,10 +265,16 @@ impl RouterPolicy for EwccpRouter {
 
     fn on_notice(&mut self, now: Time, _from: NodeId, content: &[u8]) {
         self.catch_up(now);
-        for told in signalling::read(content) {
+        for signalled in signalling::read(content) {
             // Of its own queues a node knows more than anybody.
-            if told.link.from != self.id {
-                self.table.learn(now, told.link, told.hops.saturating_add(1), told.queue, told.sequence);
+            if signalled.link.from != self.id {
+                self.table.learn(
+                    now,
+                    signalled.link,
+                    signalled.hops.saturating_add(1),
+                    signalled.queue,
+                    signalled.sequence,
+                );
             }
         }
         self.plan_notice(now);

@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(queue_after(0, 16), 15, "129 ahead is 127 behind");
     }
 
-    /// What came over two hops first, and newer over one, is told on as of one.
+    /// What came over two hops first, and newer over one, is signalled on as of one.
     #[test]
     fn news_come_over_as_many_hops_as_the_latest() {
         let mut table = table();

@@ -85,7 +85,7 @@ impl Default for Bmcc {
 
 impl Parameters for Bmcc {
     const NAME: &str = "bmcc";
-    const SUMMARY: &str = "BMCC: routers tell their load factor in the two ECN bits of many packets";
+    const SUMMARY: &str = "BMCC: routers signal their load factor in the two ECN bits of many packets";
     const REFERENCE: &str =
         "Qazi, Andrew and Znati 2009; Qazi, Znati and Mosse (capacity estimation, section III)";
     const HEADERS: &[Layout] = &[LoadHeader::LAYOUT];

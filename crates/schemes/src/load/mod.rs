@@ -3,7 +3,7 @@
 
 mod adpm;
 mod bmcc;
-mod header;
+pub(crate) mod header;
 mod interval;
 mod router;
 mod sender;

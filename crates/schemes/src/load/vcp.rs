@@ -43,7 +43,8 @@ const INTERVAL: Span = Span::from_ms(200);
 
 impl Parameters for Vcp {
     const NAME: &str = "vcp";
-    const SUMMARY: &str = "VCP: routers tell whether their load is low, high or too much in the two ECN bits";
+    const SUMMARY: &str =
+        "VCP: routers signal in the two ECN bits whether their load is low, high or above capacity";
     const REFERENCE: &str = "Xia, Subramanian, Stoica and Kalyanaraman 2005; their code for ns-2";
     const HEADERS: &[Layout] = &[MarkHeader::LAYOUT];
 

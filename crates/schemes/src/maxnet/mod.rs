@@ -4,7 +4,7 @@
 //! The price is that of Table I in Qazi's paper on capacity estimation, but for the least price; the demand of a sender, and how fast
 //! it follows, are proposals: the papers' texts could not be retrieved.
 
-mod header;
+pub(crate) mod header;
 
 use crate::capacity::{Capacity, CapacityParameters};
 use crate::quantity::{BitRate, Duration};

@@ -1,6 +1,6 @@
 //! RCP (Dukkipati 2007): routers signal to each flow the rate at which to send, the same for all.
 
-mod header;
+pub(crate) mod header;
 mod rcp_winf;
 mod router;
 mod sender;
@@ -168,7 +168,7 @@ pub(crate) fn check_rates(utilization: Option<f64>, min_rate: Option<f64>) -> Re
 
 impl Parameters for Rcp {
     const NAME: &str = "rcp";
-    const SUMMARY: &str = "RCP: routers tell all flows the rate at which to send";
+    const SUMMARY: &str = "RCP: routers signal one rate to all flows of a link";
     const REFERENCE: &str = "Dukkipati 2007; Dukkipati and Zhang's code for ns-2";
     const HEADERS: &[Layout] = &[RcpHeader::LAYOUT];
 

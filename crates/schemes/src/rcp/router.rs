@@ -61,8 +61,8 @@ pub(crate) struct RcpRouter<L> {
     latest_rtt: Option<f64>,
     /// Of this slot: all bytes, those of packets with a round-trip time, and these times that.
     bytes: f64,
-    told: f64,
-    told_rtt: f64,
+    timed: f64,
+    timed_rtt: f64,
 }
 
 impl<L: Load> RcpRouter<L> {
@@ -74,8 +74,8 @@ impl<L: Load> RcpRouter<L> {
             mean_rtt: constants.initial_rtt,
             latest_rtt: None,
             bytes: 0.0,
-            told: 0.0,
-            told_rtt: 0.0,
+            timed: 0.0,
+            timed_rtt: 0.0,
             constants,
         }
     }
@@ -98,8 +98,8 @@ impl<L: Load> RcpRouter<L> {
         let capacity = self.load.capacity(view);
         let target = constants.utilization * capacity;
         let rate = self.rate.unwrap_or(constants.initial_rate * capacity);
-        if self.told > 0.0 {
-            self.latest_rtt = Some(self.told_rtt / self.told);
+        if self.timed > 0.0 {
+            self.latest_rtt = Some(self.timed_rtt / self.timed);
         }
         if let Some(latest) = self.latest_rtt {
             let share = elapsed / self.mean_rtt;
@@ -118,7 +118,7 @@ impl<L: Load> RcpRouter<L> {
         let spare = alpha * (target - self.load.input(arrived, view)) - beta * waiting / self.mean_rtt;
         let moved = rate * (1.0 + elapsed / self.mean_rtt * spare / target);
         self.rate = Some(moved.max(constants.least / self.mean_rtt).min(target));
-        (self.bytes, self.told, self.told_rtt) = (0.0, 0.0, 0.0);
+        (self.bytes, self.timed, self.timed_rtt) = (0.0, 0.0, 0.0);
         self.timer.restart(constants.slot.min(self.mean_rtt));
     }
 
@@ -143,8 +143,8 @@ impl<L: Load> RouterPolicy for RcpRouter<L> {
             && header.rtt > 0
         {
             let size = f64::from(packet.size);
-            self.told += size;
-            self.told_rtt += size * seconds(header.rtt);
+            self.timed += size;
+            self.timed_rtt += size * seconds(header.rtt);
         }
         Verdict::Pass
     }

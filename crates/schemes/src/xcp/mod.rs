@@ -142,7 +142,7 @@ impl XcpConnection {
 
 impl Parameters for Xcp {
     const NAME: &str = "xcp";
-    const SUMMARY: &str = "XCP: routers tell senders by how much to change their windows";
+    const SUMMARY: &str = "XCP: routers signal by how much each sender changes its window";
     const REFERENCE: &str = "Katabi, Handley and Rohrs 2002; draft-falk-xcp-spec-03";
     const HEADERS: &[Layout] = &[XcpHeader::LAYOUT];
 

@@ -52,6 +52,9 @@ impl Function {
 impl Mac {
     /// A packet entered the empty interface queue, or the station has just become free to take one.
     pub fn on_queued(&mut self, ctx: &mut Context) {
+        if self.hardware.is_some() {
+            self.fill_hardware(ctx);
+        }
         if self.edca.is_some() {
             self.on_queued_in_any(ctx);
         } else if self.function.current.is_none() {
@@ -229,15 +232,15 @@ impl Mac {
     #[inline]
     pub(super) fn after_bad(&mut self, ctx: &mut Context, reception: Reception) {
         match reception {
-            Reception::FcsError => self.after_garbled(ctx),
-            Reception::Noise if ctx.timing.rules.eifs == EifsRule::AsNav => self.after_garbled(ctx),
+            Reception::FcsError => self.after_fcs_error(ctx),
+            Reception::Noise if ctx.timing.rules.eifs == EifsRule::AsNav => self.after_fcs_error(ctx),
             _ => {}
         }
     }
 
     /// A frame that could not be decoded ended (9.3.2.3.7).
     #[inline]
-    fn after_garbled(&mut self, ctx: &mut Context) {
+    fn after_fcs_error(&mut self, ctx: &mut Context) {
         match ctx.timing.rules.eifs {
             EifsRule::UntilCorrectFrame => self.eifs_until = ctx.now + (ctx.timing.eifs - ctx.timing.difs),
             EifsRule::AsNav => {

@@ -50,7 +50,7 @@ impl Mac {
     /// Could it take a packet that waits?
     #[inline]
     pub fn wants_packet(&self, stack: &Stack) -> bool {
-        if self.edca.is_none() {
+        if self.edca.is_none() && self.hardware.is_none() {
             return self.function.current.is_none() && stack.has_waiting(AccessCategory::BestEffort);
         }
         self.any_wants_packet(stack)
@@ -58,6 +58,9 @@ impl Mac {
 
     #[inline(never)]
     fn any_wants_packet(&self, stack: &Stack) -> bool {
+        if self.hardware.is_some() {
+            return self.hardware_wants_packet(stack);
+        }
         self.functions().any(|function| function.current.is_none() && stack.has_waiting(function.category))
     }
 
@@ -83,7 +86,7 @@ impl Mac {
     pub(super) fn on_queued_in_any(&mut self, ctx: &mut Context) {
         let serving = self.function.category;
         for category in AccessCategory::ALL {
-            if ctx.stack.has_waiting(category) {
+            if self.has_supply(ctx.stack, category) {
                 self.serve(category);
                 if self.function.current.is_none() {
                     self.take_up(ctx);

@@ -7,6 +7,7 @@
 //! * `rate_control`: at which rate it sends DATA, where it may choose.
 //! * `aggregation`: A-MPDUs and block acknowledgements in place of single frames and ACKs, where the station has them.
 //! * `edca`: four functions that contend instead of one, each for an access category, where the station has them.
+//! * `hardware`: what was taken from the interface queue and waits below it, where hardware has a queue.
 //! * `txop`: several exchanges in a row of one of these.
 //!
 //! One timer serves all of them, because a station waits for one thing at a time: while it owes or awaits a response, no
@@ -16,6 +17,7 @@ mod access;
 mod aggregation;
 mod contention;
 mod edca;
+mod hardware;
 mod originator;
 mod rate_control;
 mod recipient;
@@ -230,6 +232,8 @@ pub struct Mac {
     phase: Phase,
     /// What contends, and exchanges its frames; of several the one whose exchange is the last that began.
     function: Function,
+    /// None where the MAC takes packets from the interface queue.
+    hardware: Option<Box<hardware::Hardware>>,
     air: Slot,
     frame: Option<Frame>,
     rng: Rng,
@@ -283,6 +287,7 @@ impl Mac {
             heard_last: Vec::new(),
             agreements: None,
             rates: None,
+            hardware: None,
         }
     }
 
@@ -436,7 +441,7 @@ impl Mac {
 
     /// Its radio was switched off, which it finds busy from now on.
     pub fn on_switched_off(&mut self, ctx: &mut Context) {
-        self.fail_if_overtime(ctx); // what it listened to beyond the deadline will not be the awaited response
+        self.fail_if_late(ctx); // what it listened to beyond the deadline will not be the awaited response
     }
 
     /// Its own transmission is over at the listeners.
@@ -493,7 +498,7 @@ impl Mac {
         self.report(ctx.stack, &LinkEvent::BusyFrom(ctx.now));
     }
 
-    /// Tells those above who observe the link.
+    /// Reports the event to what observes the link above.
     #[inline]
     fn report(&self, stack: &mut Stack, event: &LinkEvent) {
         if self.observed {

@@ -6,16 +6,18 @@ use crate::outcome::LossCause;
 use crate::stack::Waiting;
 use multihop_core::{Attempt, Exchange, Fate, FrameKind, Interval, LinkEvent, NodeId, Span, Time};
 use multihop_dot11::ResponseTimeout;
-use multihop_link::{Departure, Queued};
+use multihop_link::{Departure, LinkState, Queued};
 
 impl Mac {
     /// Takes the next packet from the queue, if the station has none. Returns whether it has one now.
     pub(super) fn take_next(&mut self, ctx: &mut Context) -> bool {
+        if self.hardware.is_some() {
+            self.fill_hardware(ctx);
+        }
         if self.agreements.is_some() {
             return self.take_block(ctx);
         }
-        let category = self.function.category;
-        let Some(next) = ctx.stack.next(ctx.now, category, ctx.packets, ctx.record) else { return false };
+        let Some(next) = self.next_packet(ctx, self.function.category) else { return false };
         self.take_packet(ctx, &next);
         true
     }
@@ -270,6 +272,7 @@ impl Mac {
         if let Some(peer) = out.peer {
             self.used_airtime(ctx, &out, peer, fate, [out.data_tries, 1]);
         }
+        self.release(ctx, self.function.category, out.peer, handle);
         match out.peer {
             Some(peer) if fate == Fate::GivenUp => {
                 ctx.stack.on_given_up(ctx.now, peer, handle, ctx.packets, ctx.record);
@@ -312,6 +315,12 @@ impl Mac {
         ctx.record.used([self.id, peer], used, data, ctx.timing.on(out.rates).rate(RateClass::Data), ctx.now);
         if ctx.stack.shares_airtime() {
             ctx.stack.on_airtime(self.function.category, peer, used);
+            if ctx.stack.adapts_codel() && !out.is_request() {
+                let (answer, _) = out.response(ctx.timing.on(out.rates));
+                let exchange = ctx.timing.exchange_with(out.rates, out.data, answer, out.with_rts);
+                let link = LinkState { throughput: self.expected_throughput(ctx.timing, peer), exchange };
+                ctx.stack.adapt_codel(self.function.category, peer, link);
+            }
         }
     }
 

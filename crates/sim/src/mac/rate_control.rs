@@ -75,18 +75,8 @@ impl RateChoices {
     /// Of a configuration whose rates have these sets.
     pub(super) fn new(config: &Config, timing: &Timing, sets: Vec<RateSet>) -> Option<RateChoices> {
         let algorithm = config.rate_control?.algorithm;
-        // Packets of an A-MPDU share their symbols: a packet alone has a whole last one, by which fast rates would look alike.
-        let packets = if timing.aggregation.is_some() { TOGETHER } else { 1 };
         let candidate = |(rate, set): (DataRate, &RateSet)| {
-            let link = timing.on(*set);
-            let preamble = link.overhead(RateClass::Data);
-            let answer = if timing.aggregation.is_some() { link.block_ack } else { link.ack };
-            Candidate {
-                streams: if let DataRate::Mcs(mcs) = rate { mcs.streams } else { 1 },
-                payload: (link.airtime(RateClass::Data, packets * AVERAGE_BYTES) - preamble)
-                    / u64::from(packets),
-                overhead: preamble + timing.sifs + answer,
-            }
+            candidate(timing, *set, if let DataRate::Mcs(mcs) = rate { mcs.streams } else { 1 })
         };
         let rates = candidates(config);
         let table = RateTable {
@@ -112,6 +102,20 @@ impl RateChoices {
     /// Of each candidate.
     pub(super) fn sets(&self) -> &[RateSet] {
         &self.sets
+    }
+}
+
+/// What a frame costs at a set of rates, of so many streams.
+fn candidate(timing: &Timing, set: RateSet, streams: u8) -> Candidate {
+    // Packets of an A-MPDU share their symbols: a packet alone has a whole last one, by which fast rates would look alike.
+    let packets = if timing.aggregation.is_some() { TOGETHER } else { 1 };
+    let link = timing.on(set);
+    let preamble = link.overhead(RateClass::Data);
+    let answer = if timing.aggregation.is_some() { link.block_ack } else { link.ack };
+    Candidate {
+        streams,
+        payload: (link.airtime(RateClass::Data, packets * AVERAGE_BYTES) - preamble) / u64::from(packets),
+        overhead: preamble + timing.sifs + answer,
     }
 }
 
@@ -212,6 +216,30 @@ impl Mac {
         if neighbour.failures >= choices.most_failures.min(neighbour.chain.tries()) {
             neighbour.failures = 0;
         }
+    }
+
+    /// The rates of the last DATA to a neighbour, if those are chosen, or else of the link.
+    pub(super) fn last_rates(&self, timing: &Timing, peer: NodeId) -> RateSet {
+        let chosen = self.rates.as_ref().zip(timing.rate_control.as_ref());
+        let tried = chosen.and_then(|(rates, choices)| {
+            let known = rates.neighbours.iter().find(|neighbour| neighbour.peer == peer)?;
+            Some(choices.sets[usize::from(known.tried())])
+        });
+        tried.unwrap_or_else(|| timing.between(self.id, peer))
+    }
+
+    /// What the link to a neighbour is expected to carry, in bit/s; where rates are fixed, without losses.
+    pub(super) fn expected_throughput(&self, timing: &Timing, peer: NodeId) -> f64 {
+        let together = if timing.aggregation.is_some() { f64::from(TOGETHER) } else { 1.0 };
+        let chosen = self.rates.as_ref().zip(timing.rate_control.as_ref());
+        let known = chosen.and_then(|(rates, choices)| {
+            let known = rates.neighbours.iter().find(|neighbour| neighbour.peer == peer)?;
+            Some(known.control.expected_throughput(&choices.table, together))
+        });
+        known.unwrap_or_else(|| {
+            let candidate = candidate(timing, timing.between(self.id, peer), 1);
+            8.0 * f64::from(AVERAGE_BYTES) * candidate.frames_a_second(together)
+        })
     }
 
     /// A frame for this station came from a neighbour.

@@ -34,23 +34,23 @@ impl Mac {
             // Of a signal that it ignored ns-2 keeps the NAV set until EIFS after its end.
             self.set_nav(ctx, until + ctx.timing.eifs);
         }
-        let overtime = self.receiving_at_timeout;
+        let late = self.receiving_at_timeout;
         match finished.reception {
             Reception::NotSynchronised | Reception::Transmitting => return false,
             Reception::Decoded => {
                 self.on_frame(ctx, frame);
-                return overtime || frame.to.is_none_or(|to| to == self.id);
+                return late || frame.to.is_none_or(|to| to == self.id);
             }
             bad => {
-                self.fail_if_overtime(ctx);
+                self.fail_if_late(ctx);
                 self.after_bad(ctx, bad);
             }
         }
-        overtime
+        late
     }
 
     /// What was heard beyond the deadline was not the awaited response.
-    pub(super) fn fail_if_overtime(&mut self, ctx: &mut Context) {
+    pub(super) fn fail_if_late(&mut self, ctx: &mut Context) {
         if self.receiving_at_timeout {
             self.fail_attempt(ctx);
         }
@@ -61,7 +61,7 @@ impl Mac {
             self.report_decoded(ctx, frame);
         }
         if frame.to.is_some_and(|to| to != self.id) {
-            self.fail_if_overtime(ctx);
+            self.fail_if_late(ctx);
             self.on_frame_for_others(ctx, frame);
             if let Some(handle) = frame.packet {
                 Mac::overhear(ctx, frame, handle);
@@ -87,7 +87,7 @@ impl Mac {
             FrameKind::BlockAckRequest => self.on_request(ctx, frame),
             FrameKind::BlockAck => self.on_block_ack(ctx, frame),
         }
-        self.fail_if_overtime(ctx);
+        self.fail_if_late(ctx);
     }
 
     /// Packets for somebody else were decoded, of which this is the first in the frame.

@@ -1,6 +1,7 @@
 //! The numbers that every station of a run shares.
 
 use super::access::Access;
+use super::aggregation::limits_on;
 use crate::config::{AggregationConfig, Config, MatrixQuantity, MediumModel};
 use crate::medium::{Collisions, DataLoss, Frame, RateClass, RateErrors, RateSet, femtowatts};
 use multihop_core::{FrameKind, Interval, NodeId, Rate, Span, Time};
@@ -81,6 +82,8 @@ pub struct LinkTiming {
     pub block_ack: Span,
     /// The same as `ack_timeout` for one of those.
     pub block_ack_timeout: Span,
+    /// Its DATA rate is of PPDUs that carry no A-MPDU, in a network whose other PPDUs do.
+    pub single_mpdu: bool,
     /// Bytes of the longest A-MPDU, by the limits on its length and its airtime.
     pub longest_psdu: u32,
     /// Bytes from one beginning of an MPDU to the next, at least.
@@ -391,8 +394,10 @@ impl LinkTiming {
             rule.max(config.medium.propagation_delay)
         };
         let aggregation = config.aggregation.as_ref();
+        let single_mpdu = phy.standard().has_mcs() && matches!(data_rate, DataRate::Bits(_));
         let block_ack = aggregation.map_or(Span::ZERO, |_| timings[2].airtime(block_ack_bytes(aggregation)));
         let longest = |limits: &AggregationConfig| {
+            let limits = limits_on(single_mpdu, limits);
             let within = |bytes: u32| timings[3].psdu_airtime(bytes) <= limits.max_duration;
             largest(limits.a_mpdu, within)
         };
@@ -401,6 +406,7 @@ impl LinkTiming {
         LinkTiming {
             block_ack,
             block_ack_timeout: timeout(ack_rate, block_ack),
+            single_mpdu,
             longest_psdu: aggregation.map_or(0, longest),
             mpdu_spacing: aggregation.map_or(0, spacing),
             rts,

@@ -58,7 +58,7 @@ impl Mac {
 
     #[inline(never)]
     fn following_until(&self, end: Time, ctx: &Context, out: &Outgoing, rest: Span) -> Span {
-        if out.peer.is_none() || !ctx.stack.has_waiting(self.function.category) {
+        if out.peer.is_none() || !self.has_supply(ctx.stack, self.function.category) {
             return Span::ZERO;
         }
         let (answer, _) = out.response(ctx.timing.on(out.rates));

@@ -63,6 +63,8 @@ table! {
     transmission_efficiency("1"): Option<f64>;
     /// from the head of the line to the acknowledgement, mean over acknowledged frames
     service_delay_mean_s("s"): Option<f64>;
+    /// in the queue of the hardware, before the frame that it leaves in is put together, mean over packets; missing where hardware has none
+    hardware_delay_mean_s("s"): Option<f64>;
 }
 
 /// What a node sent that belongs to no flow.

@@ -5,7 +5,8 @@ use crate::agenda::Lane;
 use multihop_core::{NodeId, Span, Time};
 use multihop_dot11::AccessCategory;
 
-/// A queue runs low when it holds fewer packets than this, or than the MAC can put into one frame.
+/// A queue runs low when it holds fewer packets than this; where frames carry several, fewer than fill one frame for each source, or the
+/// aggregates of an access point would be shorter the more clients it has.
 const LOW: usize = 2;
 
 /// A source whose datagram was lost tries again after this.
@@ -107,16 +108,17 @@ impl Stack {
 
     #[inline]
     fn is_low(&self, queue: &Backlog) -> bool {
-        !queue.ends.is_empty() && self.runs_low(queue.output)
-    }
-
-    #[inline]
-    fn runs_low(&self, output: Output) -> bool {
-        let low = match output {
-            Output::Radio(category) => LOW.max(self.frame_takes).min(self.queues.of(category).limit()),
+        if queue.ends.is_empty() {
+            return false;
+        }
+        let low = match queue.output {
+            Output::Radio(category) => {
+                let wanted = if self.frame_takes > 1 { self.frame_takes * queue.ends.len() } else { LOW };
+                wanted.min(self.queues.of(category).limit())
+            }
             Output::Wire(_) => LOW, // one is being sent, and the queue has room for one at least
         };
-        self.waiting(output) < low
+        self.waiting(queue.output) < low
     }
 
     /// Packets in the queue, or on their way to it; on a wire, also the one that is being sent.

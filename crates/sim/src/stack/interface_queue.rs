@@ -5,7 +5,9 @@ use crate::record::Recorder;
 use crate::slab::{Handle, Slab};
 use multihop_core::{DropCause, Dscp, NodeId, Packet, Span, Time};
 use multihop_dot11::{AccessCategory, user_priority};
-use multihop_link::{Arrival, Hop, InterfaceQueue, LinkView, QueueEvent, Queued, RouterPolicy, Verdict};
+use multihop_link::{
+    Arrival, Hop, InterfaceQueue, LinkState, LinkView, QueueEvent, Queued, RouterPolicy, Verdict,
+};
 
 /// A packet waiting in the interface queue, and where it goes; none for a broadcast.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +34,7 @@ impl Stack {
 
     /// The next packet of a category, of no more than so many bytes, for the MAC that can go to this next hop in one frame with others
     /// of this traffic identifier.
+    #[inline]
     pub fn next_for(
         &mut self,
         now: Time,
@@ -49,7 +52,11 @@ impl Stack {
         self.lifetime.is_some_and(|limit| now.since(enqueued) > limit)
     }
 
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "else what it is asked for is a call of its own for each packet of an aggregate"
+    )]
+    #[inline(always)]
     fn take(
         &mut self,
         now: Time,
@@ -69,8 +76,7 @@ impl Stack {
             self.policies.taken(size);
             record.queue(self.id, self.queues.len(), now);
             if self.is_expired(now, enqueued) {
-                self.policies.done(now, peer, size);
-                self.lose(now, handle, DropCause::Lifetime, packets, record);
+                self.lose_expired(now, &taken, packets, record);
                 continue;
             }
             let packet = &mut packets.get_mut(handle).packet;
@@ -146,6 +152,24 @@ impl Stack {
         !self.queues.of(category).is_empty()
     }
 
+    /// Does [`Stack::next`] find a packet of a category that may leave? The last ones may be lost then.
+    #[inline]
+    pub fn offers(&self, category: AccessCategory) -> bool {
+        self.queues.of(category).offers()
+    }
+
+    /// The MAC had a packet, which was too old when its turn came.
+    pub fn lose_expired(
+        &mut self,
+        now: Time,
+        packet: &Queued<Waiting>,
+        packets: &mut Slab,
+        record: &mut Recorder,
+    ) {
+        self.policies.done(now, packet.item.peer, packet.size);
+        self.lose(now, packet.item.handle, DropCause::Lifetime, packets, record);
+    }
+
     /// What the queue lost is lost for this cause.
     #[inline]
     fn lose_queued(
@@ -194,6 +218,46 @@ impl Stack {
         if queue.charges_received() {
             queue.charge(neighbour, airtime);
         }
+    }
+
+    /// Does the discipline limit the airtime that the hardware holds?
+    #[inline]
+    pub fn limits_airtime(&self) -> bool {
+        self.queues.of(AccessCategory::BestEffort).limits_airtime()
+    }
+
+    /// The hardware took a packet of a category for a neighbour, or a broadcast, that is expected to take so long.
+    pub fn hold_airtime(&mut self, category: AccessCategory, peer: Option<NodeId>, airtime: Span) {
+        self.queues.of_mut(category).hold(peer.unwrap_or(NodeId::BROADCAST), airtime);
+        self.queues.share_pending();
+    }
+
+    /// It is done with one.
+    pub fn release_airtime(&mut self, category: AccessCategory, peer: Option<NodeId>, airtime: Span) {
+        self.queues.of_mut(category).release(peer.unwrap_or(NodeId::BROADCAST), airtime);
+        self.queues.share_pending();
+    }
+
+    /// Airtime that the hardware holds of a category.
+    pub fn airtime_pending(&self, category: AccessCategory) -> Span {
+        self.queues.of(category).pending()
+    }
+
+    /// The same for a neighbour.
+    #[cfg(test)]
+    pub fn pending_airtime(&self, category: AccessCategory, peer: NodeId) -> Span {
+        self.queues.of(category).pending_for(peer)
+    }
+
+    /// Does the discipline's `CoDel` follow what links can do?
+    #[inline]
+    pub fn adapts_codel(&self) -> bool {
+        self.queues.of(AccessCategory::BestEffort).adapts()
+    }
+
+    /// What the link to a neighbour can do by now.
+    pub fn adapt_codel(&mut self, category: AccessCategory, neighbour: NodeId, link: LinkState) {
+        self.queues.of_mut(category).adapt(neighbour, link);
     }
 
     /// What waits for a next hop that cannot be reached is the routing protocol's, or lost.

@@ -102,7 +102,7 @@ impl Policies {
         router.map_or(Span::ZERO, |router| router.policy.extra_backoff(packet))
     }
 
-    /// Tells the policies of other schemes that a packet passes the queue.
+    /// Reports to the policies of other schemes that a packet passes the queue.
     pub fn tell_others(&mut self, now: Time, packet: &Packet, event: QueueEvent) {
         let own = self.scheme_of.get(packet.flow.index()).copied();
         for (scheme, router) in self.routers.iter_mut().enumerate() {
@@ -132,7 +132,7 @@ impl Policies {
         estimators.find_map(|estimator| estimator.report(now))
     }
 
-    /// Tells the policy of this scheme what a neighbour's said.
+    /// Passes a neighbour's notice to the policy of this scheme.
     pub fn on_notice(&mut self, now: Time, from: NodeId, scheme: usize, content: &[u8]) {
         if let Some(router) = &mut self.routers[scheme] {
             router.policy.on_notice(now, from, content);

@@ -1,9 +1,9 @@
 //! The interface queues of a radio: one, or one for each access category.
 
 use super::interface_queue::Waiting;
-use multihop_core::NodeId;
+use multihop_core::{NodeId, Span};
 use multihop_dot11::AccessCategory;
-use multihop_link::{Discipline, InterfaceQueue};
+use multihop_link::{AirtimeLimits, Discipline, InterfaceQueue};
 
 /// The queues of a radio, of one discipline and one limit.
 #[derive(Debug)]
@@ -51,6 +51,23 @@ impl Queues {
         }
         let mut others = self.others.iter_mut();
         others.find(|(other, _)| *other == category).map_or(&mut self.first, |(_, queue)| queue)
+    }
+
+    /// What the hardware holds of them is limited from now on.
+    pub fn limit_airtime(&mut self, limits: AirtimeLimits) {
+        self.first.limit_airtime(limits);
+        self.others.iter_mut().for_each(|(_, queue)| queue.limit_airtime(limits));
+    }
+
+    /// Each knows what the hardware holds of the others.
+    pub(super) fn share_pending(&mut self) {
+        if self.others.is_empty() {
+            return;
+        }
+        let all = self.first.pending() + self.others.iter().map(|(_, queue)| queue.pending()).sum::<Span>();
+        for queue in std::iter::once(&mut self.first).chain(self.others.iter_mut().map(|(_, queue)| queue)) {
+            queue.note_pending_elsewhere(all.saturating_sub(queue.pending()));
+        }
     }
 
     /// Packets in all of them.

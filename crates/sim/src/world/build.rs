@@ -81,7 +81,10 @@ pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (V
             let salt = salt_of(config.seed, id, "radio");
             let failures = Failures::new(routing::failure_rule(config), blind_to.clone());
             let queues = if config.edca.is_some() { Queues::by_category } else { Queues::single };
-            let queues = queues(&config.discipline, config.mac.queue_limit, salt);
+            let mut queues = queues(&config.discipline, config.mac.queue_limit, salt);
+            if let Some(limits) = config.hardware_queue.and_then(|hardware| hardware.airtime) {
+                queues.limit_airtime(limits);
+            }
             let mut stack = Stack::new(id, queues, config.mac.lifetime, policies, link_slot, failures);
             if config.arp {
                 stack.resolve_addresses();
@@ -89,6 +92,9 @@ pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (V
             let mut mac = Mac::new(id, timer, air, timing, rng);
             if config.edca.is_some() {
                 mac.differentiate(timing);
+            }
+            if let Some(hardware) = config.hardware_queue {
+                mac.queue_in_hardware(hardware);
             }
             if config.rate_control.is_some() {
                 mac.control_rates(config.seed);
@@ -139,13 +145,21 @@ pub(super) fn routing_agents(config: &Config, plan: &mut SlotPlan) -> Vec<(Box<d
     agents.collect()
 }
 
+/// Payload bytes of the smallest packets that saturated sources send.
+fn smallest_datagram(config: &Config) -> u32 {
+    let saturated = config.flows.iter().filter(|flow| flow.app == AppConfig::Saturated);
+    saturated.map(|flow| config.schemes[flow.scheme].scheme.segment_size()).min().unwrap_or(1).max(1)
+}
+
 /// Lets the nodes aggregate, if they are to; what their frames carry then.
 pub(super) fn aggregation(config: &Config, nodes: &mut [Node], plan: &mut SlotPlan) -> Loads {
     let mut loads = Loads::default();
     if let Some(limits) = config.aggregation {
+        let packets =
+            limits.mpdus * limits.a_msdu.map_or(1, |most| (most / smallest_datagram(config)).max(1));
         for (index, node) in (0..).zip(nodes) {
             node.mac.aggregate(loads.add(), plan.add(index, Purpose::Reordering(index)));
-            node.stack.keep_waiting(limits.mpdus as usize);
+            node.stack.keep_waiting(packets as usize);
         }
     }
     loads

@@ -61,11 +61,14 @@ impl World {
             && listeners.clone().any(|link| to == NodeId(link.to))
         {
             let there = self.node(to).radio.arrived();
+            let mpdus = self.loads.mpdus(Some(load));
+            // One that is alone arrived with its frame.
+            let arrived = |place| mpdus.len() < 2 || there.has(place);
             let of_mpdu = |(place, mpdu): (usize, &crate::medium::Mpdu)| {
                 std::iter::successors(Some(mpdu.packet), |packet| self.packets.follower(*packet))
-                    .map(move |handle| (handle, there.has(place)))
+                    .map(move |handle| (handle, arrived(place)))
             };
-            let mpdus = self.loads.mpdus(Some(load)).iter().enumerate().flat_map(of_mpdu);
+            let mpdus = mpdus.iter().enumerate().flat_map(of_mpdu);
             log.aggregate(frame, mpdus.map(|(handle, arrived)| (&self.packets.get(handle).packet, arrived)));
         }
         self.frame_log = Some(log);

@@ -93,6 +93,7 @@ impl World {
             signalling: control(&book.signalling),
             transmission_efficiency: book.frames.efficiency.get(),
             service_delay_mean_s: book.frames.service_delay.get(),
+            hardware_delay_mean_s: book.hardware.get(),
         }
     }
 }

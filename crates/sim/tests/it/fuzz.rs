@@ -9,12 +9,14 @@ use multihop_dot11::{
     AccessCategory, DataRate, DcfRules, EdcaParameters, EifsRule, Microseconds, Phy, Preamble,
     ResponseTimeout, Standard,
 };
-use multihop_link::{CodelOptions, Discipline, FqCodelOptions, StationsOptions};
+use multihop_link::{
+    Adaptation, AirtimeLimits, CodelOptions, Discipline, FqCodelOptions, SlowStations, StationsOptions,
+};
 use multihop_schemes::find;
 use multihop_sim::config::{
-    AodvConfig, AppConfig, Config, DsdvConfig, DsrConfig, LinkFailureRule, LocalRepair, MatrixLink,
-    MatrixQuantity, MediumModel, PathLoss, RouteMetric, RoutingProtocol, SchemeConfig, VideoConfig,
-    WireConfig,
+    AodvConfig, AppConfig, Config, DsdvConfig, DsrConfig, HardwareQueueConfig, LinkFailureRule, LocalRepair,
+    MatrixLink, MatrixQuantity, MediumModel, PathLoss, RouteMetric, RoutingProtocol, SchemeConfig,
+    VideoConfig, WireConfig,
 };
 use multihop_sim::{Ties, World, run};
 
@@ -308,11 +310,13 @@ fn random(seed: u64) -> Config {
             lines: lines(rng),
             airtime_quantum: Span::from_us(pick(rng, &[10, 256, 10_000])),
             charge_received: coin(rng),
+            adaptation: Adaptation::default(),
         }),
     };
     if coin(rng) {
         differentiate(rng, &mut config);
     }
+    hardware(rng, &mut config);
     config
 }
 
@@ -329,6 +333,22 @@ fn differentiate(rng: &mut Rng, config: &mut Config) {
     }));
     for flow in &mut config.flows {
         flow.dscp = Dscp::new(pick(rng, &[0, 0, 8, 34, 40, 46, 56])).expect("six bits");
+    }
+}
+
+/// A queue in the hardware, in half of the configurations; where there are stations, perhaps with limits of airtime.
+fn hardware(rng: &mut Rng, config: &mut Config) {
+    let (packets, aggregates) =
+        (pick(rng, &[None, Some(1), Some(7), Some(1000)]), pick(rng, &[None, Some(1), Some(2), Some(5)]));
+    let mut airtime = None;
+    if let Discipline::Stations(options) = &mut config.discipline {
+        let [low, more, threshold] = [10, 5_000, 24_000].map(|us| Span::from_us(pick(rng, &[10, 1_000, us])));
+        airtime = coin(rng).then_some(AirtimeLimits { low, high: low + more, threshold });
+        options.adaptation =
+            Adaptation { slow: coin(rng).then(SlowStations::default), exchanges: pick(rng, &[0, 1, 20]) };
+    }
+    if coin(rng) && (packets.is_some() || aggregates.is_some() || airtime.is_some()) {
+        config.hardware_queue = Some(HardwareQueueConfig { packets, aggregates, airtime });
     }
 }
 

@@ -13,7 +13,7 @@ use multihop_core::{Ecn, HeaderBytes, LinkEvent, Segment, Span, Time};
 const SIZE_WEIGHT: f64 = 0.1;
 
 /// The nofeedback timer before there is a round-trip time (RFC 5348, section 4.2).
-const FIRST_PATIENCE: Span = Span::from_ms(2_000);
+const FIRST_NO_FEEDBACK: Span = Span::from_ms(2_000);
 
 /// A sender of datagrams at the rate that TCP would have. Each push is a message of its own; one that does not fit in a packet is
 /// split.
@@ -212,7 +212,7 @@ impl TfrcSender {
     /// Starts the timers before the first packet.
     fn start(&mut self, now: Time) {
         self.deadline = Some(match self.options.no_feedback {
-            NoFeedback::ReceiveRates => now + FIRST_PATIENCE,
+            NoFeedback::ReceiveRates => now + FIRST_NO_FEEDBACK,
             NoFeedback::Halving => now + self.control.no_feedback_interval(None, self.packet_size),
         });
     }

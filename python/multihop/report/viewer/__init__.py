@@ -10,7 +10,11 @@ from multihop.base.visible import visible
 from multihop.report.markup import escape
 
 #: The files of the module, each of which knows only those before it.
-_FILES = ("unpack.js", "timeline.js", "decode.js", "model.js", "words.js", "draw.js", "map.js", "viewer.js")
+_FILES = (
+    *("unpack.js", "growing.js", "reserved.js", "aggregates.js", "timeline.js", "decode.js"),
+    *("steps.js", "model.js", "words.js"),
+    *("style.js", "raster.js", "lanes.js", "tracks.js", "draw.js", "map.js", "viewer.js"),
+)
 
 
 def module() -> str:

@@ -1,7 +1,9 @@
 // A frame log's bytes to typed arrays. The file describes its own tables; crates/frames says what a file is.
 
+import { Aggregates } from "./aggregates.js";
+import { Sets } from "./reserved.js";
 import { Timeline } from "./timeline.js";
-import { Bytes, unpackRows } from "./unpack.js";
+import { Bytes, damaged, unpackRows } from "./unpack.js";
 
 const MAGIC = "mhframes";
 const VERSION = 2;
@@ -10,6 +12,15 @@ const BESIDE = ["drops", "windows"];
 const HEAD = 0xfe;
 const END = 0xff;
 const BLOCK_HEADER = 25;
+/** Tables that a model of what is expected writes. */
+const MODELLED = ["transmissions", "reservations", "mpdus"];
+/** Columns of transmissions: 50 bytes of each. */
+const TRANSMISSIONS = {
+  start: Float64Array, sort: Int32Array, try: Int32Array, frozen: Int32Array, waited: Float64Array, queue: Int32Array, packet: Float64Array,
+  outcome: Uint8Array, collided: Int32Array, overlap: Uint8Array, reserves: Int32Array,
+};
+/** For so long, in milliseconds, a page does nothing but read. */
+const TURN_MS = 40;
 /** More transmissions than these are asked for by a window of time. */
 export const MOST = 5_000_000;
 
@@ -39,13 +50,24 @@ function blocksOf(bytes) {
   return found;
 }
 
+/** Lets the page do something else; not throttled where it is hidden, as timers are. */
+function pause() {
+  return new Promise((done) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => { port1.close(); done(); };
+    port2.postMessage(null);
+  });
+}
+
 /**
- * The tables of a frame log: `{head, cutShort, tables: {name: {rows, columns: {name: Float64Array}}}}`.
- * `between`, in nanoseconds, leaves out blocks of transmissions that do not overlap it. Throws an Error in plain words.
+ * The tables of a frame log: `{head, cutShort, tables: {name: {rows, columns: {name: typed array}}}, sets, aggregates}`; instead of a table of
+ * packets in aggregates there are these as runs. `between`, in nanoseconds, leaves out blocks of transmissions that do not overlap it. `tell` hears
+ * now and then which share was read; in between, the page can do something else. Throws an Error in plain words.
  */
-export async function decode(bytes, { between = null, most = MOST } = {}) {
+export async function decode(bytes, { between = null, most = MOST, tell = () => {} } = {}) {
   const text = String.fromCharCode(...bytes.subarray(0, 8));
   if (text !== MAGIC) throw new Error("This is no frame log: it does not begin with mhframes.");
+  if (bytes.length < 12) throw new Error("The frame log is cut short: nothing of it is left.");
   const version = new DataView(bytes.buffer, bytes.byteOffset + 8, 4).getUint32(0, true);
   if (version !== VERSION) throw new Error(`This is a frame log of version ${version}; this page reads version ${VERSION}.`);
   const blocks = blocksOf(bytes);
@@ -60,38 +82,66 @@ export async function decode(bytes, { between = null, most = MOST } = {}) {
   if (count > most) {
     throw new Error(`The frame log has ${count} transmissions, more than the ${most} that a page holds. Name a window: --between 10s,20s.`);
   }
-  return { head, tables: tablesOf(head, wanted, count), cutShort: !blocks.some((block) => block.table === END) };
+  const tables = new Tables(head, count);
+  let since = performance.now();
+  for (const [place, block] of wanted.entries()) {
+    tables.read(block);
+    if (performance.now() - since < TURN_MS) continue;
+    tell((place + 1) / wanted.length);
+    await pause();
+    since = performance.now();
+  }
+  return { head, cutShort: !blocks.some((block) => block.table === END), ...tables.all() };
 }
 
-/** The tables in some blocks, which have so many transmissions. */
-function tablesOf(head, blocks, count) {
-  const described = Object.fromEntries(head.tables.map((table) => [table.name, table]));
-  const out = {};
-  for (const { name, columns } of head.tables) {
-    out[name] = Object.fromEntries(columns.map((column) => [column.name, name === "transmissions" ? new Float64Array(count) : []]));
-  }
-  const rowsOf = (name) => out[name][described[name].columns[0].name].length;
-  const timeline = new Timeline(head);
-  let filled = 0;
-  for (const block of blocks) {
-    const content = new Bytes(block.content);
-    const { name } = head.tables[block.table];
-    if (name === "transmissions") {
-      timeline.read(content, block.rows, out, filled);
-      const starts = out.transmissions.start.subarray(filled, filled + block.rows);
-      for (const table of BESIDE) unpackRows(content, described[table], out[table], rowsOf(table), content.take(), starts);
-      filled += block.rows;
-    } else {
-      const first = rowsOf(name);
-      unpackRows(content, described[name], out[name], first, block.rows);
-      if (name === "sorts") learn(timeline, out.sorts, first);
+/** The tables of a log, block by block. */
+class Tables {
+  constructor(head, transmissions) {
+    this.head = head;
+    this.described = Object.fromEntries(head.tables.map((table) => [table.name, table]));
+    this.transmissions = Object.fromEntries(Object.entries(TRANSMISSIONS).map(([column, Type]) => [column, new Type(transmissions)]));
+    this.filled = 0;
+    this.others = {};
+    for (const { name, columns } of head.tables) {
+      if (!MODELLED.includes(name)) this.others[name] = Object.fromEntries(columns.map((column) => [column.name, []]));
     }
-    if (!content.isOver()) throw new Error("The frame log is damaged.");
+    this.sets = new Sets();
+    this.aggregates = new Aggregates();
+    this.timeline = new Timeline(head, this.sets, this.aggregates);
   }
-  return Object.fromEntries(Object.entries(out).map(([name, columns]) => {
-    const typed = Object.entries(columns).map(([column, values]) => [column, name === "transmissions" ? values : Float64Array.from(values)]);
-    return [name, { rows: name === "transmissions" ? count : rowsOf(name), columns: Object.fromEntries(typed) }];
-  }));
+
+  rows(name) { return this.others[name][this.described[name].columns[0].name].length; }
+
+  read(block) {
+    const content = new Bytes(block.content);
+    const { name } = this.head.tables[block.table];
+    if (name === "transmissions") {
+      const { filled } = this;
+      this.timeline.read(content, block.rows, this.transmissions, filled);
+      this.filled += block.rows;
+      const starts = this.transmissions.start.subarray(filled, this.filled);
+      for (const table of BESIDE) unpackRows(content, this.described[table], this.others[table], this.rows(table), content.take(), starts);
+    } else {
+      if (!this.others[name]) throw damaged();
+      const first = this.rows(name);
+      unpackRows(content, this.described[name], this.others[name], first, block.rows);
+      if (name === "sorts") learn(this.timeline, this.others.sorts, first);
+    }
+    if (!content.isOver()) throw damaged();
+  }
+
+  all() {
+    const { sets, aggregates } = this;
+    const tables = {
+      transmissions: { rows: this.filled, columns: this.transmissions },
+      reservations: { rows: sets.node.length, columns: sets.columns() },
+    };
+    for (const [name, columns] of Object.entries(this.others)) {
+      const typed = Object.entries(columns).map(([column, values]) => [column, Float64Array.from(values)]);
+      tables[name] = { rows: this.rows(name), columns: Object.fromEntries(typed) };
+    }
+    return { tables, sets, aggregates };
+  }
 }
 
 /** Makes the sorts from row `first` on known. */

@@ -1,14 +1,17 @@
 // Where nodes are, and what is on the air between them.
 
-import { COLOURS } from "./draw.js";
 import { CATEGORIES } from "./model.js";
+import { COLOURS } from "./style.js";
+
+/** The latest so many transmissions may light links. */
+const MOST_LIGHTS = 2000;
 
 /** The corners of all places, in metres; null where nodes have none. */
 export function extent(model) {
   const xs = [];
   const ys = [];
-  model.head.nodes.forEach((node, index) => {
-    for (const place of model.places.get(index) || [model.place(index, 0)]) {
+  model.head.nodes.forEach((_, index) => {
+    for (const place of model.places.get(index)?.places || [model.place(index, 0)]) {
       if (place) { xs.push(place.x); ys.push(place.y); }
     }
   });
@@ -25,6 +28,10 @@ export function drawMap(canvas, model, state, colours, corners) {
   const high = corners.top - corners.bottom;
   const height = Math.max(90, Math.min(320, (width - 60) * (wide ? high / wide : 1) + 60));
   const ratio = window.devicePixelRatio || 1;
+  // Where nothing of it has changed, it stays.
+  const shown = [width, ratio, state.at, state.to - state.from, state.node, ...Object.values(colours)].join();
+  if (canvas.dataset.shown === shown) return;
+  canvas.dataset.shown = shown;
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);
   canvas.style.height = `${height}px`;
@@ -40,14 +47,13 @@ export function drawMap(canvas, model, state, colours, corners) {
   ];
   const places = model.head.nodes.map((_, node) => model.place(node, state.at));
   const lately = (state.to - state.from) / 200;
-  const [first, last] = model.range(state.at - lately, state.at + 1);
   g.lineWidth = 3;
-  for (let i = Math.max(first, last - 2000); i < last; i += 1) {
+  for (const i of lightsOf(model, state.at - lately, state.at)) {
     const from = places[model.from[i]];
     const to = model.to[i] >= 0 ? places[model.to[i]] : null;
-    if (!from || model.end[i] < state.at - lately) continue;
+    if (!from) continue;
     g.globalAlpha = model.end[i] >= state.at ? 1 : 0.4;
-    g.strokeStyle = COLOURS[CATEGORIES[model.category(i)]];
+    g.strokeStyle = COLOURS[CATEGORIES[model.category[i]]];
     g.beginPath();
     if (to) {
       g.moveTo(...at(from));
@@ -67,4 +73,14 @@ export function drawMap(canvas, model, state, colours, corners) {
     g.fillStyle = colours.ink;
     g.fillText(model.name(node), x, y + 19);
   });
+}
+
+/** The transmissions that light the map: of each link and kind the latest that was on the air in an interval. */
+function lightsOf(model, from, to) {
+  const [first, last] = model.range(from, to + 1);
+  const latest = new Map();
+  for (let i = Math.max(first, last - MOST_LIGHTS); i < last; i += 1) {
+    if (model.end[i] >= from) latest.set((model.from[i] * (model.head.nodes.length + 1) + model.to[i] + 1) * CATEGORIES.length + model.category[i], i);
+  }
+  return [...latest.values()].sort((one, other) => one - other);
 }

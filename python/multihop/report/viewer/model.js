@@ -1,19 +1,55 @@
 // What the viewer asks of a log: who sent what when, lanes, summaries for pictures of long times, packets, events.
 
-/** Categories of what a lane shows, in the order of the summary. */
-export const CATEGORIES = ["rts", "cts", "data", "ack", "lost"];
-const SUMMARY_CELLS = 4_000_000;
+import { Growing } from "./growing.js";
+import { Steps, lowerBound } from "./steps.js";
 
-/** The index of the first value of `sorted` that is not below `value`. */
-export function lowerBound(sorted, value, length = sorted.length) {
-  let low = 0;
-  let high = length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (sorted[middle] < value) low = middle + 1;
-    else high = middle;
+/** Categories of what a lane shows, in the order of its sums. */
+export const CATEGORIES = ["rts", "cts", "data", "ack", "lost"];
+/** Every so many transmissions of a lane there is a sum of what was before. */
+const SUM_EVERY = 8;
+
+/** What a node sent, in the order of time. */
+export class Lane {
+  constructor(length) {
+    /** Transmissions, by their number in the log, and once more what a picture of many of them asks for. */
+    this.order = new Int32Array(length);
+    this.start = new Float64Array(length);
+    this.lasts = new Float64Array(length);
+    this.category = new Uint8Array(length);
+    /** Time on the air of each category before every eighth of them. */
+    this.sums = new Float64Array((Math.floor(length / SUM_EVERY) + 1) * CATEGORIES.length);
   }
-  return low;
+
+  /** Adds the sums up. */
+  close({ start, end, category }) {
+    const sum = new Float64Array(CATEGORIES.length);
+    for (let at = 0; at < this.order.length; at += 1) {
+      if (at % SUM_EVERY === 0) this.sums.set(sum, at / SUM_EVERY * CATEGORIES.length);
+      const i = this.order[at];
+      this.start[at] = start[i];
+      this.lasts[at] = end[i] - start[i];
+      this.category[at] = category[i];
+      sum[category[i]] += this.lasts[at];
+    }
+    if (this.order.length % SUM_EVERY === 0) this.sums.set(sum, this.sums.length - CATEGORIES.length);
+    this.airtime = sum.reduce((one, other) => one + other, 0);
+  }
+
+  /** Time on the air of each category until an instant, into `out`; `place` is that of the first transmission that does not begin before it. */
+  until(time, place, out) {
+    const group = Math.floor(place / SUM_EVERY);
+    for (let of = 0; of < CATEGORIES.length; of += 1) out[of] = this.sums[group * CATEGORIES.length + of];
+    for (let at = group * SUM_EVERY; at < place; at += 1) out[this.category[at]] += this.lasts[at];
+    const over = place ? this.start[place - 1] + this.lasts[place - 1] - time : 0;
+    if (over > 0) out[this.category[place - 1]] -= over;
+  }
+}
+
+/** What a lane shows of a kind of frame with this outcome. */
+function category(kind, outcome) {
+  if (outcome >= 2 && outcome < 7) return 4;
+  if (kind > 5) return 2; // management, and what a capture cannot name
+  return kind < 4 ? kind : kind === 4 ? 0 : 3;
 }
 
 export class Model {
@@ -27,10 +63,13 @@ export class Model {
     Object.assign(this, t.columns);
     this.resolve(log.tables.sorts.columns);
     this.duration = Math.max(log.head.duration_ns, this.count ? this.end[this.count - 1] : 0, 1);
-    this.reservations();
+    const { first, node, nav } = log.sets;
+    /** Who sets the NAV by a frame: of set `n` the rows from `first[n]` to `first[n + 1]`. */
+    this.sets = { first: first.all(), node: node.all(), nav: nav.all() };
+    this.aggregates = log.aggregates;
     this.lanes();
-    this.summary();
     this.placesByNode();
+    this.lines = new Map();
   }
 
   /** The columns of a transmission's sort, and for which of them the station contended, since when. */
@@ -43,6 +82,7 @@ export class Model {
     this.end = new Float64Array(count);
     this.slots = new Int32Array(count);
     this.contends = new Float64Array(count).fill(-1);
+    this.category = new Uint8Array(count);
     this.sorts = sorts;
     this.longest = 0;
     const nodes = this.head.nodes.length;
@@ -55,7 +95,8 @@ export class Model {
       const kind = this.kind[i] = sorts.kind[s];
       this.flow[i] = sorts.flow[s];
       const end = this.end[i] = start[i] + sorts.airtime[s];
-      this.longest = Math.max(this.longest, sorts.airtime[s]);
+      this.category[i] = category(kind, this.outcome[i]);
+      if (sorts.airtime[s] > this.longest) this.longest = sorts.airtime[s];
       const begins = kind === 0 || ((kind === 2 || kind === 4) && !answered[from]);
       if (begins) this.contends[i] = this.waited[i] < 0 ? Math.min(last[from], start[i]) : start[i] - this.waited[i];
       if (begins) this.slots[i] = Math.floor((start[i] - this.contends[i]) / (this.head.slot_ns || 1)) - this.frozen[i];
@@ -68,79 +109,100 @@ export class Model {
     }
   }
 
-  /** Where each set of reservations begins among its rows. */
-  reservations() {
-    const { set, node, nav } = this.tables.reservations.columns;
-    this.sets = { first: [0, 0], node, nav };
-    for (let row = 0; row < set.length; row += 1) {
-      while (this.sets.first.length <= set[row] + 1) this.sets.first.push(row);
-      this.sets.first[set[row] + 1] = row + 1;
-    }
-  }
-
   /** Transmissions by node, in the order of time. */
   lanes() {
     const counts = new Int32Array(this.head.nodes.length);
     for (let i = 0; i < this.count; i += 1) counts[this.from[i]] += 1;
-    this.lane = Array.from(counts, (count) => new Int32Array(count));
+    this.lane = Array.from(counts, (count) => new Lane(count));
     counts.fill(0);
     for (let i = 0; i < this.count; i += 1) {
       const from = this.from[i];
-      this.lane[from][counts[from]] = i;
+      this.lane[from].order[counts[from]] = i;
       counts[from] += 1;
     }
+    this.lane.forEach((lane) => lane.close(this));
   }
 
-  category(i) {
-    const outcome = this.outcome[i];
-    if (outcome >= 2 && outcome < 7) return 4;
-    if (this.kind[i] > 5) return 2; // management, and what a capture cannot name
-    return this.kind[i] < 4 ? this.kind[i] : this.kind[i] === 4 ? 0 : 3;
+  /** A line that is made when it is first asked for, by what returns its times and values. */
+  line(key, make) {
+    if (!this.lines.has(key)) this.lines.set(key, new Steps(...make()));
+    return this.lines.get(key);
   }
 
-  /** Time on the air of each node and category, and its longest queue, in bins. */
-  summary() {
-    const nodes = Math.max(1, this.head.nodes.length);
-    const bins = Math.max(64, Math.min(65_536, Math.floor(SUMMARY_CELLS / nodes / CATEGORIES.length)));
-    this.bins = bins;
-    this.binWidth = this.duration / bins;
-    this.air = new Float32Array(nodes * CATEGORIES.length * bins);
-    this.longestQueue = new Float32Array(nodes * bins);
-    this.airtime = new Float64Array(nodes);
-    this.queueMax = 1;
-    for (let i = 0; i < this.count; i += 1) {
-      const bin = Math.min(bins - 1, Math.floor(this.start[i] / this.binWidth));
-      const node = this.from[i];
-      const length = this.end[i] - this.start[i];
-      this.air[(node * CATEGORIES.length + this.category(i)) * bins + bin] += length;
-      this.airtime[node] += length;
-      const cell = node * bins + bin;
-      if (this.queue[i] > this.longestQueue[cell]) this.longestQueue[cell] = this.queue[i];
-      if (this.queue[i] > this.queueMax) this.queueMax = this.queue[i];
+  /** Packets in the queue of a node. */
+  queueOf(node) {
+    const { start, order } = this.lane[node];
+    return this.line(`queue ${node}`, () => [start, this.queueOfLane(order)]);
+  }
+
+  queueOfLane(order) {
+    const values = new Float64Array(order.length);
+    for (let at = 0; at < order.length; at += 1) values[at] = this.queue[order[at]];
+    return values;
+  }
+
+  /** Rates of DATA of a flow, in Mb/s; of all for -1. */
+  ratesOf(flow) {
+    return this.line(`rate ${flow}`, () => {
+      const [times, values] = [new Growing(Float64Array), new Growing(Float64Array)];
+      const { rate } = this.sorts;
+      for (let i = 0; i < this.count; i += 1) {
+        if (this.kind[i] !== 2 || (flow >= 0 && this.flow[i] !== flow)) continue;
+        times.push(this.start[i]);
+        values.push(rate[this.sort[i]] / 1e6);
+      }
+      return [times.all(), values.all()];
+    });
+  }
+
+  /** Windows, in kB, or round-trip times, in ms, of a flow. */
+  windowsOf(flow, column) {
+    return this.line(`${column} ${flow}`, () => {
+      const { time, flow: flows, [column]: values } = this.tables.windows.columns;
+      // A round-trip time of 0 is none yet.
+      const rows = this.rowsOfFlow(flows)[flow].filter((row) => values[row] > 0 || (column === "window" && values[row] === 0));
+      return [Float64Array.from(rows, (row) => time[row]), Float64Array.from(rows, (row) => values[row] / (column === "rtt" ? 1e6 : 1000))];
+    });
+  }
+
+  rowsOfFlow(flows) {
+    if (!this.windowRows) {
+      this.windowRows = this.head.flows.map(() => []);
+      flows.forEach((of, row) => this.windowRows[of].push(row));
     }
+    return this.windowRows;
   }
 
   placesByNode() {
     this.places = new Map();
     const { time, node, x, y, off } = this.tables.places.columns;
     for (let row = 0; row < time.length; row += 1) {
-      if (!this.places.has(node[row])) this.places.set(node[row], []);
-      this.places.get(node[row]).push({ time: time[row], x: x[row] / 1000, y: y[row] / 1000, off: off[row] });
+      if (!this.places.has(node[row])) this.places.set(node[row], { times: [], places: [], offs: [] });
+      const { times, places, offs } = this.places.get(node[row]);
+      // It is off from the first such row to the next one in which it is on.
+      const before = places.length ? places[places.length - 1].off : 0;
+      if (off[row] && !before) offs.push([time[row], this.duration]);
+      if (!off[row] && before) offs[offs.length - 1][1] = time[row];
+      times.push(time[row]);
+      places.push({ x: x[row] / 1000, y: y[row] / 1000, off: off[row] });
     }
   }
 
+  /** When a node is off: `[[from, until]]`. */
+  offs(node) { return this.places.get(node)?.offs || []; }
+
   /** Where a node is, in metres, and whether it is off; null where nobody knows. */
   place(node, time) {
-    const places = this.places.get(node);
-    if (!places) {
-      const position = this.head.nodes[node].position;
+    const known = this.places.get(node);
+    if (!known) {
+      const { position } = this.head.nodes[node];
       return position ? { x: position[0], y: position[1], off: 0 } : null;
     }
-    const after = places.findIndex((place) => place.time > time);
-    const before = places[after < 0 ? places.length - 1 : Math.max(0, after - 1)];
-    if (after <= 0) return before;
-    const next = places[after];
-    const share = (time - before.time) / (next.time - before.time);
+    const { times, places } = known;
+    const after = lowerBound(times, time + 1);
+    if (after === 0 || after === times.length) return places[Math.max(0, after - 1)];
+    const [before, next] = [places[after - 1], places[after]];
+    const share = (time - times[after - 1]) / (times[after] - times[after - 1]);
     return { x: before.x + share * (next.x - before.x), y: before.y + share * (next.y - before.y), off: before.off };
   }
 
@@ -159,29 +221,19 @@ export class Model {
 
   carries(i) { return this.sorts.carries[this.sort[i]]; }
 
-  /** The transmission of a node that began at an instant; -1 if it is not there. */
-  at(start, from) {
-    let i = lowerBound(this.start, start);
-    while (i < this.count && this.start[i] === start && this.from[i] !== from) i += 1;
-    return this.start[i] === start ? i : -1;
-  }
-
   /** All transmissions of the packet of transmission `i`, and what else became of it: `{sent, drops}`. */
   follow({ flow, carries, packet }) {
     const sent = [];
     for (let i = 0; i < this.count; i += 1) {
       if (this.packet[i] === packet && this.flow[i] === flow && this.carries(i) === carries) sent.push(i);
     }
-    const m = this.tables.mpdus.columns;
-    for (let row = 0; row < m.flow.length; row += 1) {
-      if (m.packet[row] === packet && m.flow[row] === flow && m.carries[row] === carries) sent.push(this.at(m.start[row], m.from[row]));
-    }
+    sent.push(...this.aggregates.rowsWith(flow, carries, packet));
     const d = this.tables.drops.columns;
     const drops = [];
     for (let row = 0; row < d.time.length; row += 1) {
       if (d.packet[row] === packet && d.flow[row] === flow && d.carries[row] === carries) drops.push(row);
     }
-    return { sent: [...new Set(sent)].filter((i) => i >= 0).sort((a, b) => a - b), drops };
+    return { sent: [...new Set(sent)].sort((a, b) => a - b), drops };
   }
 
   /** The frames that destroyed a transmission, if that is what became of it. */

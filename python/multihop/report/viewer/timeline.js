@@ -1,6 +1,8 @@
 // Transmissions, of which a log has only what a model does not expect. crates/frames says what that is (timeline, streams.rs); names are the same.
 
-import { ofThousands, unzigzag } from "./unpack.js";
+import { newLink, Walk } from "./aggregates.js";
+import { Listeners, Reservations } from "./reserved.js";
+import { damaged, ofThousands, unzigzag } from "./unpack.js";
 
 const STREAMS = [
   "runAlone", "runAwaited", "runSeveral", "maskAlone", "maskAwaited", "access", "accessAgain", "who", "which", "slots", "slotsAgain", "since", "rest",
@@ -13,21 +15,22 @@ const SINCE = { exchange: 0, arrival: 1, feeder: 2, gap: 3, otherwise: 4 };
 const LATEST_SORTS = 128;
 const MOST_AWAITED = 8;
 const MOST_SPACE = 64;
+const MOST_MPDUS = 2 ** 14;
 
-/** What a block has of transmissions. */
+/** What a block has of transmissions: its streams, by name. */
 class Coded {
   constructor(block) {
     for (const name of STREAMS) this[name] = block.unpack();
   }
 
-  number(name) {
-    const first = this[name].byte();
+  number(stream) {
+    const first = stream.byte();
     if (first < 192) return first;
     if (first === 255) return unzigzag(this.wide.take());
     return 192 + (first - 192) * 256 + this.low.byte();
   }
 
-  signed(name) { return unzigzag(this.number(name)); }
+  signed(stream) { return unzigzag(this.number(stream)); }
 
   time() { return ofThousands(this.wide.take()); }
 }
@@ -38,15 +41,91 @@ function toFront(list, place, value) {
   list[0] = value;
 }
 
+/** What is remembered of a node. */
+class OfNode {
+  constructor() {
+    /** Its latest sorts, the latest first. */
+    this.sorts = [];
+    this.queue = 0;
+    /** The last frame to it; -1 if there is none. */
+    this.addressed = -1;
+    this.addressedStart = 0;
+    this.addressedEnd = 0;
+    this.end = 0;
+    this.arrived = 0;
+    this.feeder = 0;
+    this.gap = 0;
+    this.gapBefore = 0;
+    this.spaces = [0, 0, 0, 0, 0];
+    this.spacesBefore = [0, 0, 0, 0, 0];
+    this.tries = [0, 0];
+    this.answered = [false, false];
+    this.packet = 0;
+    this.streams = [];
+    this.links = [];
+    this.listeners = new Listeners();
+  }
+
+  stream(flow, carries) {
+    const { streams } = this;
+    for (let at = 0; at < streams.length; at += 1) if (streams[at].flow === flow && streams[at].carries === carries) return streams[at];
+    return null;
+  }
+
+  link(to) {
+    const { links } = this;
+    for (let at = 0; at < links.length; at += 1) if (links[at].to === to) return links[at];
+    return null;
+  }
+}
+
+/** A transmission, as far as it was read. */
+class Transmission {
+  constructor() {
+    this.sort = 0;
+    this.start = 0;
+    this.begin(0);
+  }
+
+  begin(row) {
+    this.row = row;
+    this.tries = 0;
+    this.frozen = 0;
+    this.waited = -1;
+    this.queue = 0;
+    this.packet = 0;
+    this.outcome = 0;
+    this.collided = -1;
+    this.overlap = 0;
+    this.reserves = 0;
+    this.mpdus = 0;
+  }
+}
+
+/** What is remembered of a sort: what answers it and how much later (-1 if nothing), its last reservations, its last number of packets. */
+class OfSort {
+  constructor() {
+    this.answer = -1;
+    this.answerAfter = 0;
+    this.reserves = 0;
+    this.mpdus = 0;
+  }
+}
+
 /** What transmissions are expected to be. */
 export class Timeline {
-  constructor(head) {
+  constructor(head, sets, aggregates) {
     this.slot = head.slot_ns || 1;
     this.propagation = head.propagation_ns;
     this.flows = head.flows;
     this.answeredWithin = 3 * this.slot + 2 * this.propagation;
     this.sorts = [];
-    this.sets = new Map();
+    this.aggregates = aggregates;
+    this.reservations = new Reservations(sets);
+    this.walk = new Walk(aggregates);
+    /** The transmission that is read. */
+    this.now = new Transmission();
+    this.guessed = { tries: 0, packet: 0 };
     this.restart();
   }
 
@@ -60,34 +139,35 @@ export class Timeline {
   restart() {
     this.ofSorts = [];
     this.nodes = [];
-    this.expected = [];
+    /** What should follow: when, and of which sort. */
+    this.expected = { length: 0, time: new Float64Array(MOST_AWAITED + 1), sort: new Int32Array(MOST_AWAITED + 1) };
     this.lastEnd = 0;
     this.rests = [0, 0, 0, 0];
-    this.offsets = new Array(8).fill(0);
     this.arrivals = [0, 0, 0, 0];
+    this.reservations.restart();
   }
 
   ofSort(place) {
-    this.ofSorts[place] ||= { answer: null, reserves: { set: 0, listeners: [] }, mpdus: 0 };
-    return this.ofSorts[place];
+    let known = this.ofSorts[place];
+    if (!known) known = this.ofSorts[place] = new OfSort();
+    return known;
   }
 
   node(index) {
-    this.nodes[index] ||= {
-      sorts: [], queue: 0, addressed: null, end: 0, arrived: 0, feeder: 0, gap: 0, gapBefore: 0, spaces: [0, 0, 0, 0, 0], spacesBefore: [0, 0, 0, 0, 0],
-      tries: [0, 0], answered: [false, false], packet: 0, streams: [], links: [], listeners: [],
-    };
-    return this.nodes[index];
+    let known = this.nodes[index];
+    if (!known) known = this.nodes[index] = new OfNode();
+    return known;
   }
 
-  /** Appends the transmissions of a block to the tables `out`, from row `first` on. */
+  /** Writes the transmissions of a block into the columns `out`, from row `first` on. */
   read(block, rows, out, first) {
     const coded = new Coded(block);
+    const t = this.now;
     this.restart();
     let run = -1;
     for (let row = first; row < first + rows; row += 1) {
-      if (run < 0) run = coded.number(["runAlone", "runAwaited", "runSeveral"][Math.min(this.expected.length, 2)]);
-      const t = { sort: 0, start: 0, frozen: 0, waited: -1, tries: 0, queue: 0, packet: 0, outcome: 0, collided: -1, overlap: 0, mpdus: [] };
+      if (run < 0) run = this.expected.length === 0 ? coded.number(coded.runAlone) : coded.number(this.expected.length === 1 ? coded.runAwaited : coded.runSeveral);
+      t.begin(row);
       if (run > 0) {
         run -= 1;
         this.readAnswer(coded, t);
@@ -95,15 +175,15 @@ export class Timeline {
         run = -1;
         this.readOther(coded, t);
       }
-      this.put(out, row, t);
+      put(out, row, t);
     }
-    for (const name of STREAMS) if (!coded[name].isOver()) throw new Error("The frame log is damaged.");
+    for (const name of STREAMS) if (!coded[name].isOver()) throw damaged();
   }
 
   readAnswer(coded, t) {
-    if (!this.expected.length) throw new Error("The frame log is damaged.");
-    t.start = this.expected[0].time;
-    t.sort = this.expected[0].sort;
+    if (!this.expected.length) throw damaged();
+    t.start = this.expected.time[0];
+    t.sort = this.expected.sort[0];
     const guess = this.guess(t.sort, true);
     t.tries = guess.tries;
     this.readRest(coded, 0, guess, t);
@@ -111,64 +191,67 @@ export class Timeline {
   }
 
   readOther(coded, t) {
-    const mask = coded[this.expected.length ? "maskAwaited" : "maskAlone"].byte();
+    const mask = (this.expected.length ? coded.maskAwaited : coded.maskAlone).byte();
     const awaited = mask & MASK.answers;
-    if (awaited > this.expected.length) throw new Error("The frame log is damaged.");
-    t.sort = awaited ? this.expected[awaited - 1].sort : this.readSort(coded);
+    if (awaited > this.expected.length) throw damaged();
+    t.sort = awaited ? this.expected.sort[awaited - 1] : this.readSort(coded);
     const guess = this.guess(t.sort, awaited > 0);
     const rare = mask & MASK.rare ? coded.rare.byte() : 0;
-    if (awaited) t.start = this.expected[awaited - 1].time;
+    if (awaited) t.start = this.expected.time[awaited - 1];
     else this.readAccess(coded, guess.tries > 1, t);
-    t.tries = guess.tries + (rare & RARE.tries ? coded.signed("rare") : 0);
+    t.tries = guess.tries + (rare & RARE.tries ? coded.signed(coded.rare) : 0);
     if (rare & (RARE.frozen | RARE.waited)) {
-      t.frozen = rare & RARE.frozen ? coded.signed("rare") : 0;
-      t.waited = rare & RARE.waited ? coded.signed("rare") - 1 : -1;
+      t.frozen = rare & RARE.frozen ? coded.signed(coded.rare) : 0;
+      t.waited = rare & RARE.waited ? coded.signed(coded.rare) - 1 : -1;
     }
     this.readRest(coded, mask, guess, t);
     this.follow(awaited, t);
   }
 
   readSort(coded) {
-    const from = coded.number("who");
+    const from = coded.number(coded.who);
     const { sorts } = this.node(from);
-    const told = coded.number("which");
-    if (told > sorts.length) throw new Error("The frame log is damaged.");
-    const place = told ? sorts.splice(told - 1, 1)[0] : coded.wide.take();
-    if (sorts.length > LATEST_SORTS - 1) sorts.length = LATEST_SORTS - 1;
-    sorts.unshift(place);
-    if (!this.sorts[place] || this.sorts[place].from !== from) throw new Error("The frame log is damaged.");
+    const told = coded.number(coded.which);
+    if (told > sorts.length) throw damaged();
+    const place = told ? sorts[told - 1] : coded.wide.take();
+    if (!told && sorts.length < LATEST_SORTS) sorts.push(0);
+    toFront(sorts, told ? told - 1 : sorts.length - 1, place);
+    if (!this.sorts[place] || this.sorts[place].from !== from) throw damaged();
     return place;
   }
 
   guess(place, awaited) {
+    const { guessed } = this;
+    guessed.tries = 0;
+    guessed.packet = 0;
     const sort = this.sorts[place];
-    if (sort.isAnswer) return { tries: 0, packet: 0 };
+    if (sort.isAnswer) return guessed;
     const node = this.node(sort.from);
     const which = sort.kind === KIND.rts ? 0 : 1;
     const last = node.tries[which];
-    let tries = 0;
-    if (sort.to >= 0) tries = node.answered[which] || last === 0 ? 1 : last + 1;
-    if (!sort.carries) return { tries, packet: 0 };
-    if (awaited || tries > 1) return { tries, packet: node.packet };
-    const link = node.links.find((known) => known.to === sort.to);
-    if (link && link.again.length) return { tries, packet: link.again[0].packet };
-    const stream = this.stream(node, sort.flow, sort.carries);
-    return { tries, packet: stream ? stream.last + 1 : 1 };
-  }
-
-  stream(node, flow, carries) {
-    return node.streams.find((stream) => stream.flow === flow && stream.carries === carries);
+    if (sort.to >= 0) guessed.tries = node.answered[which] || last === 0 ? 1 : last + 1;
+    if (!sort.carries) return guessed;
+    const link = awaited || guessed.tries > 1 ? null : node.link(sort.to);
+    if (awaited || guessed.tries > 1) guessed.packet = node.packet;
+    else if (link && link.again.length) guessed.packet = link.again[0].packet;
+    else {
+      const stream = node.stream(sort.flow, sort.carries);
+      guessed.packet = stream ? stream.last + 1 : 1;
+    }
+    return guessed;
   }
 
   /** When it begins, its back-off, and since when it waits. */
   readAccess(coded, again, t) {
     const node = this.node(this.sorts[t.sort].from);
-    const code = coded[again ? "accessAgain" : "access"].byte();
-    const [since, kind, begins] = [code & 7, (code >> 3) & 7, code & 64];
+    const code = (again ? coded.accessAgain : coded.access).byte();
+    const since = code & 7;
+    const kind = (code >> 3) & 7;
+    const begins = code & 64;
     let slots = 0;
     if (begins) {
       if (since === SINCE.otherwise) t.waited = coded.time();
-      slots = coded.number(again ? "slotsAgain" : "slots");
+      slots = coded.number(again ? coded.slotsAgain : coded.slots);
     }
     const space = since === SINCE.exchange && again ? 4 : since;
     let began = 0;
@@ -176,14 +259,8 @@ export class Timeline {
     else if (since === SINCE.arrival) began = node.arrived;
     else if (since === SINCE.feeder) began = this.node(node.feeder).arrived;
     else began = node.end + node.gap;
-    if (kind) {
-      const after = coded.signed("since");
-      const known = this.rests.slice();
-      const rest = kind === 5 ? coded.number("rest") : known[kind - 1];
-      const place = known.indexOf(rest);
-      toFront(this.rests, place < 0 ? 3 : place, rest);
-      t.start = this.lastEnd + after * this.slot + rest;
-    } else t.start = began + node.spaces[space] + slots * this.slot;
+    if (kind) t.start = this.lastEnd + coded.signed(coded.since) * this.slot + this.readRestOfSlot(coded, kind);
+    else t.start = began + node.spaces[space] + slots * this.slot;
     if (!begins) return;
     if (since === SINCE.otherwise) began = t.start - t.waited;
     else if (since !== SINCE.exchange) t.waited = t.start - began;
@@ -191,15 +268,25 @@ export class Timeline {
     this.learnAccess(node, since, space, began, t.start - began - slots * this.slot);
   }
 
+  /** How long after a whole slot it begins: as one of the latest did, or otherwise. */
+  readRestOfSlot(coded, kind) {
+    const rest = kind === 5 ? coded.number(coded.rest) : this.rests[kind - 1];
+    const place = this.rests.indexOf(rest);
+    toFront(this.rests, place < 0 ? 3 : place, rest);
+    return rest;
+  }
+
   learnAccess(node, since, space, began, found) {
     if (since === SINCE.otherwise) {
-      const feeder = this.arrivals.find((index) => this.node(index).arrived === began);
-      if (feeder !== undefined) node.feeder = feeder;
-      else {
-        const gap = began - node.end;
-        if (node.gapBefore === gap) node.gap = gap;
-        node.gapBefore = gap;
+      for (const index of this.arrivals) {
+        if (this.node(index).arrived === began) {
+          node.feeder = index;
+          return;
+        }
       }
+      const gap = began - node.end;
+      if (node.gapBefore === gap) node.gap = gap;
+      node.gapBefore = gap;
     } else if (found >= 0 && found < MOST_SPACE * this.slot) {
       if (node.spacesBefore[space] === found || node.spaces[space] === 0) node.spaces[space] = found;
       node.spacesBefore[space] = found;
@@ -213,106 +300,40 @@ export class Timeline {
     const node = this.node(sort.from);
     t.outcome = sort.usual;
     if (mask & MASK.loss) {
-      const loss = coded.number("loss");
+      const loss = coded.number(coded.loss);
       t.outcome = Math.floor(loss / 4);
       t.overlap = loss - 4 * t.outcome;
-      t.collided = coded.number("collided") - 1;
+      t.collided = coded.number(coded.collided) - 1;
     }
     const arrived = t.outcome === sort.usual;
-    const count = mask & MASK.mpdus ? coded.number("mpdus") : arrived ? of.mpdus : 0;
-    const fresh = count ? this.readAggregate(coded, node, sort, mask & MASK.mpdus, count, t) : 0;
-    t.queue = node.queue - fresh + (mask & MASK.queue ? coded.signed("queue") : 0);
-    t.packet = guess.packet + (mask & MASK.packet ? coded.signed("packet") : 0);
-    if (mask & MASK.reserves) of.reserves = this.readReserves(coded, node, sort.nav);
+    const told = (mask & MASK.mpdus) > 0;
+    if (told) t.mpdus = coded.number(coded.mpdus);
+    else if (arrived) t.mpdus = of.mpdus;
+    const fresh = t.mpdus ? this.readAggregate(coded, node, sort, t, told) : 0;
+    t.queue = node.queue - fresh + (mask & MASK.queue ? coded.signed(coded.queue) : 0);
+    t.packet = guess.packet + (mask & MASK.packet ? coded.signed(coded.packet) : 0);
+    if (mask & MASK.reserves) of.reserves = this.reservations.read(coded, node.listeners, sort.nav);
     t.reserves = of.reserves;
-    if (arrived) of.mpdus = count;
-  }
-
-  /** Who sets the NAV: `{nodes, navs, set}`, of which the set is numbered when it is put down. */
-  readReserves(coded, node, nav) {
-    const { listeners } = node;
-    for (let left = coded.number("listeners"); left > 0; left -= 1) listeners.push({ node: coded.number("listeners"), lean: 0 });
-    const members = [];
-    for (let at = 0; at < listeners.length; at += 8) {
-      const byte = coded.bits.byte();
-      for (let place = 0; place < 8 && at + place < listeners.length; place += 1) {
-        const listener = listeners[at + place];
-        const hears = ((byte >> place) & 1) !== (listener.lean >= 0 ? 1 : 0);
-        listener.lean = Math.max(-4, Math.min(3, listener.lean + (hears ? 1 : -1)));
-        if (hears) members.push([listener.node, nav]);
-      }
-    }
-    if (coded.number("navs")) for (const member of members) member[1] += this.readOffset(coded);
-    members.sort((one, other) => one[0] - other[0] || one[1] - other[1]);
-    return { members, set: members.length ? -1 : 0 };
-  }
-
-  readOffset(coded) {
-    const place = coded.number("navs");
-    const value = place === 8 ? coded.time() : this.offsets[place];
-    toFront(this.offsets, Math.min(place, 7), value);
-    return value;
+    if (arrived) of.mpdus = t.mpdus;
   }
 
   /** The packets of an aggregate; returns how many are not of the last one. */
-  readAggregate(coded, node, sort, told, count, t) {
-    let link = node.links.find((known) => known.to === sort.to);
+  readAggregate(coded, node, sort, t, told) {
+    if (t.mpdus < 0 || t.mpdus > MOST_MPDUS) throw damaged();
+    let link = node.link(sort.to);
     if (!link) {
-      link = { to: sort.to, latest: null, again: [] };
+      link = newLink(sort.to);
       node.links.push(link);
     }
-    const { again } = link;
-    let next = 0;
-    let fresh = 0;
-    const take = (stream, packet) => {
-      let place = next;
-      while (place < again.length && (again[place].stream !== stream || again[place].packet !== packet)) place += 1;
-      if (place < again.length) next = place + 1;
-      else {
-        link.latest = stream;
-        stream.last = packet;
-        fresh += 1;
-      }
-      t.mpdus.push({ stream, packet, outcome: 0 });
-    };
-    while (t.mpdus.length < count) {
-      const coming = told ? coded.number("hits") : 0;
-      const hits = coming ? coming - 1 : count - t.mpdus.length;
-      if (hits > count - t.mpdus.length) throw new Error("The frame log is damaged.");
-      for (let left = hits; left > 0; left -= 1) {
-        if (next < again.length) take(again[next].stream, again[next].packet);
-        else take(link.latest, link.latest.last + 1);
-      }
-      if (t.mpdus.length < count) {
-        const place = coded.number("streams");
-        if (place === node.streams.length) {
-          const flow = coded.number("streams");
-          node.streams.push({ flow, carries: coded.number("streams"), last: 0 });
-        }
-        const stream = node.streams[place];
-        take(stream, stream.last + 1 + coded.signed("jumps"));
-      }
-    }
-    if (told) this.readOutcomes(coded, t.mpdus);
-    link.again = t.mpdus.filter((mpdu) => mpdu.outcome);
-    return fresh;
-  }
-
-  readOutcomes(coded, mpdus) {
-    if (!coded.lost.byte()) return;
-    for (let at = 0; at < mpdus.length; at += 8) {
-      const byte = coded.lost.byte();
-      for (let place = 0; place < 8 && at + place < mpdus.length; place += 1) {
-        if ((byte >> place) & 1) mpdus[at + place].outcome = coded.number("outcomes");
-      }
-    }
+    return this.walk.read(coded, node, link, t.row, t.mpdus, told);
   }
 
   /** Learns from a transmission, which was this one of the awaited, from 1. */
   follow(awaited, t) {
-    const { expected } = this;
-    if (awaited) expected.splice(awaited - 1, 1);
-    while (expected.length && expected[0].time < t.start) expected.shift();
+    if (awaited) this.forget(awaited - 1, 1);
+    let over = 0;
+    while (over < this.expected.length && this.expected.time[over] < t.start) over += 1;
+    if (over) this.forget(0, over);
     const sort = this.sorts[t.sort];
     const end = t.start + sort.airtime;
     this.lastEnd = Math.max(this.lastEnd, end);
@@ -327,27 +348,30 @@ export class Timeline {
         node.tries[which] = t.tries;
         node.answered[which] = false;
       }
-      if (sort.carries && !node.links.some((link) => link.to === sort.to)) {
-        const stream = this.stream(node, sort.flow, sort.carries);
+      if (sort.carries && !node.link(sort.to)) {
+        const stream = node.stream(sort.flow, sort.carries);
         if (stream) stream.last = t.packet;
-        else node.streams.push({ flow: sort.flow, carries: sort.carries, last: t.packet });
+        else node.streams.push({ flow: sort.flow, carries: sort.carries, last: t.packet, place: this.aggregates.streamOf(sort.flow, sort.carries) });
       }
     }
     if (sort.to >= 0) this.reaches(sort, t, end);
   }
 
   learnAnswer(node, sort, t) {
-    const { addressed } = node;
-    if (!addressed || t.start < addressed.end || t.start - addressed.end > this.answeredWithin) return;
-    const to = this.sorts[addressed.sort];
+    if (node.addressed < 0 || t.start < node.addressedEnd || t.start - node.addressedEnd > this.answeredWithin) return;
+    const to = this.sorts[node.addressed];
     if (to.from === sort.to && (sort.isAnswer || to.kind === KIND.cts)) {
-      this.ofSort(addressed.sort).answer = { after: t.start - addressed.start, sort: t.sort };
+      const of = this.ofSort(node.addressed);
+      of.answer = t.sort;
+      of.answerAfter = t.start - node.addressedStart;
     }
   }
 
   reaches(sort, t, end) {
     const node = this.node(sort.to);
-    node.addressed = { sort: t.sort, start: t.start, end };
+    node.addressed = t.sort;
+    node.addressedStart = t.start;
+    node.addressedEnd = end;
     if (sort.isAnswer) node.end = end;
     if (t.outcome !== sort.usual) return;
     if (sort.isAnswer) {
@@ -359,55 +383,49 @@ export class Timeline {
       node.arrived = end + this.propagation;
       const flow = this.flows[sort.flow];
       const last = flow ? (sort.carries === 1 ? flow.destination : flow.source) : sort.to;
-      if (node.queue > 0 && last !== sort.to) node.queue += Math.max(1, t.mpdus.length);
+      if (node.queue > 0 && last !== sort.to) node.queue += Math.max(1, t.mpdus);
       toFront(this.arrivals, 3, sort.to);
     }
-    const { answer } = this.ofSort(t.sort);
-    if (!answer) return;
-    const time = t.start + answer.after;
+    const of = this.ofSort(t.sort);
+    if (of.answer >= 0) this.expect(t.start + of.answerAfter, of.answer);
+  }
+
+  /** An answer should begin then. */
+  expect(when, which) {
+    const { time, sort } = this.expected;
     let at = this.expected.length;
-    while (at > 0 && this.expected[at - 1].time > time) at -= 1;
-    this.expected.splice(at, 0, { time, sort: answer.sort });
-    if (this.expected.length > MOST_AWAITED) this.expected.shift();
+    for (; at > 0 && time[at - 1] > when; at -= 1) {
+      time[at] = time[at - 1];
+      sort[at] = sort[at - 1];
+    }
+    time[at] = when;
+    sort[at] = which;
+    this.expected.length += 1;
+    if (this.expected.length > MOST_AWAITED) this.forget(0, 1);
   }
 
-  /** Puts a transmission, its packets, and its set of reservations down. */
-  put({ transmissions, mpdus, reservations }, row, t) {
-    const { reserves } = t;
-    if (reserves.set < 0) reserves.set = this.setOf(reserves.members, reservations);
-    transmissions.start[row] = t.start;
-    transmissions.sort[row] = t.sort;
-    transmissions.try[row] = t.tries;
-    transmissions.frozen[row] = t.frozen;
-    transmissions.waited[row] = t.waited;
-    transmissions.queue[row] = t.queue;
-    transmissions.packet[row] = t.packet;
-    transmissions.outcome[row] = t.outcome;
-    transmissions.collided[row] = t.collided;
-    transmissions.overlap[row] = t.overlap;
-    transmissions.reserves[row] = reserves.set;
-    const { from } = this.sorts[t.sort];
-    for (const { stream, packet, outcome } of t.mpdus) {
-      mpdus.start.push(t.start);
-      mpdus.from.push(from);
-      mpdus.flow.push(stream.flow);
-      mpdus.carries.push(stream.carries);
-      mpdus.packet.push(packet);
-      mpdus.outcome.push(outcome);
+  /** Some of what is expected is not any more. */
+  forget(place, count) {
+    const { time, sort } = this.expected;
+    this.expected.length -= count;
+    for (let at = place; at < this.expected.length; at += 1) {
+      time[at] = time[at + count];
+      sort[at] = sort[at + count];
     }
   }
+}
 
-  /** The number of a set, which may be new. */
-  setOf(members, reservations) {
-    const key = members.join(";");
-    if (!this.sets.has(key)) {
-      this.sets.set(key, this.sets.size + 1);
-      for (const [node, nav] of members) {
-        reservations.set.push(this.sets.size);
-        reservations.node.push(node);
-        reservations.nav.push(nav);
-      }
-    }
-    return this.sets.get(key);
-  }
+/** Puts a transmission down. */
+function put(out, row, t) {
+  out.start[row] = t.start;
+  out.sort[row] = t.sort;
+  out.try[row] = t.tries;
+  out.frozen[row] = t.frozen;
+  out.waited[row] = t.waited;
+  out.queue[row] = t.queue;
+  out.packet[row] = t.packet;
+  out.outcome[row] = t.outcome;
+  out.collided[row] = t.collided;
+  out.overlap[row] = t.overlap;
+  out.reserves[row] = t.reserves;
 }

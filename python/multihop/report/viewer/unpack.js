@@ -1,8 +1,11 @@
 // Packed streams of bytes, and the columns of tables that need no model. crates/frames says what they are (rans.rs, coding.rs).
 
+// Guesses are nearer to zero than this, as where logs are written.
+const FARTHEST = 2 ** 60;
 const RANS = { total: 4096, bits: 12, low: 2 ** 23 };
 
-function damaged() { return new Error("The frame log is damaged."); }
+/** What is said of bytes that are not what their header says. */
+export function damaged() { return new Error("The frame log is damaged."); }
 
 /** Reads numbers from bytes, one after the other. */
 export class Bytes {
@@ -12,9 +15,10 @@ export class Bytes {
   }
 
   byte() {
-    if (this.at >= this.bytes.length) throw damaged();
-    this.at += 1;
-    return this.bytes[this.at - 1];
+    const { at } = this;
+    if (at >= this.bytes.length) throw damaged();
+    this.at = at + 1;
+    return this.bytes[at];
   }
 
   /** A varint: seven bits in each byte, the lowest first. */
@@ -45,36 +49,32 @@ export class Bytes {
 
 /** Bytes that were coded by their frequencies. */
 function unransed(content, length) {
-  const symbols = new Uint8Array(RANS.total);
-  const frequencies = new Uint16Array(256);
-  const starts = new Uint16Array(256);
+  // By slot: the symbol, its frequency less one, and how far into the symbol's slots this one is.
+  const slots = new Uint32Array(RANS.total);
   let sum = 0;
   let symbol = 0;
   for (let left = content.byte() + 1; left > 0; left -= 1) {
     symbol += content.byte();
     const frequency = content.take() + 1;
     if (symbol > 255 || sum + frequency > RANS.total) throw damaged();
-    frequencies[symbol] = frequency;
-    starts[symbol] = sum;
-    symbols.fill(symbol, sum, sum + frequency);
+    for (let into = 0; into < frequency; into += 1) slots[sum + into] = symbol + (frequency - 1) * 2 ** 8 + into * 2 ** 20;
     sum += frequency;
   }
   if (sum !== RANS.total) throw damaged();
   let state = 0;
-  for (let index = 0; index < 4; index += 1) state = state * 256 + content.byte();
+  for (let index = 0; index < 4; index += 1) state = (state << 8) | content.byte();
   const out = new Uint8Array(length);
   const { bytes } = content;
   let { at } = content;
   for (let index = 0; index < length; index += 1) {
-    const slot = state & (RANS.total - 1);
-    const found = symbols[slot];
-    state = frequencies[found] * (state >>> RANS.bits) + slot - starts[found];
+    const slot = slots[state & (RANS.total - 1)];
+    out[index] = slot & 0xff;
+    state = Math.imul(((slot >>> 8) & 0xfff) + 1, state >>> RANS.bits) + (slot >>> 20) | 0;
     while (state < RANS.low) {
       if (at >= bytes.length) throw damaged();
-      state = state * 256 + bytes[at];
+      state = (state << 8) | bytes[at];
       at += 1;
     }
-    out[index] = found;
   }
   return out;
 }
@@ -109,7 +109,8 @@ function column(block, { coding }, { keys, counts, starts }, out, first, rows) {
       const key = coding === "follows" ? before : keys ? keys[row] : 0;
       const count = counts ? counts[row] : 0;
       const known = last.get(key) || { value: 0, count: 0, step: 0 };
-      const guess = known.value + (count - known.count) * known.step;
+      const paced = known.value + (count - known.count) * known.step;
+      const guess = Math.abs(paced) < FARTHEST ? paced : known.value;
       let value;
       if (coding === "follows") value = number ? unzigzag(number - 1) : guess;
       else value = guess + (coding === "time-by" || coding === "paced-by" ? ofThousands(number) : unzigzag(number));

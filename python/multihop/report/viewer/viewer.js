@@ -1,13 +1,20 @@
 // The viewer: `await mount(element, bytes)` puts a frame log into an element of a page.
 
 import { decode } from "./decode.js";
-import { FLOW_COLOURS, LANE, LEGEND, draw, layout, pick } from "./draw.js";
+import { draw, layout, pick } from "./draw.js";
 import { drawMap, extent } from "./map.js";
 import { Model } from "./model.js";
+import { Raster } from "./raster.js";
+import { FLOW_COLOURS, LANE, LEGEND } from "./style.js";
 import { life, packetName, seconds, span, transmission } from "./words.js";
 
 const SHORTEST = 1000;
 const LANES = 24;
+/** Pixels: what moves less is a click or a tap, how far it may be off, and how close two fingers may come. */
+const TAP = 5;
+const MOUSE = 3;
+const FINGER = 14;
+const CLOSEST = 10;
 
 /** An element with attributes and children; text is text, never markup. */
 function make(tag, attributes = {}, ...children) {
@@ -39,9 +46,11 @@ function palette(list) {
  */
 export async function mount(root, bytes, { between = null, hash = true } = {}) {
   root.classList.add("viewer-host");
-  root.replaceChildren(make("p", { role: "status" }, "Reading the frame log..."));
+  const status = make("p", { role: "status" }, "Reading the frame log...");
+  root.replaceChildren(status);
+  const tell = (share) => { status.textContent = `Reading the frame log: ${Math.floor(100 * share)} %`; };
   try {
-    const model = new Model(await decode(bytes, { between }));
+    const model = new Model(await decode(bytes, { between, tell }));
     const viewer = new Viewer(root, model, hash);
     return viewer;
   } catch (error) {
@@ -67,6 +76,7 @@ export class Viewer {
       },
     };
     this.corners = extent(model);
+    this.raster = new Raster();
     this.build();
     this.listen();
     this.readHash();
@@ -90,6 +100,8 @@ export class Viewer {
     this.nodeSelect = options("all nodes", model.head.nodes.map((node) => node.name), (node) => this.go({ node }));
     this.search = make("input", { type: "search", placeholder: "flow, node, f0#12 or 1.25 s", "aria-label": "Search: flow, node, packet as f0#12, or time" });
     this.canvas = make("canvas", { tabindex: "0", role: "application", "aria-label": "Time line" });
+    // Where all lanes are in sight, a finger that goes up or down moves the page.
+    this.canvas.style.touchAction = this.state.lanesInSight < this.state.nodes.length ? "none" : "pan-y";
     this.overview = make("input", { type: "range", min: "0", max: "10000", value: "0", "aria-label": "Time" });
     this.map = make("canvas", { role: "img", "aria-label": "Map of nodes" });
     this.words = make("div", { class: "viewer-words", "aria-live": "polite" });
@@ -130,12 +142,14 @@ export class Viewer {
     canvas.addEventListener("pointerdown", (event) => {
       canvas.setPointerCapture(event.pointerId);
       this.pointers.set(event.pointerId, { x: event.offsetX, y: event.offsetY, moved: 0 });
+      // None of several fingers is a tap.
+      if (this.pointers.size > 1) this.pointers.forEach((pointer) => { pointer.moved = Infinity; });
     });
     canvas.addEventListener("pointermove", (event) => this.drag(event));
     canvas.addEventListener("pointerup", (event) => {
       const pointer = this.pointers.get(event.pointerId);
       this.pointers.delete(event.pointerId);
-      if (pointer && pointer.moved < 5) this.click(event.offsetX, event.offsetY);
+      if (pointer && pointer.moved < TAP) this.click(event.offsetX, event.offsetY, event.pointerType === "touch" ? FINGER : MOUSE);
     });
     canvas.addEventListener("pointercancel", (event) => this.pointers.delete(event.pointerId));
     const { signal } = this.ended = new AbortController();
@@ -159,24 +173,42 @@ export class Viewer {
   drag(event) {
     const pointer = this.pointers.get(event.pointerId);
     if (!pointer) return;
-    const dx = event.offsetX - pointer.x;
-    const others = [...this.pointers].filter(([id]) => id !== event.pointerId).map(([, other]) => other);
-    if (others.length) {
-      const before = Math.abs(pointer.x - others[0].x);
-      const after = Math.abs(event.offsetX - others[0].x);
-      if (before > 10 && after > 10) this.zoom(before / after, this.timeAt((event.offsetX + others[0].x) / 2));
-    } else {
-      this.pan(-dx / (this.canvas.clientWidth - layout(this.state, this.canvas.clientWidth).left));
-      // Lanes follow a finger.
-      pointer.lanes = (pointer.lanes || 0) + pointer.y - event.offsetY;
-      const lanes = Math.trunc(pointer.lanes / LANE);
-      if (lanes) this.scroll(lanes);
-      pointer.lanes -= lanes * LANE;
+    const [dx, dy] = [event.offsetX - pointer.x, event.offsetY - pointer.y];
+    pointer.moved += Math.abs(dx) + Math.abs(dy);
+    // A finger that taps trembles.
+    if (pointer.moved < TAP) return;
+    const other = [...this.pointers].find(([id]) => id !== event.pointerId)?.[1];
+    if (other) this.pinch(pointer.x, event.offsetX, other.x);
+    else {
+      this.pan(-dx / (this.canvas.clientWidth - this.left()));
+      this.dragLanes(pointer, -dy, event.pointerType === "touch");
     }
-    pointer.moved += Math.abs(dx) + Math.abs(event.offsetY - pointer.y);
     pointer.x = event.offsetX;
     pointer.y = event.offsetY;
   }
+
+  /** What is under two fingers stays there: one moves, the other one does not. */
+  pinch(before, after, other) {
+    if (Math.abs(after - other) < CLOSEST || (before - other) * (after - other) <= 0) return;
+    const there = this.timeAt(other);
+    const per = (this.timeAt(before) - there) / (after - other);
+    const from = there - (other - this.left()) * per;
+    this.show(from, from + (this.canvas.clientWidth - this.left()) * per);
+  }
+
+  /** Lanes follow a pointer; where there are no more of them, a finger moves the page. */
+  dragLanes(pointer, dy, isFinger) {
+    if (this.state.lanesInSight === this.state.nodes.length) return;
+    pointer.lanes = (pointer.lanes || 0) + dy;
+    const lanes = Math.trunc(pointer.lanes / LANE);
+    if (!lanes) return;
+    pointer.lanes -= lanes * LANE;
+    const before = this.state.scroll;
+    this.scroll(lanes);
+    if (isFinger && this.state.scroll === before) window.scrollBy(0, lanes * LANE);
+  }
+
+  left() { return layout(this.state, this.canvas.clientWidth).left; }
 
   timeAt(px) { return pick(this.model, this.state, this.canvas.clientWidth, px, 0).time; }
 
@@ -234,23 +266,25 @@ export class Viewer {
   /** Moves to a position, as links carry it: `t` and `span` in seconds, names or indices of a flow and a node, a packet and its kind. */
   go({ t, span: length, flow, node, packet, of = "data" }) {
     const { state, model } = this;
-    const index = (list, name) => {
-      const at = list.findIndex((entry) => entry.name === String(name));
-      return at >= 0 || !Number.isInteger(Number(name)) ? at : Number(name);
+    // What is not there is none.
+    const index = (list, wanted) => {
+      const named = typeof wanted === "number" ? -1 : list.findIndex((entry) => entry.name === wanted);
+      return named < 0 && /^\d+$/.test(wanted) && list[Number(wanted)] ? Number(wanted) : named;
     };
-    if (flow !== undefined) state.flow = typeof flow === "number" ? flow : index(model.head.flows, flow);
+    if (flow !== undefined) state.flow = index(model.head.flows, flow);
     if (node !== undefined) {
-      state.node = typeof node === "number" ? node : index(model.head.nodes, node);
+      state.node = index(model.head.nodes, node);
       if (state.node >= 0) this.reveal(state.node);
     }
     if (flow !== undefined || node !== undefined) state.packet = null;
     if (packet !== undefined && state.flow >= 0) this.follow({ flow: state.flow, carries: model.names.carries.indexOf(of), packet: Number(packet) });
-    if (Number.isFinite(length)) {
-      const half = length * 5e8;
-      const middle = Number.isFinite(t) ? t * 1e9 : this.middle();
+    const time = Number.isFinite(t) ? Math.max(0, Math.min(model.duration, t * 1e9)) : NaN;
+    if (length >= 0) {
+      const half = Math.min(model.duration, length * 5e8);
+      const middle = Number.isFinite(time) ? time : this.middle();
       Object.assign(state, { from: middle - half, to: middle + half });
     }
-    if (Number.isFinite(t)) this.centre(t * 1e9);
+    if (Number.isFinite(time)) this.centre(time);
     else this.show(state.from, state.to);
   }
 
@@ -302,11 +336,12 @@ export class Viewer {
     return undefined;
   }
 
-  click(px, py) {
-    const found = pick(this.model, this.state, this.canvas.clientWidth, px, py);
+  /** A click, or a tap, which may be this many pixels beside what it means. */
+  click(px, py, slack = MOUSE) {
+    const found = pick(this.model, this.state, this.canvas.clientWidth, px, py, slack);
     if (found.at >= 0) return this.choose(found.at);
     this.state.at = found.time;
-    if (found.node >= 0 && px < layout(this.state, this.canvas.clientWidth).left) this.go({ node: found.node });
+    if (found.node >= 0 && px < this.left()) this.go({ node: found.node });
     return this.redraw();
   }
 
@@ -389,7 +424,7 @@ export class Viewer {
     const style = getComputedStyle(this.root);
     const colour = (name) => style.getPropertyValue(`--viewer-${name}`).trim();
     const colours = Object.fromEntries(["paper", "ink", "soft", "grid", "accent", "backoff", "nav", "off"].map((name) => [name, colour(name)]));
-    const inSight = draw(this.canvas, model, state, colours);
+    const inSight = draw(this.canvas, model, state, colours, this.raster);
     if (this.corners) drawMap(this.map, model, state, colours, this.corners);
     this.overview.value = String(state.at / model.duration * 10_000);
     this.overview.setAttribute("aria-valuetext", seconds(state.at));

@@ -26,9 +26,9 @@ const OVERLAPS = {
   sensed: "which its sender senses, but one of the two did not wait",
 };
 
-/** What became of a transmission at the node that it was for. */
-export function fate(model, i) {
-  const outcome = model.names.outcome[model.outcome[i]];
+/** What became of a transmission at the node that it was for, or of what was in it and had this outcome. */
+export function fate(model, i, of = model.outcome[i]) {
+  const outcome = model.names.outcome[of];
   if (outcome === "arrived") return "arrived";
   if (outcome === "broadcast") return "went to all who hear it";
   if (outcome !== "collision") return LOSSES[outcome];
@@ -36,15 +36,27 @@ export function fate(model, i) {
   return `collided with a frame of ${model.name(model.collided[i])}${overlap ? `, ${overlap}` : ""}`;
 }
 
-/** A transmission in a sentence. */
-export function transmission(model, i) {
-  const sort = model.sort[i];
-  const what = packetName(model, { flow: model.flow[i], carries: model.carries(i), packet: model.packet[i] });
+/** A transmission in a sentence; of an aggregate, with what became of the packet that is followed. */
+export function transmission(model, i, followed = null) {
+  const packets = model.aggregates.of(i);
+  const own = packets.find((each) => followed && isSame(each, followed));
+  const what = packetName(model, own || { flow: model.flow[i], carries: model.carries(i), packet: model.packet[i] });
+  const others = packets.length > 1 ? ` and ${packets.length - 1} more` : "";
   const tries = model.try[i] > 1 ? `, try ${model.try[i]}` : "";
   const contended = model.contends[i] >= 0 ? ` It had contended for ${span(model.start[i] - model.contends[i])}${backoff(model, i)}.` : "";
-  return `${model.name(model.from[i])} sent ${model.kindName(i)}${what ? ` of ${what}` : ""} to ${model.name(model.to[i])}${tries}, `
-    + `${span(model.sorts.airtime[sort])} at ${+(model.sorts.rate[sort] / 1e6).toPrecision(3)} Mb/s: it ${fate(model, i)}.${contended}`;
+  return `${model.name(model.from[i])} sent ${model.kindName(i)}${what ? ` of ${what}${others}` : ""} to ${model.name(model.to[i])}${tries}, `
+    + `${span(model.sorts.airtime[model.sort[i]])} at ${+(model.rate(i) / 1e6).toPrecision(3)} Mb/s: it ${fate(model, i)}${exceptions(model, i, packets, own)}.${contended}`;
 }
+
+/** Of an aggregate that arrived: which of its packets did not. */
+function exceptions(model, i, packets, own) {
+  const lost = packets.filter(({ outcome }) => outcome).length;
+  if (!lost || model.outcome[i]) return "";
+  if (own) return own.outcome ? `, but this packet ${fate(model, i, own.outcome)}` : "";
+  return `, but ${lost} of its ${packets.length} packets did not`;
+}
+
+function isSame(one, other) { return one.packet === other.packet && one.flow === other.flow && one.carries === other.carries; }
 
 /** Counted and frozen back-off before a transmission. */
 export function backoff(model, i) {
@@ -74,9 +86,11 @@ export function life(model, packet) {
       if (waits > 0) lines.push({ time: arrivedAt.time, node: arrivedAt.node, text: `It waited in the queue of ${model.name(arrivedAt.node)} for ${span(waits)}.` });
       arrivedAt = null;
     }
-    lines.push({ time: model.start[i], node: model.from[i], at: i, text: `${transmission(model, i)} ${model.queue[i]} ${model.queue[i] === 1 ? "packet" : "packets"} waited behind it.` });
-    if (model.kind[i] === 2 && model.outcome[i] === 0) arrivedAt = { node: model.to[i], time: model.end[i] };
-    if (model.kind[i] === 2 && model.outcome[i] === 0 && model.to[i] === end && !lines.some((line) => line.done)) {
+    lines.push({ time: model.start[i], node: model.from[i], at: i, text: `${transmission(model, i, packet)} ${model.queue[i]} ${model.queue[i] === 1 ? "packet" : "packets"} waited behind it.` });
+    const own = model.aggregates.of(i).find((each) => isSame(each, packet));
+    const arrived = model.kind[i] === 2 && (own ? own.outcome : model.outcome[i]) === 0;
+    if (arrived) arrivedAt = { node: model.to[i], time: model.end[i] };
+    if (arrived && model.to[i] === end && !lines.some((line) => line.done)) {
       lines.push({ time: model.end[i], node: end, done: true, text: `It was delivered to ${model.name(end)}.` });
     }
   }

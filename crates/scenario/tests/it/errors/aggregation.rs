@@ -29,7 +29,7 @@ a_msdu = "3839 B" => a_msdu = "7936 B" -> mac.aggregation.a_msdu: 7936 B | from 
 window = 64 => window = 65 -> mac.aggregation.window: 65 | from 1 to 64
 window = 64 => window = 16 @ mpdus -> mac.aggregation.mpdus: 32 | from 1 to 16
 mpdus = 32 => mpdus = 0 -> mac.aggregation.mpdus: 0 | from 1 to 64
-max_duration = "4 ms" => max_duration = "11 ms" -> mac.aggregation.max_duration: 11 ms | 10 ms
+max_duration = "4 ms" => max_duration = "6 ms" -> mac.aggregation.max_duration: 6 ms | from 0 s to 5484 us
 spacing = "8 us" => spacing = "17 us" -> mac.aggregation.spacing: 17 us | 16 us
 reordering_timeout = "100 ms" => reordering_timeout = "11 s" -> mac.aggregation.reordering_timeout: 11 s | 10 s
 a_msdu = "3839 B" => a_msdus = "3839 B" -> mac.aggregation.a_msdus: unknown key | did you mean "a_msdu"?

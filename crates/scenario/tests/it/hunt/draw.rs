@@ -37,6 +37,15 @@ const SHORT: [(&str, u64); 12] = [
 /// Modulation and coding schemes; each standard has some of them.
 const SCHEMES: [&str; 6] = ["MCS 0", "MCS 7", "MCS 3 NSS 2", "MCS 9", "MCS 11 NSS 4", "MCS 15"];
 
+/// Queues of the hardware, under mac80211's.
+const HARDWARE: [&str; 5] = [
+    r#"{ "packets": 1 }"#,
+    r#"{ "aggregates": 2 }"#,
+    r#"{ "aql": {} }"#,
+    r#"{ "packets": 100, "aql": { "low": "10 us", "high": "1 ms" } }"#,
+    r#"{ "aggregates": 1, "aql": { "low": "1 ms", "threshold": "1 ms" } }"#,
+];
+
 /// Amounts of each unit that matter somewhere: zero, the least, common ones, and more than most ranges have.
 const AMOUNTS: [(&str, &[&str]); 8] = [
     (
@@ -131,7 +140,7 @@ impl Draw {
         }
     }
 
-    /// Draws oftener what few scenarios would have: long links, disciplines, few tries, outages, wireless routing.
+    /// Draws oftener what few scenarios would have: long links, disciplines, queues of the hardware, few tries, outages, wireless routing.
     fn season(&self, rng: &mut Rng, made: &mut Value) {
         if rng.below(3) == 0 {
             if made["medium"].is_null() {
@@ -155,6 +164,10 @@ impl Draw {
         }
         if rng.below(4) > 0 {
             made.as_object_mut().and_then(|table| table.remove("mobility"));
+        }
+        if rng.below(5) == 0 {
+            made["mac"]["discipline"] = "stations".into();
+            made["mac"]["hardware_queue"] = pick(rng, &HARDWARE).parse().expect("a table as JSON");
         }
     }
 

@@ -131,6 +131,8 @@ fn parts(scenario: &Value, config: &Config) -> Vec<String> {
         ("delays by distance", config.delays_by_distance),
         ("address resolution", config.arp),
         ("access categories", config.edca.is_some()),
+        ("hardware queue", config.hardware_queue.is_some()),
+        ("airtime limits", config.hardware_queue.is_some_and(|hardware| hardware.airtime.is_some())),
         ("codepoints", config.flows.iter().any(|flow| flow.dscp.number() > 0)),
     ];
     parts.extend(present.iter().filter(|(_, is)| *is).map(|(part, _)| (*part).to_owned()));

@@ -4,13 +4,14 @@ use super::{CANONICAL, PLAIN, config, hash, of};
 use multihop_core::{FlowId, NodeId, Rate, Span};
 use multihop_dot11::{DcfRules, EifsRule, ResponseTimeout};
 use multihop_link::{
-    AdHocProbeOptions, CodelOptions, Discipline, Elapsed, EstimatorConfig, FqCodelOptions,
-    PacketThroughputOptions, RtWinfOptions, RtWinfProbeOptions, StationsOptions, WinfReading,
+    AdHocProbeOptions, Adaptation, AirtimeLimits, CodelOptions, Discipline, Elapsed, EstimatorConfig,
+    FqCodelOptions, PacketThroughputOptions, RtWinfOptions, RtWinfProbeOptions, SlowStations,
+    StationsOptions, WinfReading,
 };
 use multihop_scenario::{Overrides, resolve};
 use multihop_sim::config::{
-    AodvConfig, AppConfig, DsdvConfig, DsrConfig, LinkFailureRule, LocalRepair, MeasurementConfig,
-    MediumModel, PathLoss, RouteMetric, RoutingProtocol,
+    AodvConfig, AppConfig, DsdvConfig, DsrConfig, HardwareQueueConfig, LinkFailureRule, LocalRepair,
+    MeasurementConfig, MediumModel, PathLoss, RouteMetric, RoutingProtocol,
 };
 
 #[test]
@@ -75,7 +76,8 @@ fn disciplines_have_linuxs_parameters_unless_told_otherwise() {
         drop_batch: 1,
     };
     let airtime_quantum = Span::from_us(256);
-    let stations = StationsOptions { lines, airtime_quantum, charge_received: true };
+    let adaptation = Adaptation::default();
+    let stations = StationsOptions { lines, airtime_quantum, charge_received: true, adaptation };
     assert_eq!(discipline("discipline = \"stations\""), Discipline::Stations(stations));
 }
 
@@ -83,7 +85,8 @@ fn disciplines_have_linuxs_parameters_unless_told_otherwise() {
 fn each_parameter_of_a_discipline_is_taken_and_is_in_the_hash() {
     let keys = "discipline = \"stations\"\n[mac.codel]\ntarget = \"7 ms\"\ninterval = \"70 ms\"\necn = false\n\
                 quantum = \"700 B\"\nflows = 77\nbyte_limit = \"777 kB\"\ndrop_batch = 7\n\
-                airtime_quantum = \"777 us\"\ncharge_received = false";
+                airtime_quantum = \"777 us\"\ncharge_received = false\ntarget_exchanges = 7\n\
+                slow = { below = \"7 Mb/s\", target = \"77 ms\", interval = \"777 ms\", ecn = true }";
     let lines = FqCodelOptions {
         codel: CodelOptions { target: Span::from_ms(7), interval: Span::from_ms(70), ecn: false },
         quantum: 700,
@@ -92,7 +95,12 @@ fn each_parameter_of_a_discipline_is_taken_and_is_in_the_hash() {
         drop_batch: 7,
     };
     let airtime_quantum = Span::from_us(777);
-    let stations = StationsOptions { lines, airtime_quantum, charge_received: false };
+    let slow = SlowStations {
+        below: Rate::from_kbps(7_000),
+        codel: CodelOptions { target: Span::from_ms(77), interval: Span::from_ms(777), ecn: true },
+    };
+    let adaptation = Adaptation { slow: Some(slow), exchanges: 7 };
+    let stations = StationsOptions { lines, airtime_quantum, charge_received: false, adaptation };
     assert_eq!(discipline(keys), Discipline::Stations(stations));
     let of = |mac: &str| {
         hash(&format!(
@@ -103,8 +111,43 @@ fn each_parameter_of_a_discipline_is_taken_and_is_in_the_hash() {
     let hashes = [of(""), of("discipline = \"fq-codel\""), of("discipline = \"stations\""), of(keys)];
     let changed = keys.lines().skip(2).map(|line| of(&keys.replace(&format!("{line}\n"), "")));
     let different: std::collections::BTreeSet<String> = hashes.into_iter().chain(changed).collect();
-    assert_eq!(different.len(), 4 + 8);
+    assert_eq!(different.len(), 4 + 10);
     assert_eq!(of("discipline = \"drop-tail\""), of(""));
+}
+
+/// Linux's limits and those of its slow stations, where a table says nothing else.
+#[test]
+fn a_queue_of_the_hardware_and_slow_stations_have_linuxs_numbers() {
+    let hardware = |keys: &str| {
+        let text = format!("generator = \"chain\"\nhops = 2\n[mac]\ndiscipline = \"stations\"\n{keys}");
+        let config = of(&text, CANONICAL);
+        (config.hardware_queue, config.discipline)
+    };
+    let ms = Span::from_ms;
+    assert_eq!(hardware("").0, None);
+    let linux = AirtimeLimits { low: ms(5), high: ms(12), threshold: ms(24) };
+    let expected = HardwareQueueConfig { packets: None, aggregates: None, airtime: Some(linux) };
+    assert_eq!(hardware("hardware_queue = { aql = {} }").0, Some(expected));
+    let keys = "[mac.hardware_queue]\npackets = 7\naggregates = 2\naql = { low = \"20 ms\" }";
+    let airtime = AirtimeLimits { low: ms(20), high: ms(20), threshold: ms(24) };
+    let expected = HardwareQueueConfig { packets: Some(7), aggregates: Some(2), airtime: Some(airtime) };
+    assert_eq!(hardware(keys).0, Some(expected));
+    let slow = SlowStations {
+        below: Rate::from_kbps(6_000),
+        codel: CodelOptions { target: ms(50), interval: ms(300), ecn: false },
+    };
+    let adaptation = Adaptation { slow: Some(slow), exchanges: 0 };
+    let stations = StationsOptions { adaptation, ..StationsOptions::default() };
+    assert_eq!(hardware("codel = { slow = {} }").1, Discipline::Stations(stations));
+    let of = |mac: &str| {
+        hash(&format!(
+            "duration = \"10 s\"\n[topology]\ngenerator = \"chain\"\nhops = 2\n[traffic]\nscheme = \"udp\"\n\
+             {CANONICAL}\n[mac]\ndiscipline = \"stations\"\n{mac}\n"
+        ))
+    };
+    let hashes = ["", "hardware_queue = { aql = {} }", keys, "codel = { slow = {} }"].map(of);
+    assert_eq!(std::collections::BTreeSet::from(hashes).len(), 4);
+    assert_eq!(of(""), of("codel = { target_exchanges = 0 }"), "what does nothing is not in the hash");
 }
 
 #[test]

@@ -153,7 +153,7 @@ struct Neighbour {
     per_index: f64,
     /// The end of the present interval.
     due: Time,
-    told: Vec<Signalled>,
+    signalled: Vec<Signalled>,
     phase: Rng,
     early_drop: EarlyDrop,
 }
@@ -169,7 +169,7 @@ impl Neighbour {
             own_index: 0.0,
             per_index: 0.0,
             due: Time::ZERO,
-            told: Vec::new(),
+            signalled: Vec::new(),
             phase: Rng::at(egress.seed, &["phase"]),
             early_drop: EarlyDrop::new(egress),
         };
@@ -179,7 +179,11 @@ impl Neighbour {
 
     /// With which a packet of data is dropped or marked.
     fn probability(&self, now: Time) -> f64 {
-        let heard = self.told.iter().filter(|told| told.until > now).map(|told| told.per_index);
+        let heard = self
+            .signalled
+            .iter()
+            .filter(|signalled| signalled.until > now)
+            .map(|signalled| signalled.per_index);
         heard.fold(self.per_index, f64::max) * self.own_index
     }
 
@@ -221,17 +225,18 @@ impl RouterPolicy for Neighbour {
 
     fn on_notice(&mut self, now: Time, from: NodeId, content: &[u8]) {
         let Some(congestion) = Congestion::from_content(content) else { return };
-        let told = Signalled { by: from, per_index: congestion.per_index, until: now + congestion.lifetime };
-        match self.told.iter_mut().find(|known| known.by == from) {
-            Some(known) => *known = told,
-            None => self.told.push(told),
+        let signalled =
+            Signalled { by: from, per_index: congestion.per_index, until: now + congestion.lifetime };
+        match self.signalled.iter_mut().find(|known| known.by == from) {
+            Some(known) => *known = signalled,
+            None => self.signalled.push(signalled),
         }
     }
 
     fn poll_notice(&mut self, now: Time) -> Option<Notice> {
         let shares = self.usage.end(now);
         self.due = now + self.interval;
-        self.told.retain(|told| told.until > now);
+        self.signalled.retain(|signalled| signalled.until > now);
         self.measure(shares).map(Congestion::to_notice)
     }
 
@@ -243,7 +248,7 @@ impl RouterPolicy for Neighbour {
     fn on_restart(&mut self, now: Time) {
         self.usage.begin(now);
         (self.index, self.own_index, self.per_index) = (0.0, 0.0, 0.0);
-        self.told.clear();
+        self.signalled.clear();
         self.due = now + self.interval + Span::from_seconds(self.phase.unit() * self.interval.seconds());
     }
 }

@@ -116,7 +116,7 @@ fn a_node_without_congestion_heeds_its_neighbours_for_the_lifetime() {
     expect(&mut node, 1_160, 3e-4); // the latest of the same neighbour
     expect(&mut node, 1_360, 0.0);
     node.poll_notice(at(1_400));
-    assert!(node.told.is_empty());
+    assert!(node.signalled.is_empty());
 }
 
 /// What it found itself counts where a neighbour found less.
@@ -194,6 +194,6 @@ fn the_end_of_an_interval_forgets_what_is_out_of_date_alone() {
     node.on_notice(at(0), NodeId(1), &congestion.to_notice().content);
     for (now, known) in [(100, 1), (199, 1), (200, 0)] {
         node.poll_notice(at(now));
-        assert_eq!(node.told.len(), known, "at {now} ms");
+        assert_eq!(node.signalled.len(), known, "at {now} ms");
     }
 }

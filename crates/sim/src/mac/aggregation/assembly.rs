@@ -1,7 +1,7 @@
 //! Which neighbour is served, and what goes into its next frame.
 
 use super::Originator;
-use super::psdu::{Psdu, a_msdu_with};
+use super::psdu::{Psdu, a_msdu_with, limits_on};
 use super::window::{Held, State, Window};
 use crate::config::AggregationConfig;
 use crate::mac::rate_control::Demands;
@@ -21,13 +21,11 @@ enum Choice {
 
 impl Originator {
     /// Who is served next: the one for whom the queue has a packet, and one who has waited here in turns.
-    fn choose(&mut self, ctx: &mut Context, size: u32) -> Option<Choice> {
+    fn choose(&mut self, mac: &mut Mac, ctx: &mut Context, size: u32) -> Option<Choice> {
         let waiting = self.waiting();
         if waiting.is_none() || std::mem::take(&mut self.queue_next) {
             let next = self.set_aside.pop_front();
-            if let Some(next) =
-                next.or_else(|| ctx.stack.next(ctx.now, self.category, ctx.packets, ctx.record))
-            {
+            if let Some(next) = next.or_else(|| mac.next_packet(ctx, self.category)) {
                 let Some(peer) = next.item.peer else { return Some(Choice::Broadcast(next)) };
                 let index = self.window(peer, next.item.tid, size);
                 if self.windows[index].has_room() {
@@ -40,11 +38,12 @@ impl Originator {
         self.queue_next = true;
         let index = waiting?;
         self.served = index;
+        mac.send_again(self.category);
         Some(Choice::Window(index))
     }
 
     /// The window that has something to send and was served least lately.
-    fn waiting(&self) -> Option<usize> {
+    pub(super) fn waiting(&self) -> Option<usize> {
         let count = self.windows.len();
         (1..=count).map(|step| (self.served + step) % count).find(|index| self.windows[*index].is_pending())
     }
@@ -58,14 +57,25 @@ impl Originator {
     }
 
     /// One more packet of no more than so many bytes for an agreement.
-    fn next_for(&mut self, ctx: &mut Context, peer: NodeId, tid: u8, most: u32) -> Option<Queued<Waiting>> {
+    fn next_for(
+        &mut self,
+        mac: &mut Mac,
+        ctx: &mut Context,
+        (peer, tid): (NodeId, u8),
+        most: u32,
+    ) -> Option<Queued<Waiting>> {
         let fits = |next: &Queued<Waiting>| {
             (next.item.peer, next.item.tid) == (Some(peer), tid) && next.size <= most
         };
         if let Some(at) = self.set_aside.iter().position(fits) {
             return self.set_aside.remove(at);
         }
-        let next = ctx.stack.next_for(ctx.now, (self.category, peer, tid), most, ctx.packets, ctx.record)?;
+        let to = (self.category, peer, tid);
+        let next = if mac.has_hardware_queue() {
+            mac.next_in_hardware(ctx, to, most)?
+        } else {
+            ctx.stack.next_for(ctx.now, to, most, ctx.packets, ctx.record)?
+        };
         if !fits(&next) {
             self.set_aside.push_back(next);
             return None;
@@ -76,8 +86,9 @@ impl Originator {
     /// Makes an A-MSDU of an MPDU and packets that wait, of no more than so many bytes from its header to its FCS.
     fn bundle(
         &mut self,
+        mac: &mut Mac,
         ctx: &mut Context,
-        (peer, tid): (NodeId, u8),
+        to: (NodeId, u8),
         limits: &AggregationConfig,
         held: &mut Held,
         most: u32,
@@ -90,7 +101,7 @@ impl Originator {
         let mut last = held.packet;
         loop {
             let room = most.saturating_sub(a_msdu_with(bytes, llc));
-            let Some(next) = self.next_for(ctx, peer, tid, room) else { return };
+            let Some(next) = self.next_for(mac, ctx, to, room) else { return };
             let more = self::held(&next, ctx, held.head_of_line);
             ctx.packets.set_follower(last, Some(more.packet));
             last = more.packet;
@@ -126,7 +137,7 @@ impl Mac {
         let limits = ctx.timing.aggregation.expect("the station aggregates");
         let mut agreements = self.agreements();
         let originator = &mut agreements.originators[self.function.category as usize];
-        let choice = originator.choose(ctx, limits.window);
+        let choice = originator.choose(self, ctx, limits.window);
         match &choice {
             Some(Choice::Window(index)) => self.take_window(ctx, *index, &originator.windows[*index]),
             Some(Choice::Broadcast(next)) => self.take_packet(ctx, next),
@@ -171,7 +182,9 @@ impl Mac {
 
     /// Puts the frame together, of what was sent before and then of what waits in the queue.
     pub(super) fn assemble(&mut self, ctx: &mut Context, index: u32, demands: Demands) {
-        let mut limits = ctx.timing.aggregation.expect("the station aggregates");
+        let rates = self.function.current.as_ref().expect("a window is served").rates;
+        let limits = ctx.timing.aggregation.as_ref().expect("the station aggregates");
+        let mut limits = limits_on(ctx.timing.on(rates).single_mpdu, limits);
         if demands.single {
             limits.mpdus = 1;
         }
@@ -179,23 +192,23 @@ impl Mac {
         let mut agreements = self.agreements();
         let (load, originator) =
             (agreements.load, &mut agreements.originators[self.function.category as usize]);
-        let out = self.function.current.as_mut().expect("a window is served");
+        let out = self.function.current.as_ref().expect("a window is served");
+        let (rates, since, mut size) = (out.rates, out.head_of_line, 0);
         let window = &mut originator.windows[index as usize];
-        let (peer, tid, since) = (window.peer, window.tid, out.head_of_line);
+        let (peer, tid) = (window.peer, window.tid);
         let mut window = std::mem::replace(window, Window::new(peer, tid, 0));
-        let link = ctx.timing.on(out.rates);
+        let link = ctx.timing.on(rates);
         let longest = link.longest_psdu.min(opportunity.unwrap_or(u32::MAX));
         let mut psdu = Psdu::new(&limits, longest, link.mpdu_spacing);
         ctx.loads.get_mut(load).mpdus.clear();
         ctx.loads.get_mut(load).tid = tid;
         window.iter_mut().for_each(|held| held.flying = false);
-        out.size = 0;
         let mut place = 0;
         loop {
             if place == window.len() {
                 let most = psdu.room().saturating_sub(ctx.timing.data_bytes(0));
                 let next = if window.has_room() && most > 0 {
-                    originator.next_for(ctx, peer, tid, most)
+                    originator.next_for(self, ctx, (peer, tid), most)
                 } else {
                     None
                 };
@@ -209,14 +222,14 @@ impl Mac {
                 continue;
             }
             if is_last && held.tries == 0 && ctx.packets.follower(held.packet).is_none() {
-                let room = psdu.room().min(opportunity.unwrap_or(u32::MAX));
-                originator.bundle(ctx, (peer, tid), &limits, held, room);
+                let room = psdu.room().min(longest);
+                originator.bundle(self, ctx, (peer, tid), &limits, held, room);
             }
             if !psdu.add(held.bytes) {
                 break;
             }
             held.flying = true;
-            out.size += held.size;
+            size += held.size;
             let mpdu = Mpdu {
                 packet: held.packet,
                 sequence: window.sequence(place - 1),
@@ -226,6 +239,8 @@ impl Mac {
             ctx.loads.get_mut(load).mpdus.push(mpdu);
         }
         let several = ctx.loads.get(load).mpdus.len() > 1;
+        let out = self.function.current.as_mut().expect("it was there");
+        out.size = size;
         out.cargo = Cargo::Block { window: index, several };
         out.bytes = psdu.bytes();
         out.data = link.psdu_airtime(out.bytes);

@@ -196,6 +196,9 @@ impl Mac {
             self.learn_rate_of(ctx, window.peer, sent, acknowledged);
         }
         self.report_block(ctx, &out, window, answer, gives_up);
+        if self.hardware.is_some() {
+            self.release_done(ctx, window);
+        }
         let gave_up = part_with_packets(window, ctx);
         let answered = matches!(answer, Answer::Ack | Answer::BlockAck(..));
         if answered {
@@ -218,6 +221,19 @@ impl Mac {
         window.advance();
         self.agreements = Some(agreements);
         self.take_turn(ctx, answered);
+    }
+
+    /// The hardware is done with the packets of MPDUs that will not be sent again.
+    #[inline(never)]
+    fn release_done(&mut self, ctx: &mut Context, window: &Window) {
+        let done = |held: &&Held| !matches!(held.state, State::Waiting | State::Gone);
+        for held in window.iter().filter(done) {
+            let mut packet = Some(held.packet);
+            while let Some(handle) = packet {
+                packet = ctx.packets.follower(handle);
+                self.release(ctx, self.function.category, Some(window.peer), handle);
+            }
+        }
     }
 
     /// The first MPDU that waits will not be sent any more.
@@ -254,7 +270,7 @@ impl Mac {
         Some(ctx.timing.longest_psdu_within(out.rates, limits, left))
     }
 
-    /// Tells everyone who counts.
+    /// Reports it to all that count.
     fn report_block(
         &self,
         ctx: &mut Context,

@@ -23,6 +23,7 @@ mod sequence;
 mod window;
 
 pub use psdu::Fullest;
+pub(super) use psdu::limits_on;
 
 use super::Mac;
 use crate::agenda::Slot;
@@ -80,6 +81,12 @@ impl Mac {
             load,
             timer,
         }));
+    }
+
+    /// Has the station something to send, or to send again, under an agreement of a category?
+    pub(super) fn has_pending_window(&self, category: AccessCategory) -> bool {
+        let agreements = self.agreements.as_ref();
+        agreements.is_some_and(|agreements| agreements.originators[category as usize].waiting().is_some())
     }
 
     fn agreements(&mut self) -> Box<Agreements> {

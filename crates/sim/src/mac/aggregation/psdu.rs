@@ -10,8 +10,24 @@ use multihop_dot11::AccessCategory;
 const DELIMITER: u32 = 4;
 /// MPDUs of an A-MPDU begin at multiples of this, packets of an A-MSDU too.
 const ALIGNMENT: u32 = 4;
+/// Bytes of the longest PSDU of a PPDU that is neither HT, VHT nor HE (802.11-2016, 17.3.4.3).
+const LONGEST_LEGACY: u32 = 4_095;
 /// In front of each packet of an A-MSDU: two addresses and a length.
 const SUBFRAME_HEADER: u32 = 14;
+
+/// The limits on a link. Only HT, VHT and HE PPDUs carry A-MPDUs (802.11-2016, 9.7.1); where its rate is of another one, a single MPDU.
+pub(in crate::mac) fn limits_on(is_single: bool, limits: &AggregationConfig) -> AggregationConfig {
+    if !is_single {
+        return *limits;
+    }
+    AggregationConfig {
+        mpdus: 1,
+        a_mpdu: limits.a_mpdu.min(LONGEST_LEGACY),
+        mpdu: limits.mpdu.min(LONGEST_LEGACY),
+        single_delimited: false,
+        ..*limits
+    }
+}
 
 /// A PSDU that grows MPDU by MPDU.
 #[derive(Clone, Copy, Debug)]
@@ -90,6 +106,7 @@ impl Fullest {
         size: u32,
     ) -> Fullest {
         let link = timing.on(rates);
+        let limits = &limits_on(link.single_mpdu, limits);
         let longest = match timing.access(category).txop_limit {
             Span::ZERO => link.longest_psdu,
             limit => timing.longest_psdu_within(rates, limits, limit),

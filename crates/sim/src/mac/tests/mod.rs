@@ -7,6 +7,7 @@ mod aggregates;
 mod distant;
 mod edca;
 mod events;
+mod hardware;
 mod ns2;
 mod pauses;
 mod reactions;

@@ -116,7 +116,10 @@ impl Script {
         let policies = Policies::new(vec![Some(probe)], Some(&timing.phy_times()), Arc::new([0]));
         let failures = Failures::new(LinkFailureRule::Ignore, [].into());
         let queues = if config.edca.is_some() { Queues::by_category } else { Queues::single };
-        let queues = queues(&config.discipline, config.mac.queue_limit, 0);
+        let mut queues = queues(&config.discipline, config.mac.queue_limit, 0);
+        if let Some(limits) = config.hardware_queue.and_then(|hardware| hardware.airtime) {
+            queues.limit_airtime(limits);
+        }
         let stack = Stack::new(A, queues, config.mac.lifetime, policies, Slot(3), failures);
         let mut script = Script {
             seen,
@@ -138,6 +141,9 @@ impl Script {
         script.mac.join(&script.stack, 0);
         if config.edca.is_some() {
             script.mac.differentiate(&script.timing);
+        }
+        if let Some(hardware) = config.hardware_queue {
+            script.mac.queue_in_hardware(hardware);
         }
         if config.aggregation.is_some() {
             let load = script.loads.add();
@@ -437,6 +443,7 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
         rate_control: None,
         edca: None,
         discipline: Discipline::DropTail,
+        hardware_queue: None,
         medium: MediumConfig {
             propagation_delay: Span::ZERO,
             bit_error_rate: 0.0,

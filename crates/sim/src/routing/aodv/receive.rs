@@ -13,7 +13,7 @@ impl Aodv {
             return;
         }
         self.seen.insert(key, now + self.parameters.request_memory);
-        self.learn_way_back(now, from, request);
+        self.learn_reverse_route(now, from, request);
         if request.target == self.id {
             self.answer(request);
         } else if !self.answer_for_target(now, request) && request.reach > 1 {
@@ -28,7 +28,7 @@ impl Aodv {
         }
     }
 
-    fn learn_way_back(&mut self, now: Time, from: NodeId, request: &Request) {
+    fn learn_reverse_route(&mut self, now: Time, from: NodeId, request: &Request) {
         let alive = now + self.parameters.reverse_route_life;
         let entry = self.table.entry(request.source).or_default();
         entry.expires = entry.expires.max(alive);
@@ -117,7 +117,7 @@ impl Aodv {
 
     /// Routes through this neighbour to these destinations are broken. An RERR goes to the precursors.
     pub(super) fn on_error(&mut self, now: Time, from: NodeId, list: &[Unreachable]) {
-        let mut told = Vec::new();
+        let mut unreachables = Vec::new();
         let mut any = false;
         for unreachable in list {
             let Some(entry) = self.table.get_mut(&unreachable.destination) else { continue };
@@ -128,14 +128,14 @@ impl Aodv {
             entry.break_off(unreachable.sequence);
             any = true;
             if !std::mem::take(&mut entry.precursors).is_empty() {
-                told.push(*unreachable);
+                unreachables.push(*unreachable);
             }
         }
         if any {
             self.actions.push_back(Action::Purge(from));
         }
-        if !told.is_empty() {
-            self.broadcast_soon(now, &AodvMessage::Error(told));
+        if !unreachables.is_empty() {
+            self.broadcast_soon(now, &AodvMessage::Error(unreachables));
         }
     }
 
@@ -143,9 +143,9 @@ impl Aodv {
     pub(super) fn on_hello(&mut self, now: Time, from: NodeId) {
         let Some(hellos) = &mut self.hellos else { return };
         let rules = &self.parameters;
-        let patience =
+        let lifetime =
             rules.hello_interval.seconds() * f64::from(rules.allowed_hello_loss) * rules.hello_slack;
-        if hellos.neighbours.insert(from, now + Span::from_seconds(patience)).is_none() {
+        if hellos.neighbours.insert(from, now + Span::from_seconds(lifetime)).is_none() {
             self.sequence += 2;
         }
     }

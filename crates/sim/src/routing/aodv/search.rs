@@ -93,8 +93,8 @@ impl Search {
     /// An answer may take this long: there and back, and longer if everyone was asked before.
     fn wait(&mut self, now: Time, reach: u16, rules: &AodvConfig) {
         let hops = 2 * u64::from(reach) * u64::from(self.floods.max(1));
-        let patience = Span::from_ns(self.per_hop(rules).ns().saturating_mul(hops));
-        self.not_before = Some(now + patience.min(rules.request_timeout_max));
+        let timeout = Span::from_ns(self.per_hop(rules).ns().saturating_mul(hops));
+        self.not_before = Some(now + timeout.min(rules.request_timeout_max));
     }
 
     fn per_hop(&self, rules: &AodvConfig) -> Span {

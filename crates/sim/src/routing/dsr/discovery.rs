@@ -48,7 +48,7 @@ impl Discoveries {
             return Turn::Ask(if rules.ask_neighbours_first.is_some() { 0 } else { rules.route_limit });
         }
         match (discovery.neighbours_since, rules.ask_neighbours_first) {
-            (Some(since), Some(patience)) if is_own && now.since(since) > patience => {
+            (Some(since), Some(timeout)) if is_own && now.since(since) > timeout => {
                 discovery.neighbours_since = None;
                 Turn::Ask(rules.route_limit)
             }

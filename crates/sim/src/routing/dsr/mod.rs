@@ -34,11 +34,11 @@ use wire::{BrokenLink, DsrMessage, Path, Reply, Request, RouteError};
 /// Bytes of an IP header.
 const IP_HEADER: u32 = 20;
 /// A break that was reported to a node goes along with its requests for so long (`max_err_hold`).
-const TELLS_BREAKS_FOR: Span = Span::from_ms(1_000);
+const ERROR_HOLD: Span = Span::from_ms(1_000);
 /// A node does not report the same shorter route more often (`grat_hold_down_time`); of so many it remembers when it did
 /// (`RTREP_HOLDOFF_SIZE`).
-const TELLS_AGAIN_AFTER: Span = Span::from_ms(1_000);
-const TOLD_ROUTES: usize = 10;
+const REPLY_HOLD_OFF: Span = Span::from_ms(1_000);
+const HELD_OFF_ROUTES: usize = 10;
 
 /// DSR at a node.
 pub(super) struct Dsr {
@@ -53,7 +53,7 @@ pub(super) struct Dsr {
     /// When the buffer is looked through next, if something is in it.
     next_check: Option<Time>,
     /// The last break that was reported to it, and when.
-    told_of: Option<(Time, BrokenLink)>,
+    reported: Option<(Time, BrokenLink)>,
     /// Routes that were found too long, and when that was reported to their sources.
     shortened: VecDeque<(Time, Arc<[NodeId]>)>,
     /// What is to be done later, and when.
@@ -73,7 +73,7 @@ impl Dsr {
             number: 1,
             buffer: SendBuffer::new(parameters.buffer),
             next_check: None,
-            told_of: None,
+            reported: None,
             shortened: VecDeque::new(),
             later: Vec::new(),
             actions: VecDeque::new(),
@@ -132,11 +132,11 @@ impl Dsr {
     fn ask(&mut self, now: Time, target: NodeId, is_own: bool) -> bool {
         match self.discoveries.turn(now, target, is_own, &self.parameters) {
             Turn::Ask(reach) => {
-                let told = self.told_of.filter(|(since, _)| now.since(*since) < TELLS_BREAKS_FOR);
+                let reported = self.reported.filter(|(since, _)| now.since(*since) < ERROR_HOLD);
                 if reach > 0 {
-                    self.told_of = None;
+                    self.reported = None;
                 }
-                let broken = told.map(|(_, link)| link);
+                let broken = reported.map(|(_, link)| link);
                 let nodes = Path::from_iter([self.id]);
                 let request = Request { target, number: self.number, reach, nodes, broken };
                 self.number = self.number.wrapping_add(1);
@@ -203,7 +203,7 @@ impl Dsr {
         }
     }
 
-    /// Tells who asked of a route that this node knows; `nodes` lead from there to this node. Returns whether it did.
+    /// Sends an RREP from the route cache; `nodes` lead from the originator of the RREQ to this node. Returns whether it did.
     fn answers_from_cache(&mut self, now: Time, nodes: &[NodeId], target: NodeId) -> bool {
         let rest = self.cache.find(target).filter(|_| self.parameters.reply_from_cache);
         let Some(rest) = rest else { return false };
@@ -240,7 +240,7 @@ impl Dsr {
     fn on_error(&mut self, now: Time, message: &DsrMessage, error: &RouteError) {
         self.cache.cut(error.link);
         if error.way.last() == Some(&self.id) {
-            self.told_of = Some((now, error.link));
+            self.reported = Some((now, error.link));
         } else {
             self.cache.learn(&error.way);
             self.actions.push_back(self.unicast(message));
@@ -250,7 +250,7 @@ impl Dsr {
     // ---- breaks ----
 
     /// A link of a packet's way broke: it goes another way, waits, or is lost for this cause.
-    fn save(&mut self, now: Time, mut packet: RoutedPacket, cause: DropCause) {
+    fn salvage(&mut self, now: Time, mut packet: RoutedPacket, cause: DropCause) {
         let is_own = packet.source == self.id;
         let salvaged = packet.route.as_ref().map_or(0, |route| route.salvaged);
         if !is_own && salvaged >= self.parameters.salvage_limit {
@@ -273,20 +273,20 @@ impl Dsr {
     }
 
     /// The same for a message, unless it is a reply that says the broken link is good.
-    fn save_message(&mut self, message: &DsrMessage, link: BrokenLink) {
+    fn salvage_message(&mut self, message: &DsrMessage, link: BrokenLink) {
         let to = *message.way().last().expect("a way has two ends");
         let Some(way) = self.cache.find(to).map(|way| way.iter().copied().collect()) else { return };
-        let saved = match message {
+        let salvaged = match message {
             DsrMessage::Request(_) => unreachable!("requests are broadcast"),
             DsrMessage::Reply(reply) if has_link(&reply.found, link) => return,
             DsrMessage::Reply(reply) => DsrMessage::Reply(Reply { found: reply.found.clone(), way }),
             DsrMessage::Error(error) => DsrMessage::Error(RouteError { link: error.link, way }),
         };
-        self.actions.push_back(self.unicast(&saved));
+        self.actions.push_back(self.unicast(&salvaged));
     }
 
-    /// Tells who wrote this way that a link of it broke here.
-    fn tell(&mut self, way: &[NodeId], link: BrokenLink) {
+    /// Sends an RERR to the node that wrote this source route, a link of which broke here.
+    fn report_break(&mut self, way: &[NodeId], link: BrokenLink) {
         let at = way.iter().position(|node| *node == self.id).expect("it came this way");
         if at > 0 {
             let way = way[..=at].iter().rev().copied().collect();
@@ -309,13 +309,14 @@ impl Dsr {
     fn shorten(&mut self, now: Time, from: NodeId, route: &Arc<[NodeId]>) {
         let place = |node| route.iter().position(|other| *other == node);
         let (Some(heard), Some(here)) = (place(from), place(self.id)) else { return };
-        let was_told =
-            |(since, told): &(Time, Arc<[NodeId]>)| told == route && now.since(*since) < TELLS_AGAIN_AFTER;
-        if here <= heard + 1 || self.shortened.iter().any(was_told) {
+        let was_reported = |(since, reported): &(Time, Arc<[NodeId]>)| {
+            reported == route && now.since(*since) < REPLY_HOLD_OFF
+        };
+        if here <= heard + 1 || self.shortened.iter().any(was_reported) {
             return;
         }
-        self.shortened.retain(|(_, told)| told != route);
-        if self.shortened.len() == TOLD_ROUTES {
+        self.shortened.retain(|(_, reported)| reported != route);
+        if self.shortened.len() == HELD_OFF_ROUTES {
             self.shortened.pop_front();
         }
         self.shortened.push_back((now, route.clone()));
@@ -353,18 +354,18 @@ impl RoutingAgent for Dsr {
         match what {
             GivenUp::Packet(packet) if breaks => {
                 let way = packet.route.clone();
-                self.save(now, packet, DropCause::RetryLimit);
-                self.tell(&way.expect("it was sent along a way").nodes, link);
+                self.salvage(now, packet, DropCause::RetryLimit);
+                self.report_break(&way.expect("it was sent along a way").nodes, link);
             }
             GivenUp::Packet(packet) => {
                 self.actions.push_back(Action::Drop(packet.handle, DropCause::RetryLimit));
             }
-            GivenUp::Arrived { route: Some(way), .. } if breaks => self.tell(&way.nodes, link),
+            GivenUp::Arrived { route: Some(way), .. } if breaks => self.report_break(&way.nodes, link),
             GivenUp::Message(message) if breaks => {
                 let Some(message) = parse(&message) else { return breaks };
-                self.save_message(&message, link);
+                self.salvage_message(&message, link);
                 if matches!(message, DsrMessage::Reply(_)) {
-                    self.tell(message.way(), link);
+                    self.report_break(message.way(), link);
                 }
             }
             GivenUp::Arrived { .. } | GivenUp::Message(_) | GivenUp::MessageArrived => {}
@@ -373,7 +374,7 @@ impl RoutingAgent for Dsr {
     }
 
     fn on_stranded(&mut self, now: Time, packet: RoutedPacket) {
-        self.save(now, packet, DropCause::LinkBroken);
+        self.salvage(now, packet, DropCause::LinkBroken);
     }
 
     fn on_message(&mut self, now: Time, _: NodeId, message: &Message) {

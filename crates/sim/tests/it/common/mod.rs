@@ -76,6 +76,7 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
         rate_control: None,
         edca: None,
         discipline: Discipline::DropTail,
+        hardware_queue: None,
         medium: MediumConfig {
             propagation_delay: Span::from_ns(1_000),
             bit_error_rate: 0.0,

@@ -7,10 +7,12 @@ use multihop_core::{DropCause, Dscp, Rate, Rng, Segment, Span, Time};
 use multihop_dot11::{
     ACK_BYTES, AccessCategory, DataRate, DcfRules, EdcaParameters, Mcs, Phy, Preamble, Standard,
 };
-use multihop_link::{Discipline, FqCodelOptions, StationsOptions};
+use multihop_link::{AirtimeLimits, Discipline, FqCodelOptions, StationsOptions};
 use multihop_schemes::Scheme;
 use multihop_sim::capacity::Capacity;
-use multihop_sim::config::{AggregationConfig, Config, MediumModel, Persistence, SchemeConfig};
+use multihop_sim::config::{
+    AggregationConfig, Config, HardwareQueueConfig, MediumModel, Persistence, SchemeConfig,
+};
 use multihop_sim::outcome::{At, LinkOutcome, Outcome, Table, Values};
 use multihop_sim::run;
 use multihop_transport::{Delivered, Endpoint, Progress, UdpReceiver};
@@ -150,6 +152,14 @@ fn row(rng: &mut Rng) -> (Config, Vec<Seen>) {
     if pick(&[0, 1]) == 0 {
         differentiate(&mut config, &mut pick);
     }
+    if pick(&[0, 1]) == 0 {
+        let limits = matches!(config.discipline, Discipline::Stations(_)) && pick(&[0, 1, 2]) > 0;
+        config.hardware_queue = Some(HardwareQueueConfig {
+            packets: [None, Some(3), Some(40)][pick(&[0, 1, 2]) as usize],
+            aggregates: [Some(1), Some(2), None][pick(if limits { &[0, 1, 2] } else { &[0, 1] }) as usize],
+            airtime: limits.then(AirtimeLimits::default),
+        });
+    }
     (config, seen)
 }
 
@@ -207,6 +217,29 @@ fn a_lone_station_sends_what_the_closed_form_says() {
     let expected = 1_472.0 * 8.0 / cycle * 1e6;
     let measured = total_goodput(&run(&config));
     assert!((measured / expected - 1.0).abs() < 2e-3, "{measured} instead of {expected} without aggregation");
+}
+
+/// Only HT, VHT and HE PPDUs carry A-MPDUs: at 54 Mb/s one MPDU and an ACK, as in 802.11a, whatever limits there are.
+#[test]
+fn a_rate_without_a_scheme_carries_no_aggregate() {
+    let rate = DataRate::Bits(Rate::from_kbps(54_000));
+    let mut config = high_throughput(&[[0.0, 0.0], [10.0, 0.0]]);
+    saturate(&mut config, 1, 0);
+    config.data_rate = rate;
+    config.aggregation = Some(AggregationConfig { single_delimited: true, ..LIMITS });
+    let outcome = run(&config);
+    assert_eq!(number(&config, &outcome, "aggregate_mean"), 1.0);
+    let cycle = config.phy.difs().seconds() * 1e6 + 9.0 * 7.5 + (20.0 + 4.0 * 58.0) + 16.0 + 28.0;
+    let (measured, expected) = (total_goodput(&outcome), 1_472.0 * 8.0 / cycle * 1e6);
+    assert!((measured / expected - 1.0).abs() < 2e-3, "{measured} instead of {expected}");
+    let hop = Capacity::new(&config).demands[0].forward[0];
+    let bound = 1_472.0 * 8.0 / (hop.airtime + hop.access);
+    assert!((measured / bound - 1.0).abs() < 2e-3, "{measured} of {bound}");
+    // Two packets in an A-MSDU, of at most 4095 bytes with the header around: 1,524 + 1,522 + 30 bytes are 115 symbols.
+    config.aggregation = Some(AggregationConfig { a_msdu: Some(7_935), mpdu: 11_454, ..LIMITS });
+    let expected = 2.0 * 1_472.0 * 8.0 / (cycle + 4.0 * (115.0 - 58.0)) * 1e6;
+    let measured = total_goodput(&run(&config));
+    assert!((measured / expected - 1.0).abs() < 2e-3, "{measured} instead of {expected} in A-MSDUs");
 }
 
 /// A column of a link.
@@ -279,6 +312,27 @@ fn the_bound_of_an_idle_channel_is_what_a_lone_station_gets() {
         let measured = total_goodput(&run(&config));
         assert!((measured / bound - 1.0).abs() < 0.01, "{measured} of {bound} with {lost} lost, {a_msdu:?}");
         assert!(measured < 1_472.0 * 8.0 / hop.exchange, "no MAC can do more");
+    }
+}
+
+/// Saturated sources of one queue fill a frame for each neighbour: an access point with ten clients sends what a lone one would, in as long
+/// aggregates, also of A-MSDUs.
+#[test]
+fn saturated_sources_fill_the_frames_of_all_neighbours() {
+    for a_msdu in [None, Some(7_935)] {
+        let mean = |clients: usize| {
+            let around = (1..=clients).map(|at| [at as f64, 10.0]);
+            let positions: Vec<[f64; 2]> = std::iter::once([0.0, 0.0]).chain(around).collect();
+            let mut config = high_throughput(&positions);
+            config.aggregation = Some(AggregationConfig { a_msdu, ..LIMITS });
+            config.mac.queue_limit = 4_000;
+            (1..=clients).for_each(|client| saturate(&mut config, 0, client));
+            let outcome = run(&config);
+            (total_goodput(&outcome), number(&config, &outcome, "aggregate_mean"))
+        };
+        let (one, ten) = (mean(1), mean(10));
+        assert!((ten.0 / one.0 - 1.0).abs() < 0.01, "{ten:?} and {one:?}");
+        assert!((ten.1 / one.1 - 1.0).abs() < 0.02, "{ten:?} and {one:?}");
     }
 }
 

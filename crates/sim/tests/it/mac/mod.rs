@@ -2,4 +2,5 @@
 
 pub mod aggregation;
 mod edca;
+mod hardware;
 mod rate_control;

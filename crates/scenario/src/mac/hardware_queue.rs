@@ -1,0 +1,98 @@
+//! `[mac.hardware_queue]`: what waits below the discipline.
+
+use crate::discipline::Discipline;
+use crate::document::{Document, KeyPath, Result, key};
+use multihop_core::Span;
+use multihop_link::AirtimeLimits;
+use multihop_schemes::quantity::Duration;
+use multihop_sim::config::HardwareQueueConfig;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A queue of the hardware, below `discipline`, which has no say in it any more. At least one of the keys limits it. Without the table, packets are
+/// taken from the discipline when a frame is put together.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HardwareQueue {
+    /// Packets of an access category that the hardware has room for, those that are being sent included. Neighbours take turns, a frame each.
+    /// Firmware of 802.11ac has room for a thousand and more.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets: Option<u32>,
+    /// Frames of an access category, A-MPDUs where there are such, the one that is being sent included. Each is put together, of what waits
+    /// then, when there is room for it. Linux's ath9k has 2.
+    #[schemars(range(min = 1, max = 64))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aggregates: Option<u32>,
+    /// Airtime, as Linux limits it (AQL): `{}` for its limits. Only with `discipline = "stations"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aql: Option<Aql>,
+}
+
+/// How much airtime may be pending in the hardware when a packet more is handed over, as it is expected by the last rate to each station.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Aql {
+    /// Of a station. Default: 5 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<Duration>,
+    /// Of a station, while less than `threshold` is pending for all. Default: 12 ms, or `low` if that is longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high: Option<Duration>,
+    /// Of all stations, up to which `high` holds. Default: 24 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<Duration>,
+}
+
+/// The queue of the hardware; none without the table.
+pub(super) fn resolve(
+    document: &Document<'_>,
+    choice: Option<&HardwareQueue>,
+    discipline: Discipline,
+) -> Result<Option<HardwareQueueConfig>> {
+    let Some(HardwareQueue { packets, aggregates, aql }) = choice else { return Ok(None) };
+    let table = key!["mac", "hardware_queue"];
+    if packets.is_none() && aggregates.is_none() && aql.is_none() {
+        return Err(document.fail(
+            &table,
+            "says nothing of how much the hardware holds",
+            "set packets, aggregates or aql, or remove the table",
+        ));
+    }
+    if aql.is_some() && discipline != Discipline::Stations {
+        return Err(document.fail(
+            &table.join("aql"),
+            "has no effect without a queue for each station",
+            "remove it, or set mac.discipline = \"stations\"",
+        ));
+    }
+    let count = |key: &str, value: Option<u32>, most: u32| {
+        value.map(|count| document.count(&table.join(key), count, 1, most)).transpose()
+    };
+    Ok(Some(HardwareQueueConfig {
+        packets: count("packets", *packets, 1_000_000)?,
+        aggregates: count("aggregates", *aggregates, 64)?,
+        airtime: aql.as_ref().map(|aql| aql.resolve(document, &table.join("aql"))).transpose()?,
+    }))
+}
+
+impl Aql {
+    fn resolve(&self, document: &Document<'_>, table: &KeyPath) -> Result<AirtimeLimits> {
+        let usual = AirtimeLimits::default();
+        let time = |key: &str, value: Option<Duration>, usual: Span| match value {
+            None => Ok(usual),
+            Some(time) => document.between(&table.join(key), time, "10 us", "100 s").map(Duration::span),
+        };
+        let low = time("low", self.low, usual.low)?;
+        let high = time("high", self.high, usual.high.max(low))?;
+        if high < low {
+            let why = format!(
+                "makes the high limit of {} shorter than the low one of {}",
+                Duration(high.seconds()),
+                Duration(low.seconds())
+            );
+            return Err(document.bad(&table.join("high"), why, "make it as long as the low one, or longer"));
+        }
+        Ok(AirtimeLimits { low, high, threshold: time("threshold", self.threshold, usual.threshold)? })
+    }
+}

@@ -1,0 +1,125 @@
+"""The viewer on many transmissions: what a picture costs does not grow with them, and still says what is in the log."""
+
+import statistics
+
+import pytest
+
+import multihop
+from conftest import SCENARIOS
+from multihop.framelog import read
+from multihop.report.viewer import page
+
+#: A lane: where it begins, how high its blocks are, and where the lanes begin.
+AXIS, LANE, BLOCKS, LEFT = 22, 26, (4, 21), 110
+
+#: Counts what a picture asks of the canvas, and how long it takes; where it is asked for once before, lines are there.
+COUNTED = """([from, to]) => {
+  const { viewer } = document.querySelector(".viewer-host");
+  viewer.show(from, to);
+  viewer.drawNow();
+  const canvas = CanvasRenderingContext2D.prototype;
+  let calls = 0;
+  const names = ["fillRect", "lineTo", "moveTo", "stroke", "fill", "fillText", "measureText", "arc", "drawImage"];
+  const known = names.map((name) => canvas[name]);
+  const counted = (call) => function (...given) { calls += 1; return call.apply(this, given); };
+  names.forEach((name, at) => { canvas[name] = counted(known[at]); });
+  const times = Array.from({ length: 15 }, () => {
+    const began = performance.now();
+    viewer.drawNow();
+    return performance.now() - began;
+  });
+  names.forEach((name, at) => { canvas[name] = known[at]; });
+  return { calls: calls / times.length, times };
+}"""
+
+#: By lane, the share of the pixels of its blocks that have a colour of frames.
+COLOURED = f"""() => {{
+  const {{ viewer }} = document.querySelector(".viewer-host");
+  viewer.drawNow();
+  const {{ width, height }} = viewer.canvas;
+  const {{ data }} = viewer.canvas.getContext("2d").getImageData(0, 0, width, height);
+  // The lines of the axis are grey.
+  const isColoured = (at) => Math.max(...data.subarray(at, at + 3)) - Math.min(...data.subarray(at, at + 3)) > 20;
+  return viewer.state.nodes.slice(0, viewer.state.lanesInSight).map((_, lane) => {{
+    let coloured = 0;
+    for (let y = {AXIS} + lane * {LANE} + {BLOCKS[0]}; y < {AXIS} + lane * {LANE} + {BLOCKS[1]}; y += 1) {{
+      for (let x = {LEFT}; x < width; x += 1) if (isColoured(4 * (y * width + x))) coloured += 1;
+    }}
+    return coloured / (width - {LEFT}) / {BLOCKS[1] - BLOCKS[0]};
+  }});
+}}"""
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory):
+    """Logs of one network, a short and a long one."""
+    folder = tmp_path_factory.mktemp("many")
+    made = {}
+    for seconds in (6, 60):
+        made[seconds] = folder / f"{seconds}.frames"
+        multihop.run(SCENARIOS / "mesh-demo.toml", duration=f"{seconds} s", warmup="0 s", frames=made[seconds])
+    return made
+
+
+@pytest.fixture
+def opened(shown, tmp_path):
+    def open_page(log):
+        file = tmp_path / f"{log.stem}.html"
+        file.write_text(page(log.read_bytes(), "many"), encoding="utf-8")
+        tab = shown(file.as_uri())
+        tab.wait_for_selector(".viewer > canvas")
+        return tab
+
+    return open_page
+
+
+def test_a_picture_of_many_costs_what_one_of_few_costs(logs, opened):
+    few, many = opened(logs[6]), opened(logs[60])
+    transmissions = many.evaluate("document.querySelector('.viewer-host').viewer.model.count")
+    assert transmissions > 80_000
+    whole = few.evaluate(COUNTED, [0, 6e9]), many.evaluate(COUNTED, [0, 60e9])
+    # Lines of fewer points than there are columns are drawn point by point.
+    assert 1_000 < whole[0]["calls"] < 20_000
+    assert whole[1]["calls"] < 20_000 < transmissions / 4
+    for part in (1, 1e-1, 1e-2, 1e-3, 1e-6):
+        found = many.evaluate(COUNTED, [20e9, 20e9 + part * 60e9])
+        # The widest picture of single frames has some thousand of them, with back-off and NAV.
+        assert found["calls"] < 60_000, part
+        # On an idle machine it is 2 to 12 ms; thirty in a second leave 33.
+        assert statistics.median(found["times"]) < 150, part
+
+
+@pytest.mark.parametrize("seconds", [6, 60])
+def test_sums_fill_lanes_as_far_as_nodes_transmit(logs, opened, seconds):
+    tab = opened(logs[seconds])
+    shares = tab.evaluate(COLOURED)
+    frames = multihop.frames(logs[seconds])
+    names = [node["name"] for node in read(logs[seconds]).head["nodes"]][: len(shares)]
+    airtimes = [frames.loc[frames["from"] == name, "airtime"].sum() / (seconds * 1e9) for name in names]
+    # A pixel of 17 is the least that a column shows.
+    assert shares == pytest.approx(airtimes, abs=0.03)
+    assert max(airtimes) > 0.1
+
+
+def test_columns_have_the_airtime_of_their_time(logs, opened):
+    """Whatever is in sight: sums from one instant to another are those of what was on the air then."""
+    tab = opened(logs[60])
+    log = read(logs[60])
+    frames = log.transmissions
+    instants = [0, 1_234_567_891, 17_000_000_000, 17_000_300_000, 59_999_999_999]
+    found = tab.evaluate(
+        """(instants) => {
+      const { model } = document.querySelector(".viewer-host").viewer;
+      return model.lane.map((lane) => instants.map((time) => {
+        const sums = new Float64Array(5);
+        lane.until(time, lane.start.filter((start) => start < time).length, sums);
+        return sums.reduce((one, other) => one + other, 0);
+      }));
+    }""",
+        instants,
+    )
+    for node, sums in zip(log.head["nodes"], found, strict=True):
+        own = frames[frames["from"] == node["name"]]
+        for instant, total in zip(instants, sums, strict=True):
+            before = (instant - own["start"]).clip(lower=0)
+            assert total == before.clip(upper=own["airtime"]).sum(), node["name"]
