@@ -171,6 +171,15 @@ impl Default for Ewccp {
 }
 
 impl Ewccp {
+    /// Its own defaults.
+    fn connection(&self) -> TcpParameters {
+        TcpParameters {
+            delayed_ack: self.tcp.delayed_ack.or(Some(Duration(0.0))),
+            local_repairs: self.tcp.local_repairs.or(Some(LOCAL_REPAIRS)),
+            ..self.tcp.clone()
+        }
+    }
+
     fn constants(&self, egress: &EgressQueue) -> Constants {
         let bit_rate = egress.rate.bps() as f64 / 8.0;
         let psi = if egress.is_wired { 1.0 } else { self.psi };
@@ -225,18 +234,13 @@ impl Parameters for Ewccp {
         }
         in_range("summary_hashes", Some(self.summary_hashes), 1, 16, "hashes")?;
         no_ecn(&self.tcp)?;
-        self.tcp.check()
+        self.connection().check()
     }
 }
 
 impl TcpScheme for Ewccp {
     fn options(&self) -> TcpOptions {
-        let tcp = TcpParameters {
-            delayed_ack: self.tcp.delayed_ack.or(Some(Duration(0.0))),
-            local_repairs: self.tcp.local_repairs.or(Some(LOCAL_REPAIRS)),
-            ..self.tcp.clone()
-        };
-        let options = tcp.options(Recovery::Sack);
+        let options = self.connection().options(Recovery::Sack);
         TcpOptions {
             congestion_header: CongestionHeader {
                 bytes: EwccpHeader::BYTES,

@@ -87,7 +87,7 @@ impl Parameters for TcpAp {
         in_range("interfering_hops", Some(self.interfering_hops), 1, 1000, "hops")?;
         in_range("history", Some(self.history), 1, 10_000, "delays")?;
         span_in_range("initial_interval", Some(self.initial_interval), 1e-6, 60.0)?;
-        self.tcp.check()
+        self.connection().check()
     }
 }
 

@@ -69,17 +69,17 @@ pub struct TcpParameters {
     /// is opened per acknowledgement, unless this is given.
     pub byte_counting: Option<u32>,
     /// The receiver waits this long for a second segment before it acknowledges; "0 s" acknowledges each segment. Default
-    /// "100 ms" (rfc), "40 ms" (linux) or "0 s" (ns2, and tcp-ap always).
+    /// "100 ms" (rfc), "40 ms" (linux) or "0 s" (ns2, and tcp-ap and ewccp always).
     pub delayed_ack: Option<Duration>,
     /// Segments that one acknowledgement stands for, if they come within `delayed_ack`; fewer acknowledgements leave more of a shared medium
     /// to data (RFC 5690). Default 2. It opens the window more slowly in slow start, unless `byte_counting` is raised as well.
     pub ack_every: Option<u32>,
     /// Pace segments, once there is a round-trip sample, at Linux's rate for a window: 1.2 windows per smoothed round trip, 2 in slow start up
     /// to half of the threshold. Default false; schemes with a pace of their own keep it.
-    pub pacing: Option<bool>,
+    pub window_pacing: Option<bool>,
     /// TCP small queues (Linux): no more of the connection waits in its own node, in queues and radio, than its rate in bytes per second
     /// shifted right by this, and at least two packets; twice that for what is sent again. 10, TCP's default in Linux, is about 1 ms, 7, that of
-    /// mac80211, 8 ms. The rate is that of `pacing`, whether segments are paced or not. Default none: all that the window allows. On a node of
+    /// mac80211, 8 ms. The rate is that of `window_pacing`, whether segments are paced or not. Default none: all that the window allows. On a node of
     /// several radios, what is handed from one to another counts as gone.
     pub pacing_shift: Option<u32>,
     /// The most that waits there with `pacing_shift`, whatever the rate, of a connection that is not paced (Linux's `tcp_limit_output_bytes`).
@@ -179,7 +179,7 @@ impl TcpParameters {
         set(&mut options.header, self.header.map(|header| header.bytes() as u32));
         set(&mut options.delayed_ack, self.delayed_ack.map(unless_zero));
         set(&mut options.ack_every, self.ack_every);
-        set(&mut options.pacing, self.pacing);
+        set(&mut options.pacing, self.window_pacing);
         options.small_queues = self.pacing_shift.map(|pacing_shift| SmallQueues {
             pacing_shift,
             limit: self.output_limit.map_or(SmallQueues::LIMIT, Size::bytes),
@@ -304,7 +304,7 @@ mod tests {
             small(json!({ "pacing_shift": 7 })),
             Some(SmallQueues { pacing_shift: 7, limit: 4 << 20 })
         );
-        let given = json!({ "pacing_shift": 10, "output_limit": "64 KiB", "pacing": true, "ack_every": 8 });
+        let given = json!({ "pacing_shift": 10, "output_limit": "64 KiB", "window_pacing": true, "ack_every": 8 });
         assert_eq!(small(given.clone()), Some(SmallQueues { pacing_shift: 10, limit: 65_536 }));
         let options = of(given).options(Recovery::Sack);
         assert_eq!((options.pacing, options.ack_every), (true, 8));
