@@ -304,7 +304,8 @@ mod tests {
             small(json!({ "pacing_shift": 7 })),
             Some(SmallQueues { pacing_shift: 7, limit: 4 << 20 })
         );
-        let given = json!({ "pacing_shift": 10, "output_limit": "64 KiB", "window_pacing": true, "ack_every": 8 });
+        let given =
+            json!({ "pacing_shift": 10, "output_limit": "64 KiB", "window_pacing": true, "ack_every": 8 });
         assert_eq!(small(given.clone()), Some(SmallQueues { pacing_shift: 10, limit: 65_536 }));
         let options = of(given).options(Recovery::Sack);
         assert_eq!((options.pacing, options.ack_every), (true, 8));

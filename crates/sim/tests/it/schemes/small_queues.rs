@@ -3,11 +3,14 @@
 use crate::common::wires::{dumbbell, seconds};
 use crate::common::{add_flow, chain, check_conservation, saturate, total_goodput};
 use crate::mac::aggregation::high_throughput;
-use multihop_core::{DropCause, Segment, Span, Time};
+use multihop_core::{DropCause, NodeId, Segment, Span, Time};
 use multihop_dot11::DcfRules;
 use multihop_link::{Discipline, FqCodelOptions};
 use multihop_schemes::{Scheme, find};
-use multihop_sim::config::{AodvConfig, AppConfig, Config, LinkFailureRule, RoutingProtocol, SchemeConfig};
+use multihop_sim::config::{
+    AodvConfig, AppConfig, Config, HardwareQueueConfig, LinkFailureRule, RoutingProtocol, SchemeConfig,
+};
+use multihop_sim::mobility::Outage;
 use multihop_sim::outcome::Outcome;
 use multihop_sim::run;
 use multihop_transport::{Delivered, Endpoint, Progress, UdpOptions, UdpReceiver, UdpSender};
@@ -91,7 +94,8 @@ fn left_inside(config: &mut Config) -> (usize, Outcome) {
 }
 
 /// However a packet leaves its source, that is told, once: acknowledged alone or with others, given up, lost in a full queue, to `CoDel`, for
-/// its age, for a broken link, or over a wire. What was not told of is still there.
+/// its age, for a broken link, of a node that goes off, or over a wire; from a queue of the hardware as well. What was not told of is still
+/// there.
 #[test]
 fn a_source_hears_once_of_every_packet_that_leaves() {
     let mut all = Vec::new();
@@ -114,6 +118,12 @@ fn a_source_hears_once_of_every_packet_that_leaves() {
             config.mac.short_retry_limit = Some(2);
             config.discipline = discipline;
             config.routing.on_link_failure = LinkFailureRule::Break { failures: 2, hold: Span::from_ms(50) };
+            if lifetime.is_some() {
+                config.hardware_queue =
+                    Some(HardwareQueueConfig { packets: Some(100), aggregates: None, airtime: None });
+                let second = |at: u64| Span::from_ms(at * 1_000);
+                config.mobility.outages = vec![Outage { node: NodeId(0), from: second(1), to: second(2) }];
+            }
             let rate = multihop_core::Rate::from_kbps(if aggregates { 90_000 } else { 9_000 });
             add_flow(&mut config, 0, 2, AppConfig::Cbr { rate, packet: 1_472, jitter: 0.0 });
             all.push(config);
@@ -133,6 +143,7 @@ fn a_source_hears_once_of_every_packet_that_leaves() {
         let (left, outcome) = left_inside(&mut config);
         // 64 in the window of an agreement, one that is sent, and those that a protocol holds without a route.
         let room = config.mac.queue_limit + if config.wires.is_empty() { 65 + 64 } else { 1_001 };
+        let room = room + config.hardware_queue.and_then(|hardware| hardware.packets).unwrap_or(0) as usize;
         assert!(left <= room, "{left} of {room}, {:?}", outcome.conservation);
         let lost =
             DropCause::ALL.into_iter().filter(|cause| outcome.conservation.dropped[*cause as usize] > 0);
