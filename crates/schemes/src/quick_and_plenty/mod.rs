@@ -2,7 +2,7 @@
 //! sender that keeps aggregates of the last hop at a length.
 
 mod control;
-mod header;
+pub(crate) mod header;
 mod receiver;
 mod sender;
 
