@@ -31,6 +31,8 @@ from multihop.study.design import as_list
 from multihop.study.spec import Label
 
 DOCS = Path(__file__).parent
+#: A study of more points has its numbers in the report alone.
+_MOST_POINTS = 300
 
 
 def main() -> None:
@@ -142,6 +144,15 @@ def _study(paper: Paper, item: str, result: StudyResult, charts: Sequence[str]) 
         lines += [" ".join(paragraph.split()), ""]
     for judgement in result.judgements:
         lines += _claim(result, judgement)
+    if result.judgements and len(result.points) <= _MOST_POINTS:
+        # Folded: claims and charts come first, and who asks for a number finds it.
+        lines += [
+            "<details><summary>All means, with 95 % intervals</summary>",
+            "",
+            *_estimates(result),
+            "</details>",
+            "",
+        ]
     return lines
 
 

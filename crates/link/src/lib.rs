@@ -4,7 +4,7 @@
 //! the same code runs on captures.
 //!
 //! * `estimators`: [`Estimator`]s turn link events into numbers, one file or folder each: of capacity and available bandwidth [`RtWinf`],
-//!   [`RtWinfProbe`], [`IdleGap`], [`AdHocProbe`], [`PacketThroughput`] and [`ModelledCapacity`]; of contention [`TransmissionEfficiency`],
+//!   [`RtWinfProbe`], [`IdleGap`], [`AdHocProbe`], [`PacketThroughput`] and [`ModelledCapacity`], and [`RateInUse`]; of contention [`TransmissionEfficiency`],
 //!   [`ServiceDelay`] and [`BusyRatio`]. Those run that a policy asks for, or somebody who writes them down; [`EstimatorConfig`]
 //!   lists them.
 //! * [`PhyTimes`] is what they know of the PHY, and the upper bound that follows from it; `models`: [`LinkCapacity`] is the model of what a link
@@ -28,13 +28,13 @@ mod testing;
 
 pub use active_flows::ActiveFlows;
 pub use estimators::{
-    AdHocProbe, AdHocProbeOptions, BusyRatio, Elapsed, Estimator, EstimatorConfig, IdleGap, LinkView,
-    ModelledCapacity, ModelledCapacityOptions, PacketThroughput, PacketThroughputOptions, RtWinf,
-    RtWinfOptions, RtWinfProbe, RtWinfProbeOptions, ServiceDelay, TransmissionEfficiency, WinfReading,
-    capacity_bps,
+    AdHocProbe, AdHocProbeOptions, BusyRatio, Elapsed, Estimator, EstimatorConfig, FirstHopRate, IdleGap,
+    LinkView, ModelledCapacity, ModelledCapacityOptions, PacketThroughput, PacketThroughputOptions,
+    RateInUse, RatesInUse, RtWinf, RtWinfOptions, RtWinfProbe, RtWinfProbeOptions, ServiceDelay,
+    TransmissionEfficiency, WinfReading, capacity_bps,
 };
 pub use models::{Contention, ContentionDelay, LinkCapacity, ServiceTimes, SuccessProbability};
-pub use phy_times::PhyTimes;
+pub use phy_times::{AggregateLimits, PacketExchange, PhyTimes};
 pub use policy::{Departure, EgressQueue, Hop, Notice, QueueEvent, RouterPolicy, Verdict};
 pub use queue::{
     Adaptation, AirtimeLimits, Arrival, CodelOptions, Discipline, FqCodelOptions, InterfaceQueue, LinkState,

@@ -31,7 +31,81 @@ pub struct PhyTimes {
     pub data_header: u32,
 }
 
+/// How much one exchange may carry where packets are aggregated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AggregateLimits {
+    /// MPDUs of an A-MPDU.
+    pub mpdus: u32,
+    /// Bytes of an A-MPDU.
+    pub bytes: u32,
+    /// Airtime of its PPDU.
+    pub max_duration: Span,
+    /// RTS comes before each.
+    pub rts: bool,
+    /// Airtime of a `BlockAck`.
+    pub block_ack: Span,
+}
+
+/// An exchange of one kind of packets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PacketExchange {
+    /// Packets that it carries.
+    pub packets: u32,
+    /// Airtime of DATA.
+    pub data: Span,
+    /// Airtime of what acknowledges it.
+    pub response: Span,
+    /// RTS and CTS come before it.
+    pub handshake: bool,
+}
+
+/// Bytes of a delimiter of an A-MPDU, and of what MPDUs are padded to (802.11-2020, 9.7.1).
+const DELIMITER: u32 = 4;
+
 impl PhyTimes {
+    /// An exchange of one packet of `size` bytes; with RTS from `rts_from` bytes on.
+    pub fn exchange(&self, size: u32, rts_from: Option<u32>) -> PacketExchange {
+        let handshake = rts_from.is_some_and(|least| size >= least);
+        PacketExchange { packets: 1, data: self.data(size), response: self.ack, handshake }
+    }
+
+    /// An exchange of as many packets of `size` bytes as fit into an A-MPDU, an MPDU each. It is what a station sends whose queue never runs
+    /// empty.
+    pub fn full_exchange(
+        &self,
+        size: u32,
+        rts_from: Option<u32>,
+        limits: &AggregateLimits,
+    ) -> PacketExchange {
+        let mpdu = (DELIMITER + self.data_header + size).next_multiple_of(DELIMITER);
+        let airtime = limits.max_duration.saturating_sub(self.data_overhead);
+        let in_time = (airtime.seconds() * self.data_rate.bps() as f64 / 8.0) as u32;
+        let packets = limits.mpdus.min(limits.bytes.min(in_time) / mpdu);
+        if packets < 2 {
+            return self.exchange(size, rts_from);
+        }
+        let bytes = packets * mpdu;
+        PacketExchange {
+            packets,
+            data: self.data_overhead + self.data_rate.span_of_bytes(u64::from(bytes)),
+            response: limits.block_ack,
+            handshake: limits.rts || rts_from.is_some_and(|least| bytes >= least),
+        }
+    }
+
+    /// What an exchange takes where nobody else sends, with DIFS and the mean back-off.
+    pub fn length(&self, exchange: &PacketExchange) -> Span {
+        let reservation = if exchange.handshake { self.rts + self.cts + self.sifs * 2 } else { Span::ZERO };
+        self.difs + self.backoff + reservation + exchange.data + self.sifs + exchange.response
+    }
+
+    /// The same where DATA has another bit rate. ACKs keep their airtime, though that follows the rate of DATA by the standard's rule for
+    /// control responses, between 28 and 44 us in OFDM.
+    #[must_use]
+    pub fn at(self, data_rate: Rate) -> PhyTimes {
+        PhyTimes { data_rate, ..self }
+    }
+
     /// Airtime of a DATA frame that carries `size` bytes, at the nominal rate. OFDM's rounding up to whole symbols is left out.
     pub fn data(&self, size: u32) -> Span {
         self.data_overhead + self.data_rate.span_of_bytes(u64::from(size + self.data_header))
@@ -46,7 +120,7 @@ impl PhyTimes {
     /// The delay of each MSDU of `size` bytes where nobody else sends, `T_MSDU` of Barreto 2015, Eq. 14: DIFS, the mean
     /// back-off, RTS and CTS with a SIFS after each (`handshake`), DATA, SIFS, ACK.
     pub fn per_msdu(&self, size: u32, handshake: bool) -> Span {
-        self.besides_data(handshake) + self.data(size)
+        self.length(&self.exchange(size, handshake.then_some(0)))
     }
 
     /// What a packet needs besides its DATA where nobody else sends: the rest of [`PhyTimes::per_msdu`].
@@ -101,6 +175,43 @@ mod tests {
         assert_eq!(phy.per_msdu(1500, true), Span::from_ns(2_653_273));
         assert!((phy.upper_bound_bps(1500, true) * 1e-6 - 4.523).abs() < 1e-3);
         assert!((phy.upper_bound_bps(1500, false) * 1e-6 - 6.068).abs() < 1.5e-3);
+    }
+
+    /// 802.11ac at 351 Mb/s: 1492 bytes with 34 of headers, a delimiter and padding are 1532 bytes, 34.9 us; 64 of them 2274.7 us.
+    #[test]
+    fn a_full_aggregate_is_as_long_as_its_limits_allow() {
+        let us = Span::from_us;
+        let phy = PhyTimes {
+            data_rate: Rate::from_kbps(351_000),
+            data_overhead: us(40),
+            data_header: 34,
+            sifs: us(16),
+            difs: us(34),
+            backoff: Span::from_ns(67_500),
+            ..dot11b()
+        };
+        let limits = AggregateLimits {
+            mpdus: 64,
+            bytes: 1_048_575,
+            max_duration: us(5_484),
+            rts: false,
+            block_ack: us(32),
+        };
+        let full = phy.full_exchange(1_492, None, &limits);
+        assert_eq!((full.packets, full.handshake), (64, false));
+        assert!((full.data.seconds() - (40e-6 + 64.0 * 1_532.0 * 8.0 / 351e6)).abs() < 1e-9);
+        assert_eq!(phy.length(&full), us(34 + 16 + 32) + Span::from_ns(67_500) + full.data);
+        // 65 535 bytes hold 42, and 300 us hold (300 - 40) us * 351 Mb/s / 8 / 1532 = 7.4.
+        assert_eq!(phy.full_exchange(1_492, None, &AggregateLimits { bytes: 65_535, ..limits }).packets, 42);
+        assert_eq!(
+            phy.full_exchange(1_492, None, &AggregateLimits { max_duration: us(300), ..limits }).packets,
+            7
+        );
+        // RTS comes before what is long enough together.
+        assert!(phy.full_exchange(1_492, Some(3_000), &limits).handshake);
+        assert!(!phy.exchange(1_492, Some(3_000)).handshake);
+        let slow = AggregateLimits { max_duration: us(60), ..limits };
+        assert_eq!(phy.full_exchange(1_492, None, &slow), phy.exchange(1_492, None), "nothing to aggregate");
     }
 
     #[test]

@@ -76,6 +76,8 @@ pub struct Departure {
     pub propagation: Span,
     /// Airtime of a whole successful exchange (`T_SL`), from the first bit of the RTS, if one is used.
     pub exchange: Span,
+    /// What a frame waits where nobody else sends, on average: inter-frame space and the back-off from the first window.
+    pub access: Span,
     /// RTS transmissions of this frame so far.
     pub rts_tries: u32,
     /// Those of them that no CTS answered.
@@ -171,6 +173,7 @@ mod tests {
             sifs: us(10),
             propagation: us(2),
             exchange: us(2_000),
+            access: us(360),
             rts_tries: 1,
             rts_failures: 0,
             data_tries: 0,

@@ -66,6 +66,6 @@ pub use tcp::{
     DelayDispersion, Filter, SackRecovery, ShortPaths, TcpAp, TcpBbr, TcpCubic, TcpNewReno, TcpSack,
     TcpVegas, TcpWestwood,
 };
-pub use tfrc::{Ceiling, CurrentRtt, ReTfrc, Success, Tfrc, TfrcCapped, TfrcParameters};
+pub use tfrc::{Ceiling, CurrentRtt, ExchangeOf, ReTfrc, Success, Tfrc, TfrcCapped, TfrcParameters};
 pub use udp::Udp;
 pub use xcp::{Psi, QueueTimer, Shuffled, Spare, Throughput, Xcp, XcpB, XcpConnection, XcpControl, XcpWinf};

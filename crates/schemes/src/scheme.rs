@@ -1,7 +1,7 @@
 //! What a scheme is to the simulator, and the part of it that all TCPs share.
 
-use multihop_core::{FlowId, NodeId};
-use multihop_link::{EgressQueue, PhyTimes, RouterPolicy};
+use multihop_core::{FlowId, NodeId, Rate};
+use multihop_link::{AggregateLimits, EgressQueue, PacketExchange, PhyTimes, RouterPolicy};
 use multihop_transport::{Controller, Echo, Endpoint, TcpOptions, TcpReceiver, TcpSender};
 
 /// What a sender may know of itself and the radio of its own station.
@@ -13,6 +13,20 @@ pub struct SenderStation {
     pub phy: PhyTimes,
     /// The least size of packets, in bytes at the network layer, before which the MAC sends RTS; none if it never does.
     pub rts_from: Option<u32>,
+    /// What an A-MPDU may be; none where packets are not aggregated.
+    pub aggregates: Option<AggregateLimits>,
+}
+
+impl SenderStation {
+    /// The exchange of packets of `size` bytes at a bit rate: of one, or, where they are aggregated, of a `full` A-MPDU.
+    pub(crate) fn exchange(&self, rate: Rate, size: u32, full: bool) -> (PhyTimes, PacketExchange) {
+        let phy = self.phy.at(rate);
+        let exchange = match &self.aggregates {
+            Some(limits) if full => phy.full_exchange(size, self.rts_from, limits),
+            _ => phy.exchange(size, self.rts_from),
+        };
+        (phy, exchange)
+    }
 }
 
 /// What is compared: a transport, its controller, and what it asks of routers.

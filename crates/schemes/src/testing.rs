@@ -1,7 +1,10 @@
 //! Packets, hops and departures that tests share.
 
 use crate::Scheme;
-use multihop_core::{Ecn, FlowId, Header, HeaderBytes, NodeId, Packet, Port, Rate, Segment, Span, Time};
+use multihop_core::{
+    Ecn, Exchange, Fate, FlowId, Header, HeaderBytes, LinkEvent, NodeId, Packet, Port, Rate, Segment, Span,
+    Time,
+};
 use multihop_link::{Departure, EgressQueue, Hop, LinkView, PhyTimes, Verdict};
 use multihop_transport::Returned;
 
@@ -30,6 +33,7 @@ pub fn departure(service_us: u64, rts_failures: u32) -> Departure {
         sifs,
         propagation: Span::ZERO,
         exchange: Span::from_us(352 + 304 + 20 + REST_US),
+        access: Span::from_us(50 + 310),
         rts_tries: rts_failures + 1,
         rts_failures,
         data_tries: 0,
@@ -39,6 +43,28 @@ pub fn departure(service_us: u64, rts_failures: u32) -> Departure {
 /// A hop at this instant, with anybody.
 pub fn hop(now: Time) -> Hop {
     Hop { now, peer: NodeId(1) }
+}
+
+/// A packet of 1000 bytes of this flow arrived at node 1, at this bit rate.
+pub fn sent(flow: FlowId, kbps: u64) -> LinkEvent {
+    LinkEvent::Exchange(Exchange {
+        node: NodeId(0),
+        peer: NodeId(1),
+        flow,
+        size: 1_000,
+        rate: Rate::from_kbps(kbps),
+        payload: 960,
+        enqueued: Time::ZERO,
+        head_of_line: Time::ZERO,
+        done: Time::ZERO,
+        fate: Fate::Acknowledged,
+        rts_tries: 0,
+        rts_failures: 0,
+        data_tries: 1,
+        slots: 0,
+        airtime: Span::ZERO,
+        mpdus: 1,
+    })
 }
 
 /// The PHY of that frame.

@@ -79,7 +79,12 @@ def evaluate(name: str, arguments: Mapping[str, Any]) -> Mapping[str, float]:
 
 def unit_of_result(name: str) -> str:
     """The unit of a number that a closed form makes, which its name ends with; `1` if it says none."""
-    return next((unit for suffix, unit in _UNITS.items() if name.endswith(suffix)), "1")
+    return suffix_and_unit(name)[1]
+
+
+def suffix_and_unit(name: str) -> tuple[str, str]:
+    """How the name of a number of a closed form ends, and the unit that this says; nothing and `1` if it says none."""
+    return next(((suffix, unit) for suffix, unit in _UNITS.items() if name.endswith(suffix)), ("", "1"))
 
 
 _UNITS = {"_bps": "bit/s", "_bytes": "byte", "_s": "s"}

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from multihop.base.errors import UserError, did_you_mean
+from multihop.models import suffix_and_unit
 from multihop.results.columns import METRIC, TABLES, Metric
 from multihop.results.statistics import jain
 from multihop.study.derived import check_combined, check_model, require_above
@@ -40,7 +41,10 @@ def metric_of(spec: StudySpec, name: str, where: str) -> Metric:
         unit, scale = shown_unit(TABLES["summary"][name].unit, None, where)
         return Metric(name, name.replace("_", " "), unit, scale, higher_is_better=None)
     if spec.model is not None:
-        return Metric(name, name.replace("_", " "), "", 1.0, higher_is_better=None)
+        suffix, made_in = suffix_and_unit(name)
+        wanted = "Mb/s" if made_in == "bit/s" else None
+        unit, scale = shown_unit(made_in, wanted, where)
+        return Metric(name, name.removesuffix(suffix).replace("_", " "), unit, scale, higher_is_better=None)
     known = ", ".join([*spec.metrics, *METRIC])
     raise UserError(f"{where}: there is no metric {name!r}; there are {known}; others are defined under [metrics]")
 

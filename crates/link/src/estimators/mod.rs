@@ -7,6 +7,7 @@ mod idle_gap;
 mod modelled_capacity;
 mod occupied;
 mod packet_throughput;
+mod rate_in_use;
 mod rt_winf;
 mod service_delay;
 mod smoothed;
@@ -19,6 +20,7 @@ pub use idle_gap::IdleGap;
 pub use modelled_capacity::{ModelledCapacity, ModelledCapacityOptions};
 pub use occupied::Elapsed;
 pub use packet_throughput::{PacketThroughput, PacketThroughputOptions};
+pub use rate_in_use::{FirstHopRate, RateInUse, RatesInUse};
 pub use rt_winf::{RtWinf, RtWinfOptions, RtWinfProbe, RtWinfProbeOptions, WinfReading, capacity_bps};
 pub use service_delay::ServiceDelay;
 pub use transmission_efficiency::TransmissionEfficiency;
@@ -41,6 +43,8 @@ pub struct LinkView {
     pub available_bps: Option<f64>,
     /// What the network layer gets while the MAC is busy with its packets, in bits per second: smoothed (Qazi, section V).
     pub packet_throughput_bps: Option<f64>,
+    /// Bit rate of DATA in bits per second: that in use, smoothed over packets.
+    pub rate_bps: Option<f64>,
     /// Frame service delay `T_FSD` in seconds: the smoothed value (He et al. 2017).
     pub service_delay_s: Option<f64>,
     /// Bytes that wait in the queue: without a packet that is about to enter it, or that just left it.

@@ -87,6 +87,7 @@ mod tests {
             sifs: Span::from_us(10),
             propagation: Span::ZERO,
             exchange: Span::from_us(9_406),
+            access: Span::from_us(360),
             rts_tries: 1,
             rts_failures: 0,
             data_tries: 0,

@@ -1,7 +1,7 @@
 //! The delay of packets among saturated stations (Carvalho and Garcia-Luna-Aceves, ICNP 2003), and of the round trip over a chain of
 //! them (Li, Agu, Claypool and Kinicki, WPI-CS-TR-03-33, Eqs. 4 to 8).
 
-use crate::PhyTimes;
+use crate::{PacketExchange, PhyTimes};
 use multihop_core::Span;
 
 /// How the stations of a cell contend, in which all hear each other and always have a packet to send.
@@ -57,10 +57,15 @@ impl ServiceTimes {
     /// CTS (`handshake`); without them DATA and ACK are left, and what collides is the DATA. Who collides waits for DIFS and for no
     /// timeout (Eq. 7).
     pub fn new(phy: &PhyTimes, size: u32, handshake: bool, propagation: Span) -> ServiceTimes {
+        ServiceTimes::of(phy, &phy.exchange(size, handshake.then_some(0)), propagation)
+    }
+
+    /// The same of an exchange, of one packet or of many.
+    pub fn of(phy: &PhyTimes, exchange: &PacketExchange, propagation: Span) -> ServiceTimes {
         let frame = |airtime: Span| airtime + propagation;
-        let data = frame(phy.data(size));
-        let answered = data + phy.sifs + frame(phy.ack) + phy.difs;
-        let (reservation, collides) = if handshake {
+        let data = frame(exchange.data);
+        let answered = data + phy.sifs + frame(exchange.response) + phy.difs;
+        let (reservation, collides) = if exchange.handshake {
             (frame(phy.rts) + phy.sifs + frame(phy.cts) + phy.sifs, frame(phy.rts))
         } else {
             (Span::ZERO, data)

@@ -8,9 +8,10 @@ use crate::Misfit;
 use crate::capacity::winf::Estimates;
 use crate::quantity::{BitRate, Duration};
 use crate::range::{bytes_per_second, check_weight, in_range, rate_in_range, span_in_range};
+use multihop_core::Rate;
 use multihop_link::{
     EgressQueue, Estimator, LinkView, ModelledCapacity, ModelledCapacityOptions, PacketThroughput,
-    PacketThroughputOptions, PhyTimes,
+    PacketThroughputOptions, PhyTimes, RateInUse,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserializer, Error};
@@ -22,7 +23,7 @@ use std::borrow::Cow;
 pub enum CapacitySource {
     /// It is configured, and not checked.
     Constant(BitRate),
-    /// The bit rate of what the queue leads to: of a radio the PHY's data rate.
+    /// The bit rate of what the queue leads to: of a radio that of the DATA that it sends.
     PhyRate,
     /// The throughput of packets while the MAC has them ([`PacketThroughput`]).
     #[default]
@@ -44,8 +45,8 @@ const NAMED: [(&str, CapacitySource); 4] = [
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct CapacityParameters {
-    /// Capacity that routers take their radio links to have: a bit rate, or where they have it from. "phy-rate" is the PHY's data rate,
-    /// which is far above what the MAC can carry; "packet-throughput" what the network layer gets while the MAC has its packets;
+    /// Capacity that routers take their radio links to have: a bit rate, or where they have it from. "phy-rate" is the bit rate of the
+    /// DATA that the node sends, which is far above what the MAC can carry; "packet-throughput" what the network layer gets while the MAC has its packets;
     /// "rt-winf" what rt-Winf, read whole, says that a link sustains; and "model" that of a formula with measured losses, back-offs
     /// and airtime of others. Before there is a measurement it is the data rate, and of "rt-winf" what Eq. 14 of Barreto 2015 makes of
     /// that. The capacity of a wire is its bit rate, whatever is said here. Default "packet-throughput".
@@ -97,7 +98,7 @@ impl CapacityParameters {
         let source = match self.capacity.unwrap_or_default() {
             _ if egress.is_wired => return Capacity::known(rate),
             CapacitySource::Constant(rate) => return Capacity::known(bytes_per_second(rate)),
-            CapacitySource::PhyRate => return Capacity::known(rate),
+            CapacitySource::PhyRate => Source::PhyRate(egress.rate),
             CapacitySource::PacketThroughput => Source::PacketThroughput(PacketThroughputOptions {
                 interval,
                 gain: smoothing,
@@ -123,6 +124,8 @@ pub(crate) struct Capacity {
 
 enum Source {
     Known,
+    /// With the nominal one.
+    PhyRate(Rate),
     PacketThroughput(PacketThroughputOptions),
     RtWinf(Estimates),
     Model(ModelledCapacityOptions),
@@ -138,6 +141,7 @@ impl Capacity {
     pub(crate) fn estimators(&self, phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
         match &self.source {
             Source::Known => Vec::new(),
+            Source::PhyRate(nominal) => vec![Box::new(RateInUse::new(*nominal))],
             Source::PacketThroughput(options) => vec![Box::new(PacketThroughput::new(*options))],
             Source::RtWinf(estimates) => estimates.estimators(phy),
             Source::Model(options) => vec![Box::new(ModelledCapacity::new(*options, *phy))],
@@ -148,6 +152,7 @@ impl Capacity {
     pub(crate) fn of(&self, view: &LinkView) -> f64 {
         let measured = match &self.source {
             Source::Known => None,
+            Source::PhyRate(_) => view.rate_bps,
             Source::PacketThroughput(_) => view.packet_throughput_bps,
             Source::RtWinf(_) | Source::Model(_) => view.capacity_bps,
         };
@@ -229,6 +234,11 @@ mod tests {
         assert_eq!(megabits(json!({ "capacity": "rt-winf" }), &EGRESS), [1.0, 1.0, 5.0]);
         assert_eq!(megabits(json!({ "capacity": "model" }), &EGRESS), [1.0, 1.0, 5.0]);
         assert_eq!(megabits(json!({ "capacity": "phy-rate" }), &EGRESS), [1.0; 3]);
+        let at_six = LinkView { rate_bps: Some(6e6), ..LinkView::default() };
+        assert_eq!(
+            parameters(json!({ "capacity": "phy-rate" })).unwrap().at(&EGRESS, 1_500).of(&at_six),
+            0.75e6
+        );
         assert_eq!(megabits(json!({ "capacity": "11 Mb/s" }), &EGRESS), [11.0; 3]);
     }
 
@@ -236,7 +246,7 @@ mod tests {
     fn a_wire_has_its_rate_and_needs_no_estimator() {
         let wire = EgressQueue { is_wired: true, ..EGRESS };
         assert_eq!(megabits(json!({ "capacity": "11 Mb/s" }), &wire), [1.0; 3]);
-        for source in ["packet-throughput", "rt-winf", "model"] {
+        for source in ["phy-rate", "packet-throughput", "rt-winf", "model"] {
             assert_eq!(megabits(json!({ "capacity": source }), &wire), [1.0; 3]);
             let at = |egress| parameters(json!({ "capacity": source })).unwrap().at(egress, 1_500);
             assert!(at(&wire).estimators(&phy()).is_empty());

@@ -181,7 +181,6 @@ impl Ewccp {
     }
 
     fn constants(&self, egress: &EgressQueue) -> Constants {
-        let bit_rate = egress.rate.bps() as f64 / 8.0;
         let psi = if egress.is_wired { 1.0 } else { self.psi };
         Constants {
             beta: self.beta,
@@ -196,11 +195,12 @@ impl Ewccp {
             header: self.signalling_header.bytes() as u32,
             entry: self.entry_size.bytes() as u32,
             capacity: match self.load {
-                SharedLoad::Measured if !egress.is_wired => {
-                    Capacity::Measured { least: LEAST_MEASURED * bit_rate }
-                }
-                _ => Capacity::Constant(self.capacity.map_or(psi * bit_rate, bytes_per_second)),
+                SharedLoad::Measured if !egress.is_wired => Capacity::Measured { least: LEAST_MEASURED },
+                _ => self
+                    .capacity
+                    .map_or(Capacity::Share(psi), |rate| Capacity::Constant(bytes_per_second(rate))),
             },
+            rate: egress.rate,
         }
     }
 }

@@ -7,8 +7,8 @@ use super::header::{EwccpHeader, EwccpLink};
 use super::signalling;
 use super::summary::{Hashing, Link};
 use super::table::{Table, units};
-use multihop_core::{Fate, FrameKind, HeaderBytes, LinkEvent, NodeId, Packet, Rng, Span, Time};
-use multihop_link::{Hop, LinkView, Notice, RouterPolicy, Verdict};
+use multihop_core::{Fate, FrameKind, HeaderBytes, LinkEvent, NodeId, Packet, Rate, Rng, Span, Time};
+use multihop_link::{Estimator, Hop, LinkView, Notice, RateInUse, RouterPolicy, Verdict};
 
 /// Constants of a router. Sizes are in bytes, rates in bytes per second, times in seconds unless they are spans.
 #[derive(Clone, Copy, Debug)]
@@ -32,13 +32,17 @@ pub(super) struct Constants {
     pub header: u32,
     pub entry: u32,
     pub capacity: Capacity,
+    /// Bit rate of what the queue leads to, before anything was sent.
+    pub rate: Rate,
 }
 
 /// What stands for the sum of the rates in a congested interference set: `psi C`.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Capacity {
     Constant(f64),
-    /// What was heard and delivered in the last round, but at least this.
+    /// This share of the bit rate in use.
+    Share(f64),
+    /// What was heard and delivered in the last round, but at least this share of the bit rate in use.
     Measured {
         least: f64,
     },
@@ -72,6 +76,7 @@ impl Own {
 pub(super) struct EwccpRouter {
     id: NodeId,
     constants: Constants,
+    in_use: RateInUse,
     own: Vec<Own>,
     table: Table,
     /// When the round ends; none before anything happened.
@@ -88,6 +93,7 @@ impl EwccpRouter {
     pub fn new(id: NodeId, constants: Constants, seed: u64) -> EwccpRouter {
         EwccpRouter {
             id,
+            in_use: RateInUse::new(constants.rate),
             own: Vec::new(),
             table: Table::new(id, constants.hashing, constants.lifetime),
             round_ends: None,
@@ -154,7 +160,8 @@ impl EwccpRouter {
     fn negative(&self, queued: f64, rtt: u16, size: u32) -> f64 {
         let capacity = match self.constants.capacity {
             Capacity::Constant(capacity) => capacity,
-            Capacity::Measured { least } => self.carried_rate.max(least),
+            Capacity::Share(psi) => psi * (self.in_use.bps() / 8.0),
+            Capacity::Measured { least } => self.carried_rate.max(least * (self.in_use.bps() / 8.0)),
         };
         let d = self.constants.round.seconds();
         self.constants.beta * queued * EwccpHeader::seconds(rtt) * f64::from(size) / (capacity * d * d)
@@ -255,6 +262,7 @@ impl RouterPolicy for EwccpRouter {
     }
 
     fn on_link(&mut self, event: &LinkEvent) {
+        self.in_use.on_link(event);
         let carried = match event {
             LinkEvent::Decoded(heard) if heard.kind == FrameKind::Data && heard.to.is_some() => heard.size,
             LinkEvent::Exchange(exchange) if exchange.fate == Fate::Acknowledged => exchange.size,

@@ -41,6 +41,12 @@ pub trait Metric:
     /// The parameter, what was found, and what would do.
     fn check(&self) -> Result<(), Misfit>;
 
+    /// The same at a queue, with the defaults that depend on what is behind it.
+    #[must_use]
+    fn at(&self, _egress: &EgressQueue) -> Self {
+        self.clone()
+    }
+
     /// The estimators that write what it reads in the view.
     fn estimators(&self) -> Vec<Box<dyn Estimator>> {
         Vec::new()
@@ -100,8 +106,8 @@ impl<M: Metric> TcpScheme for EcnTcp<M> {
         Box::new(self.ecn_tcp().reno())
     }
 
-    fn policy(&self, _node: NodeId, _outlet: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
-        Some(Box::new(Marker { metric: self.metric.clone(), weight: self.smoothing, smoothed: None }))
+    fn policy(&self, _node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
+        Some(Box::new(Marker { metric: self.metric.at(egress), weight: self.smoothing, smoothed: None }))
     }
 }
 

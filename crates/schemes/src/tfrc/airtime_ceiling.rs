@@ -3,14 +3,17 @@
 
 use crate::SenderStation;
 use multihop_core::{LinkEvent, Time};
-use multihop_link::{ActiveFlows, PhyTimes};
+use multihop_link::{ActiveFlows, FirstHopRate};
 use multihop_transport::{RateCeiling, Report};
 
 /// Holds a TFRC sender at its flow's share of the air around a node of a chain.
 #[derive(Clone, Debug)]
 pub(crate) struct AirtimeCeiling {
-    phy: PhyTimes,
-    rts_from: Option<u32>,
+    station: SenderStation,
+    /// An exchange is one of a full A-MPDU, and not of a packet.
+    full: bool,
+    /// At which the flow's packets leave.
+    in_use: FirstHopRate,
     /// Bytes of headers that the transport adds.
     header: u32,
     /// Hops of the path, if configured; else those that reports take.
@@ -26,28 +29,29 @@ impl AirtimeCeiling {
     /// At a station, for packets with a transport header of so many bytes.
     pub(crate) fn new(
         station: &SenderStation,
+        full: bool,
         header: u32,
         hops: Option<u16>,
         share: Option<f64>,
         flows: ActiveFlows,
     ) -> AirtimeCeiling {
-        let (phy, rts_from) = (station.phy, station.rts_from);
-        AirtimeCeiling { phy, rts_from, header, hops, share, flows, rate: f64::INFINITY }
+        let (station, in_use) = (*station, FirstHopRate::new(station.flow, station.phy.data_rate));
+        AirtimeCeiling { station, full, in_use, header, hops, share, flows, rate: f64::INFINITY }
     }
 
     /// Seconds between packets with so many bytes of payload: an exchange at each of the hops that exclude each other and at one more,
     /// and as much as the second packet may gain on the first while both are on their way. Of a configured share, that of the
-    /// exchanges that exclude each other.
+    /// exchanges that exclude each other. Packets of a full A-MPDU share an exchange, and what it gains.
     fn spacing(&self, payload: u32, hops: u16) -> f64 {
-        let size = payload + self.header;
-        let handshake = self.rts_from.is_some_and(|least| size >= least);
-        let exchange = self.phy.per_msdu(size, handshake).seconds();
+        let (phy, exchange) = self.station.exchange(self.in_use.rate(), payload + self.header, self.full);
+        let packets = f64::from(exchange.packets);
+        let exchange = phy.length(&exchange).seconds() / packets;
         if let Some(share) = self.share {
             return f64::from(hops.clamp(1, EXCLUSIVE)) * exchange / share;
         }
         let apart = EXCLUSIVE + 1;
         // What two back-offs of the first window differ by in the mean is a third of it.
-        let gain = 2.0 / 3.0 * self.phy.backoff.seconds();
+        let gain = 2.0 / 3.0 * phy.backoff.seconds() / packets;
         f64::from(hops.clamp(1, apart)) * exchange + f64::from(hops.saturating_sub(apart)) * gain
     }
 
@@ -78,6 +82,7 @@ impl RateCeiling for AirtimeCeiling {
     }
 
     fn on_link(&mut self, event: &LinkEvent) {
+        self.in_use.on_link(event);
         self.flows.on_link(event);
     }
 }
@@ -90,7 +95,9 @@ const EXCLUSIVE: u16 = 4;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::sent;
     use multihop_core::{DecodedFrame, Exchange, Fate, FlowId, FrameKind, Interval, NodeId, Rate, Span};
+    use multihop_link::{AggregateLimits, PhyTimes};
 
     const OWN: FlowId = FlowId(7);
 
@@ -111,12 +118,12 @@ mod tests {
             data_overhead: us(192),
             data_header: 34,
         };
-        SenderStation { phy, rts_from, flow: OWN }
+        SenderStation { phy, rts_from, flow: OWN, aggregates: None }
     }
 
     fn ceiling(station: &SenderStation, hops: Option<u16>) -> AirtimeCeiling {
         let flows = ActiveFlows::new(OWN, Span::from_ms(5_000));
-        let mut ceiling = AirtimeCeiling::new(station, 32, hops, None, flows);
+        let mut ceiling = AirtimeCeiling::new(station, false, 32, hops, None, flows);
         sends(&mut ceiling, 0);
         hears(&mut ceiling, OWN, 0);
         ceiling
@@ -177,6 +184,37 @@ mod tests {
         assert!((held - 762.1e3).abs() < 50.0, "{held}");
     }
 
+    /// Its packets leave at 11 Mb/s, whatever the nominal rate is.
+    #[test]
+    fn the_exchange_is_one_at_the_rate_in_use() {
+        let mut nominal = ceiling(&station(11_000, None), Some(1));
+        let mut ceiling = ceiling(&station(2_000, None), Some(1));
+        (0..200).for_each(|n| ceiling.on_link(&sent(OWN, if n < 100 { 2_000 } else { 11_000 })));
+        (0..200).for_each(|_| nominal.on_link(&sent(OWN, 11_000)));
+        let [found, expected] = [&mut ceiling, &mut nominal].map(|ceiling| bps(ceiling, &report(0, 1)));
+        assert!((found / expected - 1.0).abs() < 1e-3, "{found} {expected}");
+    }
+
+    /// Sixteen MPDUs of 1492 + 34 bytes, a delimiter and padding: 1532 bytes each, 6128 us at 2 Mb/s, 16 of which share what is besides.
+    #[test]
+    fn a_full_aggregate_is_an_exchange_of_many() {
+        let us = Span::from_us;
+        let limits = AggregateLimits {
+            mpdus: 16,
+            bytes: 65_535,
+            max_duration: us(200_000),
+            rts: false,
+            block_ack: us(400),
+        };
+        let station = SenderStation { aggregates: Some(limits), ..station(2_000, Some(0)) };
+        let mut full = AirtimeCeiling { full: true, station, ..ceiling(&station, None) };
+        let exchange = (360.0 + 676.0 + 10.0 + 400.0 + 192.0) / 16.0 + 6128.0;
+        let gain = 620.0 / 3.0 / 16.0;
+        close(bps(&mut full, &report(0, 7)), 11_680.0 / ((5.0 * exchange + 2.0 * gain) * 1e-6));
+        let mut single = AirtimeCeiling { full: false, ..full };
+        close(bps(&mut single, &report(0, 1)), 11_680.0 / 7646e-6);
+    }
+
     /// DATA of 534 bytes takes 192 + 2136 us: an exchange 3678.
     #[test]
     fn small_packets_have_less_room() {
@@ -204,7 +242,7 @@ mod tests {
             peer: NodeId(1),
             flow: OWN,
             size: 1492,
-            rate: Rate::from_kbps(2_000),
+            rate: ceiling.station.phy.data_rate,
             payload: 1460,
             enqueued: ms(at_ms),
             head_of_line: ms(at_ms),

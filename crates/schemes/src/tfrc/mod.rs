@@ -7,7 +7,7 @@ mod re_tfrc;
 
 pub use capped::TfrcCapped;
 pub use rate_estimation::CurrentRtt;
-pub use re_tfrc::{Ceiling, ReTfrc, Success};
+pub use re_tfrc::{Ceiling, ExchangeOf, ReTfrc, Success};
 
 use crate::quantity::{BitRate, Duration, Size};
 use crate::range::{

@@ -1,7 +1,7 @@
 //! The rate that just saturates the MAC of a chain, as RE TFRC estimates it (Li, Agu, Claypool and Kinicki, WPI-CS-TR-03-33, Fig. 17).
 
-use multihop_core::{Span, Time};
-use multihop_link::{ContentionDelay, ServiceTimes};
+use multihop_core::{LinkEvent, Rate, Span, Time};
+use multihop_link::{ContentionDelay, FirstHopRate, ServiceTimes};
 use multihop_transport::{Equation, Path, RateCeiling, Report};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,11 +36,20 @@ pub enum CurrentRtt {
     Smoothed,
 }
 
+/// The chain whose stations send at a bit rate.
+pub(crate) type ChainAt = Box<dyn Fn(Rate) -> SaturatedChain + Send>;
+
+/// A path of radio hops, as a sender knows it.
+pub(crate) struct RadioPath {
+    pub chain: ChainAt,
+    /// At which the flow's packets leave.
+    pub in_use: FirstHopRate,
+}
+
 /// Holds a TFRC sender at the rate that data arrives at, scaled to the round-trip time that the path has when it just saturates.
-#[derive(Clone, Debug)]
 pub(crate) struct RateEstimation {
     /// None of a sender that knows no radio.
-    chain: Option<SaturatedChain>,
+    path: Option<RadioPath>,
     /// Hops of the path, if configured.
     hops: Option<u16>,
     current: CurrentRtt,
@@ -73,14 +82,14 @@ impl RateEstimation {
     /// Of a path that is such a chain. Its hops are configured, or those that feedback takes; the least round-trip time is that of the last
     /// `window`.
     pub(crate) fn new(
-        chain: Option<SaturatedChain>,
+        path: Option<RadioPath>,
         hops: Option<u16>,
         current: CurrentRtt,
         equation: Equation,
         window: Span,
     ) -> RateEstimation {
         let least = SlidingMinimum { length: window, candidates: VecDeque::new() };
-        RateEstimation { chain, hops, current, equation, least }
+        RateEstimation { path, hops, current, equation, least }
     }
 
     /// `r_opt`, the round-trip time of saturation: the modelled one, or the least that was measured, whichever is more. (There may be
@@ -88,7 +97,8 @@ impl RateEstimation {
     fn saturation_rtt(&mut self, report: &Report) -> f64 {
         let least = self.least.note(report.now, report.sample);
         let hops = u32::from(self.hops.unwrap_or(report.hops));
-        self.chain.map_or(least, |chain| chain.round_trip(hops).max(least))
+        let modelled = |path: &RadioPath| (path.chain)(path.in_use.rate()).round_trip(hops);
+        self.path.as_ref().map_or(least, |path| modelled(path).max(least))
     }
 }
 
@@ -106,11 +116,23 @@ impl RateCeiling for RateEstimation {
         };
         self.equation.rate(&at(current), loss_event_rate)
     }
+
+    fn observes_link(&self) -> bool {
+        self.path.is_some()
+    }
+
+    fn on_link(&mut self, event: &LinkEvent) {
+        if let Some(path) = &mut self.path {
+            path.in_use.on_link(event);
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::sent;
+    use multihop_core::FlowId;
     use multihop_link::SuccessProbability;
 
     const TIMES: ServiceTimes = ServiceTimes { success: 7.212e-3, collision: 0.403e-3 };
@@ -119,7 +141,12 @@ mod tests {
     /// DSSS: r(7) is 234 ms.
     fn estimation(hops: Option<u16>) -> RateEstimation {
         let window = Span::from_ms(10_000);
-        RateEstimation::new(Some(chain()), hops, CurrentRtt::Smoothed, Equation::default(), window)
+        RateEstimation::new(Some(path(|_| chain())), hops, CurrentRtt::Smoothed, Equation::default(), window)
+    }
+
+    fn path(chain: impl Fn(Rate) -> SaturatedChain + Send + 'static) -> RadioPath {
+        let in_use = FirstHopRate::new(FlowId(7), Rate::from_kbps(2_000));
+        RadioPath { chain: Box::new(chain), in_use }
     }
 
     fn chain() -> SaturatedChain {
@@ -175,9 +202,31 @@ mod tests {
         assert!((share(estimation.on_report(&report(12.5, 0.8, 0.5, 37_500.0))) - 0.8).abs() < 1e-9);
     }
 
+    /// The model is asked anew at the bit rate to the next hop: here one that takes half the time.
+    #[test]
+    fn the_chain_is_that_of_the_rate_in_use() {
+        let window = Span::from_ms(10_000);
+        let at = |rate: Rate| {
+            let times = |times: ServiceTimes| ServiceTimes {
+                success: times.success * 2e6 / rate.bps() as f64,
+                ..times
+            };
+            SaturatedChain { data: times(TIMES), feedback: times(FEEDBACK), ..chain() }
+        };
+        let mut estimation =
+            RateEstimation::new(Some(path(at)), None, CurrentRtt::Smoothed, Equation::default(), window);
+        assert!(estimation.observes_link());
+        let slow = estimation.saturation_rtt(&report(1.0, 0.01, 0.4, 1e4));
+        assert!((slow - chain().round_trip(7)).abs() < 1e-12, "{slow}");
+        estimation.on_link(&sent(FlowId(7), 4_000));
+        let fast = estimation.saturation_rtt(&report(1.0, 0.01, 0.4, 1e4));
+        assert!((fast - at(Rate::from_kbps(4_000)).round_trip(7)).abs() < 1e-12, "{fast}");
+        assert!(fast < slow * 0.7, "{fast} {slow}");
+    }
+
     #[test]
     fn without_a_radio_the_least_round_trip_is_all_that_is_known() {
-        let mut estimation = RateEstimation { chain: None, ..estimation(None) };
+        let mut estimation = RateEstimation { path: None, ..estimation(None) };
         let ceiling = estimation.on_report(&report(1.0, 0.1, 0.4, 40_000.0));
         assert!((ceiling - 10_000.0).abs() < 1e-3, "{ceiling}");
     }

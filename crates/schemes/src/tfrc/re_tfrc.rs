@@ -4,10 +4,10 @@ use crate::quantity::Duration;
 use crate::range::{in_range, number_in_range, span_in_range};
 use crate::tfrc::TfrcParameters;
 use crate::tfrc::airtime_ceiling::AirtimeCeiling;
-use crate::tfrc::rate_estimation::{CurrentRtt, RateEstimation, SaturatedChain};
+use crate::tfrc::rate_estimation::{CurrentRtt, RadioPath, RateEstimation, SaturatedChain};
 use crate::{Misfit, Parameters, Scheme, SenderStation};
-use multihop_core::{Layout, Span};
-use multihop_link::{ActiveFlows, ContentionDelay, ServiceTimes, SuccessProbability};
+use multihop_core::{Layout, Rate, Span};
+use multihop_link::{ActiveFlows, ContentionDelay, FirstHopRate, ServiceTimes, SuccessProbability};
 use multihop_transport::{Endpoint, RateCeiling, RateChange};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,6 +21,16 @@ pub enum Ceiling {
     Airtime,
     /// The receive rate, scaled to the round-trip time of saturation (Fig. 17).
     RoundTrip,
+}
+
+/// What an exchange of a saturated station carries.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExchangeOf {
+    /// One packet.
+    Packet,
+    /// As many as an A-MPDU holds.
+    Aggregate,
 }
 
 /// How the model finds the probability that a transmission succeeds.
@@ -44,6 +54,9 @@ pub struct ReTfrc {
     /// What the rate is held below: a share of the air around a node of the chain ("airtime"), or the receive rate scaled to the
     /// round-trip time of saturation ("round-trip", the paper's Figure 17). Default "airtime".
     pub ceiling: Ceiling,
+    /// The exchange that saturates the MAC: of one "packet", or of a full "aggregate", which is what a station sends whose queue never runs
+    /// empty. Default "packet", and over radios that send A-MPDUs "aggregate".
+    pub exchange: Option<ExchangeOf>,
     /// With "airtime": the rate as a share of a packet per so many exchanges as there are hops, but at most four. Default: as computed,
     /// a packet per at most five exchanges and what a packet may gain on the one before it, which is 300 kb/s on the paper's chain of seven hops
     /// as in its Figure 7, a share of 0.79.
@@ -71,6 +84,7 @@ impl Default for ReTfrc {
     fn default() -> ReTfrc {
         ReTfrc {
             ceiling: Ceiling::default(),
+            exchange: None,
             airtime_share: None,
             flow_window: Duration(5.0),
             hops: None,
@@ -115,7 +129,7 @@ impl Scheme for ReTfrc {
     fn sender_at(&self, station: &SenderStation) -> Box<dyn Endpoint> {
         self.below(match self.ceiling {
             Ceiling::Airtime => self.airtime(station),
-            Ceiling::RoundTrip => self.round_trip(Some(self.saturated_chain(station))),
+            Ceiling::RoundTrip => self.round_trip(Some(self.radio_path(station))),
         })
     }
 
@@ -146,24 +160,42 @@ impl ReTfrc {
     fn airtime(&self, station: &SenderStation) -> Box<dyn RateCeiling> {
         let header = self.connection().options().header;
         let flows = ActiveFlows::new(station.flow, self.flow_window.span());
-        Box::new(AirtimeCeiling::new(station, header, self.known_hops(), self.airtime_share, flows))
+        Box::new(AirtimeCeiling::new(
+            station,
+            self.is_full(),
+            header,
+            self.known_hops(),
+            self.airtime_share,
+            flows,
+        ))
     }
 
-    fn round_trip(&self, chain: Option<SaturatedChain>) -> Box<dyn RateCeiling> {
+    fn round_trip(&self, path: Option<RadioPath>) -> Box<dyn RateCeiling> {
         let equation = self.connection().options().equation;
         let window = self.rtt_window.span();
-        Box::new(RateEstimation::new(chain, self.known_hops(), self.current_rtt, equation, window))
+        Box::new(RateEstimation::new(path, self.known_hops(), self.current_rtt, equation, window))
+    }
+
+    /// Is an exchange one of a full A-MPDU, where there are any?
+    fn is_full(&self) -> bool {
+        self.exchange != Some(ExchangeOf::Packet)
     }
 
     fn known_hops(&self) -> Option<u16> {
         self.hops.map(|hops| hops as u16)
     }
 
-    fn saturated_chain(&self, station: &SenderStation) -> SaturatedChain {
+    fn radio_path(&self, station: &SenderStation) -> RadioPath {
+        let (scheme, station) = (self.clone(), *station);
+        let chain = move |rate| scheme.saturated_chain(&station, rate);
+        RadioPath { chain: Box::new(chain), in_use: FirstHopRate::new(station.flow, station.phy.data_rate) }
+    }
+
+    fn saturated_chain(&self, station: &SenderStation, rate: Rate) -> SaturatedChain {
         let options = self.connection().options();
-        let times = |size| {
-            let handshake = station.rts_from.is_some_and(|least| size >= least);
-            ServiceTimes::new(&station.phy, size, handshake, PROPAGATION)
+        let times = |size, full| {
+            let (phy, exchange) = station.exchange(rate, size, full);
+            ServiceTimes::of(&phy, &exchange, PROPAGATION)
         };
         let success = match self.success {
             Success::FixedPoint => SuccessProbability::FixedPoint,
@@ -172,8 +204,8 @@ impl ReTfrc {
         let growing_windows = self.growing_windows;
         SaturatedChain {
             model: ContentionDelay { success, growing_windows, ..ContentionDelay::new(&station.phy) },
-            data: times(options.segment_size + options.header),
-            feedback: times(options.report),
+            data: times(options.segment_size + options.header, self.is_full()),
+            feedback: times(options.report, false),
         }
     }
 }

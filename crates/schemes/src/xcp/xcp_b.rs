@@ -8,7 +8,7 @@ use crate::range::{number_in_range, size_in_range};
 use crate::xcp::router::{Aggregate, Law, Seen, XcpRouter};
 use crate::xcp::{XcpConnection, XcpControl};
 use crate::{Misfit, Parameters, TcpScheme};
-use multihop_core::{Header, Layout, NodeId};
+use multihop_core::{Header, Layout, LinkEvent, NodeId};
 use multihop_link::{EgressQueue, LinkView, RouterPolicy};
 use multihop_transport::{Controller, Echo, TcpOptions};
 use schemars::JsonSchema;
@@ -130,14 +130,17 @@ impl Law for QueueChange {
         Aggregate { change, shuffled_of: seen.input }
     }
 
-    fn on_dropped(&mut self, bytes: u32) {
-        self.dropped += f64::from(bytes);
+    fn on_link(&mut self, event: &LinkEvent) {
+        if let LinkEvent::Dropped(dropped) = event {
+            self.dropped += f64::from(dropped.size);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use multihop_core::{DropCause, Dropped, FlowId, Time};
 
     fn law() -> QueueChange {
         QueueChange {
@@ -180,10 +183,17 @@ mod tests {
     /// 3000 bytes in 100 ms at the target: -0.4 of 30 kB/s.
     #[test]
     fn a_rising_queue_takes_back_and_losses_count_as_rise() {
+        let dropped = Dropped {
+            node: NodeId(0),
+            flow: FlowId(0),
+            size: 1_500,
+            at: Time::ZERO,
+            cause: DropCause::QueueFull,
+        };
+        let lost = LinkEvent::Dropped(dropped);
         let mut law = QueueChange { before: 4_500.0, ..law() };
         assert!((change(&mut law, 7_500.0) + 12_000.0).abs() < 1e-9);
-        law.on_dropped(1_500);
-        law.on_dropped(1_500);
+        (0..2).for_each(|_| law.on_link(&lost));
         assert!((change(&mut law, 7_500.0) + 12_000.0).abs() < 1e-9);
         assert!(change(&mut law, 7_500.0).abs() < 1e-9);
     }

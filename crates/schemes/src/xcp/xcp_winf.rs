@@ -9,8 +9,8 @@ use crate::range::{bytes_per_second, in_range};
 use crate::xcp::router::{Aggregate, Law, Seen, XcpRouter, seconds};
 use crate::xcp::{XcpConnection, XcpControl};
 use crate::{Misfit, Parameters, TcpScheme};
-use multihop_core::{Header, Layout, NodeId};
-use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RouterPolicy};
+use multihop_core::{Header, Layout, LinkEvent, NodeId};
+use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RatesInUse, RouterPolicy};
 use multihop_transport::{Controller, Echo, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -151,7 +151,8 @@ impl TcpScheme for XcpWinf {
     fn policy(&self, node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         let law = WinfLaw {
             estimates: self.winf.at(egress, self.tcp.packet_size(), Reading::Strict),
-            desired: self.tcp.desired.map_or(egress.rate.bps() as f64 / 8.0, bytes_per_second),
+            desired: self.tcp.desired.map(bytes_per_second),
+            rates: RatesInUse::new(egress.rate),
             scheme: self.clone(),
         };
         Some(Box::new(XcpRouter::new(node, law, self.control.constants(0.5))))
@@ -165,8 +166,9 @@ const ALPHA: f64 = 0.2;
 struct WinfLaw {
     scheme: XcpWinf,
     estimates: Estimates,
-    /// What senders want: what the application does, or "the speed of the local interface".
-    desired: f64,
+    /// What the application of senders wants; otherwise it is "the speed of the local interface", at which it sends to the next hop.
+    desired: Option<f64>,
+    rates: RatesInUse,
 }
 
 impl WinfLaw {
@@ -224,7 +226,7 @@ impl Law for WinfLaw {
     }
 
     /// Eq. 15, `(C_desired - throughput) / (throughput T_RTT / M)`, and no more than what is available.
-    fn request(&self, header: &mut XcpHeader, payload: u32, seen: &Seen, view: &LinkView) {
+    fn request(&self, header: &mut XcpHeader, to: NodeId, payload: u32, seen: &Seen, view: &LinkView) {
         if header.delta == 0 {
             return;
         }
@@ -234,7 +236,8 @@ impl Law for WinfLaw {
             Throughput::Printed => self.capacity(view),
         };
         let packets = throughput * seconds(header.rtt) / segment;
-        let missing = (self.desired - throughput) / packets;
+        let desired = self.desired.unwrap_or_else(|| self.rates.of(to).bps() / 8.0);
+        let missing = (desired - throughput) / packets;
         header.delta = missing.min(self.available(seen, view)) as i32;
     }
 
@@ -245,14 +248,18 @@ impl Law for WinfLaw {
             QueueTimer::Printed => seen.persistent.max(1.0 / seen.mean_rtt - seen.waiting / (capacity / 2.0)),
         }
     }
+
+    fn on_link(&mut self, event: &LinkEvent) {
+        self.rates.on_link(event);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::hop;
+    use crate::testing::{hop, sent};
     use crate::xcp::router::testing::{EGRESS, delta, packet, pass};
-    use multihop_core::{Span, Time};
+    use multihop_core::{FlowId, Span, Time};
 
     /// 1 MB/s, of which a tenth is available.
     const VIEW: LinkView = LinkView {
@@ -261,6 +268,7 @@ mod tests {
         capacity_bps: Some(8e6),
         available_bps: Some(0.8e6),
         packet_throughput_bps: None,
+        rate_bps: None,
         service_delay_s: None,
         queue_bytes: 0,
     };
@@ -271,7 +279,8 @@ mod tests {
         WinfLaw {
             scheme: scheme.clone(),
             estimates: scheme.winf.at(&EGRESS, 1532, Reading::Strict),
-            desired: 1.2e6,
+            desired: Some(1.2e6),
+            rates: RatesInUse::new(EGRESS.rate),
         }
     }
 
@@ -358,7 +367,7 @@ mod tests {
             let law = law(&XcpWinf { throughput, ..XcpWinf::default() });
             let view = LinkView { available_bps: Some(available_bps), ..VIEW };
             let mut header = XcpHeader { rtt: 100_000, x: 10_000, delta, reverse: 0 };
-            law.request(&mut header, 1_000, &SEEN, &view);
+            law.request(&mut header, NodeId(1), 1_000, &SEEN, &view);
             header.delta
         };
         assert_eq!(asked(Throughput::Flow, 8e6, i32::MAX), 110_000);
@@ -366,6 +375,21 @@ mod tests {
         assert_eq!(asked(Throughput::Printed, 8e6, i32::MAX), 2_000);
         assert_eq!(asked(Throughput::Flow, 0.8e6, i32::MAX), 100_000);
         assert_eq!(asked(Throughput::Flow, 8e6, 0), 0, "no more is desired");
+    }
+
+    /// The queue is of 8 Mb/s, and what is sent to node 1 leaves at 4 Mb/s: 500 kB/s are wanted where nothing else is said.
+    #[test]
+    fn the_speed_of_the_interface_is_that_to_the_next_hop() {
+        let tested = XcpWinf::default();
+        let mut law = WinfLaw { desired: None, ..law(&tested) };
+        law.on_link(&sent(FlowId(0), 4_000));
+        let view = LinkView { available_bps: Some(800e6), ..VIEW };
+        let asked = |to| {
+            let mut header = XcpHeader { rtt: 100_000, x: 10_000, delta: i32::MAX, reverse: 0 };
+            law.request(&mut header, NodeId(to), 1_000, &SEEN, &view);
+            header.delta
+        };
+        assert_eq!([1, 2].map(asked), [(500_000 - 100_000) / 10, (1_000_000 - 100_000) / 10]);
     }
 
     /// A packet asks at its first node alone, and nobody grants more than what is available.
@@ -395,7 +419,8 @@ mod tests {
         let mut law = WinfLaw {
             scheme: scheme.clone(),
             estimates: scheme.winf.at(&wire, 1532, Reading::Strict),
-            desired: 1e6,
+            desired: Some(1e6),
+            rates: RatesInUse::new(EGRESS.rate),
         };
         assert!(law.estimators(&crate::testing::phy()).is_empty());
         let change = law.aggregate(&SEEN, &LinkView::default()).change;

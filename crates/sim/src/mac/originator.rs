@@ -116,6 +116,7 @@ impl Mac {
             sifs: ctx.timing.sifs,
             propagation: ctx.timing.propagation,
             exchange: ctx.timing.exchange(out.rates, out.data, out.with_rts),
+            access: ctx.timing.mean_access(self.function.category),
             rts_tries: out.rts_tries,
             rts_failures: out.rts_failures,
             data_tries: out.data_tries,

@@ -9,7 +9,7 @@ use multihop_dot11::{
     ACK_BYTES, AccessCategory, BackoffDraw, CTS_BYTES, DataRate, DcfRules, FrameTiming, RTS_BYTES,
     ResponseTimeout,
 };
-use multihop_link::PhyTimes;
+use multihop_link::{AggregateLimits, PhyTimes};
 
 use super::rate_control::{RateChoices, candidates};
 
@@ -233,6 +233,18 @@ impl Timing {
     pub fn rts_from(&self) -> Option<u32> {
         let least = self.rts_threshold? + u32::from(!self.rules.rts_at_threshold);
         Some(least.saturating_sub(self.data_bytes(0)))
+    }
+
+    /// What A-MPDUs of data at the nominal rate may be; none where MPDUs are sent alone.
+    pub fn aggregate_limits(&self) -> Option<AggregateLimits> {
+        let limits = self.aggregation.filter(|_| !self.nominal.single_mpdu)?;
+        Some(AggregateLimits {
+            mpdus: limits.mpdus.min(limits.window),
+            bytes: limits.a_mpdu,
+            max_duration: limits.max_duration,
+            rts: limits.rts,
+            block_ack: self.nominal.block_ack,
+        })
     }
 
     /// Airtime of a successful exchange, from the first to the last bit.

@@ -107,7 +107,8 @@ pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (V
     let routes = flows.map(|(index, flow)| {
         let id = FlowId(index as u32);
         let scheme = &config.schemes[flow.scheme].scheme;
-        let station = SenderStation { flow: id, phy, rts_from: timing.rts_from() };
+        let aggregates = timing.aggregate_limits();
+        let station = SenderStation { flow: id, phy, rts_from: timing.rts_from(), aggregates };
         let mut add = |port: Port| {
             let (at, peer) = match port {
                 Port::Sender => (flow.source, flow.destination),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import textwrap
 from collections.abc import Sequence
@@ -115,6 +116,11 @@ def whole_chart(plot: Plot) -> Chart:
     return chart
 
 
+def has_bars(plot: Plot) -> bool:
+    """Whether heights are drawn as bars. On a logarithmic axis, where bars begin nowhere, they are points."""
+    return plot.shape == "bars" and not plot.chart.log_y
+
+
 def shows_legend(plot: Plot) -> bool:
     """Whether there is anything to distinguish."""
     return len(plot.names) > 1 or plot.has_printed or plot.has_possible
@@ -129,11 +135,12 @@ def _legend(plot: Plot) -> list[tuple[Any, str]]:
     entries: list[tuple[Any, str]] = []
     for number, name in enumerate(plot.names):
         how = look(number)
-        if plot.shape == "bars":
+        if has_bars(plot):
             entries.append((Patch(color=how.colour, alpha=how.fade), name or plot.y_label))
         else:
-            marker = how.marker if plot.shape == "lines" else None
-            entries.append((Line2D([], [], color=how.colour, linestyle=how.dash, marker=marker), name or plot.y_label))
+            marker = how.marker if plot.shape != "bands" else None
+            dash = how.dash if plot.shape != "bars" else "none"
+            entries.append((Line2D([], [], color=how.colour, linestyle=dash, marker=marker), name or plot.y_label))
     if plot.has_printed:
         diamond = Line2D([], [], linestyle="none", marker="D", markerfacecolor="none", color=INK)
         entries.append((diamond, EXTRAS["printed"]))
@@ -151,7 +158,7 @@ def _draw(chart: Chart, axis: Any, plot: Plot, panel: Panel, width: float, *, is
         if is_log:
             _make_log(axis, direction)
     for series in panel.series:
-        if plot.shape == "bars":
+        if has_bars(plot):
             _bars(chart, axis, plot, panel, series)
         elif plot.shape == "bands" or len(series.marks) > _MOST_MARKERS:
             _band(chart, axis, plot, panel, series)
@@ -169,12 +176,13 @@ def _draw(chart: Chart, axis: Any, plot: Plot, panel: Panel, width: float, *, is
 
 
 def _line(chart: Chart, axis: Any, plot: Plot, panel: Panel, series: Series) -> None:  # noqa: ANN401 - an Axes
-    """Points with whiskers, joined."""
+    """Points with whiskers, joined unless their places are names."""
     how, tokens = look(series.number), (str(series.number),)
     xs = [mark.x + _shift(plot, panel, series) for mark in series.marks]
     ys = [np.nan if mark.y is None else mark.y.mean for mark in series.marks]
-    (line,) = axis.plot(xs, ys, color=how.colour, linestyle=how.dash, linewidth=1.6)
-    chart.part(line, series=tokens)
+    if plot.shape != "bars":
+        (line,) = axis.plot(xs, ys, color=how.colour, linestyle=how.dash, linewidth=1.6)
+        chart.part(line, series=tokens)
     for x, mark in zip(xs, series.marks, strict=True):
         if mark.y is None or not np.isfinite(x):
             continue
@@ -248,7 +256,9 @@ def _printed(chart: Chart, axis: Any, plot: Plot, panel: Panel) -> None:  # noqa
     for (label, value), places in owners.items():
         is_own = len(places) == 1
         series = places[0][1]
-        colour = look(series.number).colour if is_own and len(panel.series) > 1 else INK
+        # On a bar of its colour it would not be seen.
+        in_colour = is_own and len(panel.series) > 1 and not has_bars(plot)
+        colour = look(series.number).colour if in_colour else INK
         tokens = (str(series.number), "printed") if is_own else ("printed",)
         x = sum(place for place, _ in places) / len(places)
         (diamond,) = axis.plot(
@@ -347,7 +357,8 @@ def _ticks(axis: Any, plot: Plot, width: float) -> None:  # noqa: ANN401 - an Ax
 def _tick_names(names: Sequence[str], width: float) -> tuple[list[str], dict[str, Any]]:
     """Names as they fit below a panel: beside each other, in several lines, or tilted and cut."""
     room = width * _LETTERS_PER_INCH
-    if sum(len(name) + 2 for name in names) <= room:
+    apart = room / len(names)
+    if all((len(one) + len(other)) / 2 + 2 <= apart for one, other in itertools.pairwise([*names, ""])):
         return list(names), {}
     each = int(room / len(names)) - 2
     if each >= 8 and all(len(word) <= each for name in names for word in name.split()):

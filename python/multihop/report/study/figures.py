@@ -110,11 +110,11 @@ def _entry(series: str, swatch: str, name: str) -> str:
 
 
 def _swatch(plot: Plot, how: Look) -> str:
-    if plot.shape == "bars":
+    if drawing.has_bars(plot):
         return _picture(f'<rect x="7" width="12" height="12" rx="2" fill="{how.colour}" opacity="{how.fade}"/>')
     dash = {"-": "", "--": ' stroke-dasharray="6 3"', ":": ' stroke-dasharray="2 2"'}[how.dash]
-    line = f'<path d="M1 6H25" stroke="{how.colour}" stroke-width="2"{dash}/>'
-    if plot.shape == "lines":
+    line = f'<path d="M1 6H25" stroke="{how.colour}" stroke-width="2"{dash}/>' if plot.shape != "bars" else ""
+    if plot.shape != "bands":
         line += f'<g transform="translate(7)" fill="{how.colour}">{_SHAPES[how.marker]}</g>'
     return _picture(line)
 

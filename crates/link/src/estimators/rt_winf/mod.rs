@@ -8,7 +8,7 @@ mod probe;
 pub use node_capacity::capacity_bps;
 pub use probe::{RtWinfProbe, RtWinfProbeOptions};
 
-use crate::{Elapsed, Estimator, LinkView, PhyTimes};
+use crate::{Elapsed, Estimator, LinkView, PhyTimes, RateInUse};
 use medium::InUse;
 use multihop_core::{
     Attempt, DecodedFrame, Exchange, Fate, FrameKind, Interval, LinkEvent, NodeId, Rate, Report, Span, Time,
@@ -100,12 +100,14 @@ impl Default for RtWinfOptions {
 /// sender and receiver, needs a field in the ACK that 802.11 does not have, and is an option; what a node reports is its own view,
 /// without what others reported to it.
 ///
-/// Before the first sample the capacity is the nominal data rate, and with [`WinfReading::Whole`] that of Eq. 14. An onlooker that cannot decode the DATA takes its size from
-/// the NAV. A NAV that stations drop because nothing followed its RTS does not count from then on.
+/// Before the first sample the capacity is the bit rate at which the node sends DATA, and with [`WinfReading::Whole`] that of Eq. 14. An
+/// onlooker that cannot decode the DATA takes its size from the NAV, at the nominal rate. A NAV that stations drop because nothing followed
+/// its RTS does not count from then on.
 #[derive(Clone, Debug)]
 pub struct RtWinf {
     options: RtWinfOptions,
     phy: PhyTimes,
+    rate: RateInUse,
     in_use: InUse,
     /// What [`WinfReading::Whole`] counts of an exchange besides DATA.
     besides: Span,
@@ -137,6 +139,7 @@ impl RtWinf {
         RtWinf {
             options,
             phy,
+            rate: RateInUse::new(phy.data_rate),
             in_use: InUse::new(options.reading, options.elapsed, &phy),
             besides: if whole { phy.besides_data(true) } else { Span::ZERO },
             peers: Peers::new(options.elapsed),
@@ -152,8 +155,8 @@ impl RtWinf {
     pub fn capacity_bps(&self) -> f64 {
         let size = self.options.reference_size.unwrap_or(FULL_SIZE);
         self.capacity.get().unwrap_or_else(|| match self.options.reading {
-            WinfReading::Whole => self.phy.upper_bound_bps(size, true),
-            _ => self.phy.data_rate.bps() as f64,
+            WinfReading::Whole => self.phy.at(self.rate.rate()).upper_bound_bps(size, true),
+            _ => self.rate.bps(),
         })
     }
 
@@ -295,6 +298,7 @@ impl RtWinf {
 impl Estimator for RtWinf {
     fn on_link(&mut self, event: &LinkEvent) {
         self.in_use.on_link(event);
+        self.rate.on_link(event);
         match event {
             LinkEvent::Decoded(heard) => self.on_decoded(heard),
             LinkEvent::Attempt(attempt) => self.on_attempt(attempt),

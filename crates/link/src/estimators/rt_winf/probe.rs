@@ -4,7 +4,7 @@ use super::FULL_SIZE;
 use super::medium::InUse;
 use super::node_capacity::{NodeCapacity, capacity_bps};
 use super::peers::Peers;
-use crate::{Elapsed, Estimator, LinkView, PhyTimes, WinfReading};
+use crate::{Elapsed, Estimator, LinkView, PhyTimes, RateInUse, WinfReading};
 use multihop_core::{
     Attempt, DecodedFrame, Exchange, Fate, FrameKind, Interval, LinkEvent, Rate, Report, Span, Time,
 };
@@ -50,11 +50,12 @@ impl Default for RtWinfProbeOptions {
 /// With [`WinfReading::Whole`], `T_Transfer` has DIFS and the mean back-off before it, and the sum is of all that the medium is
 /// sensed busy or reserved for, with as much before each access.
 ///
-/// Before the first sample the capacity is the nominal data rate, and with [`WinfReading::Whole`] that of Eq. 14.
+/// Before the first sample the capacity is the bit rate at which the node sends DATA, and with [`WinfReading::Whole`] that of Eq. 14.
 #[derive(Clone, Debug)]
 pub struct RtWinfProbe {
     options: RtWinfProbeOptions,
     phy: PhyTimes,
+    rate: RateInUse,
     in_use: InUse,
     /// What [`WinfReading::Whole`] counts of an exchange besides `T_Transfer`.
     besides: Span,
@@ -73,6 +74,7 @@ impl RtWinfProbe {
         RtWinfProbe {
             options,
             phy,
+            rate: RateInUse::new(phy.data_rate),
             in_use: InUse::new(options.reading, options.elapsed, &phy),
             besides: if whole { phy.difs + phy.backoff } else { Span::ZERO },
             peers: Peers::new(options.elapsed),
@@ -86,8 +88,8 @@ impl RtWinfProbe {
     pub fn capacity_bps(&self) -> f64 {
         let size = self.options.reference_size.unwrap_or(FULL_SIZE);
         self.capacity.get().unwrap_or_else(|| match self.options.reading {
-            WinfReading::Whole => self.phy.upper_bound_bps(size, false),
-            _ => self.phy.data_rate.bps() as f64,
+            WinfReading::Whole => self.phy.at(self.rate.rate()).upper_bound_bps(size, false),
+            _ => self.rate.bps(),
         })
     }
 
@@ -150,6 +152,7 @@ impl RtWinfProbe {
 impl Estimator for RtWinfProbe {
     fn on_link(&mut self, event: &LinkEvent) {
         self.in_use.on_link(event);
+        self.rate.on_link(event);
         match event {
             LinkEvent::Decoded(heard) => self.on_decoded(heard),
             LinkEvent::Attempt(attempt) => self.on_attempt(attempt),

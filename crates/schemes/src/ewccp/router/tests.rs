@@ -19,6 +19,7 @@ fn constants() -> Constants {
         header: 28,
         entry: 6,
         capacity: Capacity::Constant(0.5e6),
+        rate: Rate::from_kbps(54_000),
     }
 }
 
@@ -302,7 +303,12 @@ fn broadcasts_have_their_times() {
 /// Where nothing is constant, the capacity is what was heard and delivered, but at least so much.
 #[test]
 fn a_measured_capacity_is_what_was_carried() {
-    let measured = Constants { capacity: Capacity::Measured { least: 100e3 }, ..constants() };
+    // A tenth of 8 Mb/s.
+    let measured = Constants {
+        capacity: Capacity::Measured { least: 0.1 },
+        rate: Rate::from_kbps(8_000),
+        ..constants()
+    };
     let mut router = EwccpRouter::new(NodeId(0), measured, 1);
     router.catch_up(ms(0));
     assert!((router.negative(5_000.0, 500, 1_000) - 250.0).abs() < 1e-9, "a fifth of the constant");
@@ -322,6 +328,17 @@ fn a_measured_capacity_is_what_was_carried() {
     assert!((router.negative(5_000.0, 500, 1_000) - 50.0).abs() < 1e-9, "50 packets in 100 ms: 0.5 MB/s");
     router.catch_up(ms(300));
     assert!((router.negative(5_000.0, 500, 1_000) - 250.0).abs() < 1e-9, "silence");
+}
+
+/// `psi C`, with the bit rate of what is sent: a fifth of 8 Mb/s, and then of 40 Mb/s.
+#[test]
+fn a_share_is_one_of_the_rate_in_use() {
+    let share = Constants { capacity: Capacity::Share(0.2), rate: Rate::from_kbps(8_000), ..constants() };
+    let mut router = EwccpRouter::new(NodeId(0), share, 1);
+    router.catch_up(ms(0));
+    assert!((router.negative(5_000.0, 500, 1_000) - 125.0).abs() < 1e-9);
+    router.on_link(&testing::sent(FlowId(0), 40_000));
+    assert!((router.negative(5_000.0, 500, 1_000) - 25.0).abs() < 1e-9);
 }
 
 // ---- faults ----

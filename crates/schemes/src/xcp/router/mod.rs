@@ -53,14 +53,14 @@ pub(crate) trait Law: Send {
     fn most(&self, _seen: &Seen, _view: &LinkView) -> f64 {
         f64::INFINITY
     }
-    /// The packet begins its way here: what the sender asks for may be changed by what its own node knows.
-    fn request(&self, _header: &mut XcpHeader, _payload: u32, _seen: &Seen, _view: &LinkView) {}
+    /// The packet begins its way here, with the hop to `to`: what the sender asks for may be changed by what its own node knows.
+    fn request(&self, _header: &mut XcpHeader, _to: NodeId, _payload: u32, _seen: &Seen, _view: &LinkView) {}
     /// How long to watch the queue for its least length, in seconds.
     fn queue_interval(&self, seen: &Seen, view: &LinkView) -> f64 {
         (seen.mean_rtt - seen.waiting / self.capacity(view)) / 2.0
     }
-    /// A packet was lost at this node.
-    fn on_dropped(&mut self, _bytes: u32) {}
+    /// Something happened at the node's MAC.
+    fn on_link(&mut self, _event: &LinkEvent) {}
 }
 
 /// Constants of a router.
@@ -270,7 +270,7 @@ impl<L: Law> RouterPolicy for XcpRouter<L> {
             && header.rtt > 0
         {
             if packet.hops == 0 {
-                self.law.request(&mut header, packet.segment.payload, &self.seen, view);
+                self.law.request(&mut header, hop.peer, packet.segment.payload, &self.seen, view);
                 packet.segment.feedback = HeaderBytes::of(&header);
             }
             let weight = self.law.weight(&header, packet.size, view);
@@ -303,9 +303,7 @@ impl<L: Law> RouterPolicy for XcpRouter<L> {
     }
 
     fn on_link(&mut self, event: &LinkEvent) {
-        if let LinkEvent::Dropped(dropped) = event {
-            self.law.on_dropped(dropped.size);
-        }
+        self.law.on_link(event);
     }
 }
 

@@ -24,6 +24,7 @@ const EMPTY: LinkView = LinkView {
     capacity_bps: None,
     available_bps: None,
     packet_throughput_bps: None,
+    rate_bps: None,
     service_delay_s: None,
     queue_bytes: 0,
 };

@@ -92,6 +92,7 @@ impl Mac {
         let link = ctx.timing.on(out.rates);
         let (response, timeout) = out.response(link);
         let exchange = ctx.timing.exchange_with(out.rates, out.data, response, out.with_rts);
+        let access = ctx.timing.mean_access(self.function.category);
         let after = ctx.timing.sifs + response;
         let duration =
             ctx.timing.rules.duration_field.apply(after) + self.following(ctx, &out, out.data + after);
@@ -112,6 +113,7 @@ impl Mac {
                 sifs: ctx.timing.sifs,
                 propagation: ctx.timing.propagation,
                 exchange,
+                access,
                 rts_tries: out.rts_tries,
                 rts_failures: out.rts_failures,
                 data_tries: held.tries,

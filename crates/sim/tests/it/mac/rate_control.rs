@@ -4,8 +4,12 @@ use crate::common::{check_conservation, network, saturate, total_goodput};
 use multihop_core::{Rate, Span};
 use multihop_dot11::{DataRate, DcfRules, Mcs, Phy, Preamble, Standard};
 use multihop_link::Algorithm;
-use multihop_sim::config::{AggregationConfig, Config, MediumModel, PathLoss, RateControlConfig};
+use multihop_schemes::find;
+use multihop_sim::config::{
+    AggregationConfig, Config, MediumModel, PathLoss, RateControlConfig, SchemeConfig,
+};
 use multihop_sim::run;
+use serde_json::json;
 
 /// Two stations this far apart, where power falls with the third power of the distance; the first saturates the second.
 fn link(standard: Standard, distance: f64) -> Config {
@@ -100,6 +104,33 @@ fn loss_that_no_rate_avoids_slows_no_station_down() {
     let most = fixed(&config, DataRate::Mcs(Mcs { streams: 2, scheme: 7 }));
     let minstrel = controlled(&config, lowest, Algorithm::MinstrelHt);
     assert!(minstrel > 0.85 * most, "{minstrel:.0} of {most:.0}");
+}
+
+/// What schemes reckon with is the rate that frames are sent at, and not the lowest one, from which rate control set out.
+#[test]
+fn schemes_learn_the_rate_in_use() {
+    let mcs = |scheme| DataRate::Mcs(Mcs { streams: 1, scheme });
+    for (scheme, parameters) in [
+        ("xcp-winf", json!({})),
+        ("xcp-winf", json!({ "reading": "whole" })),
+        ("re-tfrc", json!({})),
+        ("re-tfrc", json!({ "ceiling": "round-trip" })),
+        ("xcp", json!({ "capacity": "phy-rate" })),
+        ("bmcc", json!({ "capacity": "phy-rate" })),
+        ("ewccp", json!({})),
+    ] {
+        let mut config = Config { duration: Span::from_ms(6_000), ..aggregating(5.0) };
+        let built = find(scheme).unwrap().build(&parameters).unwrap();
+        config.schemes = vec![SchemeConfig { name: scheme.into(), scheme: built }];
+        let at_seven = fixed(&config, mcs(7));
+        let rate_control = Some(RateControlConfig { algorithm: Algorithm::Ideal, streams: 1, tries: None });
+        let found = total_goodput(&run(&Config { data_rate: mcs(0), rate_control, ..config.clone() }));
+        assert!(found > 0.9 * at_seven, "{scheme} {parameters}: {found:.0} of {at_seven:.0}");
+        // The other way round: stations of their own rate, slower than that of the network.
+        config.nodes.iter_mut().for_each(|node| node.data_rate = Some(mcs(0)));
+        let slow = total_goodput(&run(&Config { data_rate: mcs(7), ..config }));
+        assert!(slow > 3e6 && slow < 6.5e6, "{scheme} {parameters}: {slow:.0} of 6.5 Mb/s");
+    }
 }
 
 /// A hidden sender, whose collisions look like a bad link: everything is still accounted for, and something arrives.

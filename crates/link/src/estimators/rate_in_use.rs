@@ -1,0 +1,194 @@
+//! The bit rate of DATA that a node really sends at.
+
+use crate::{Estimator, LinkView};
+use multihop_core::{Exchange, FlowId, LinkEvent, NodeId, Rate, Time};
+
+/// The bit rate at which a node sends DATA to its neighbours, or to one of them: bytes by the time that they take, both smoothed over
+/// exchanges. That is the rate at which what waits drains where slow and fast neighbours take turns.
+///
+/// An exchange has an eighth of the weight, so that a rate that rate control tries now and then is not taken for the one in use. Before
+/// the first one it is the nominal data rate.
+#[derive(Clone, Copy, Debug)]
+pub struct RateInUse {
+    nominal: f64,
+    /// Bytes of an exchange.
+    bytes: f64,
+    /// Time of them, in units of that of a byte at the nominal rate: while nothing else is used, the rate is the nominal one to the bit.
+    time: f64,
+}
+
+/// Weight of an exchange.
+const GAIN: f64 = 1.0 / 8.0;
+
+impl RateInUse {
+    /// Of a node that has sent nothing yet.
+    pub fn new(nominal: Rate) -> RateInUse {
+        RateInUse { nominal: nominal.bps() as f64, bytes: 0.0, time: 0.0 }
+    }
+
+    /// The node was done with this exchange.
+    pub fn done(&mut self, exchange: &Exchange) {
+        let bytes = f64::from(exchange.size);
+        let time = bytes * (self.nominal / exchange.rate.bps() as f64);
+        let gain = if self.bytes == 0.0 { 1.0 } else { GAIN };
+        self.bytes += gain * (bytes - self.bytes);
+        self.time += gain * (time - self.time);
+    }
+
+    /// In bits per second.
+    pub fn bps(&self) -> f64 {
+        if self.bytes == 0.0 { self.nominal } else { self.nominal * (self.bytes / self.time) }
+    }
+
+    /// To the nearest bit per second.
+    pub fn rate(&self) -> Rate {
+        Rate::from_bps(self.bps().round() as u64)
+    }
+}
+
+/// The same for each neighbour.
+#[derive(Clone, Debug)]
+pub struct RatesInUse {
+    nominal: RateInUse,
+    /// Those that something was sent to: as few as a node has neighbours.
+    known: Vec<(NodeId, RateInUse)>,
+}
+
+impl RatesInUse {
+    /// Of a node that has sent nothing yet.
+    pub fn new(nominal: Rate) -> RatesInUse {
+        RatesInUse { nominal: RateInUse::new(nominal), known: Vec::new() }
+    }
+
+    /// Something happened at the node's MAC.
+    pub fn on_link(&mut self, event: &LinkEvent) {
+        let LinkEvent::Exchange(exchange) = event else { return };
+        let mut known = self.known.iter_mut();
+        if let Some((_, rate)) = known.find(|(peer, _)| *peer == exchange.peer) {
+            rate.done(exchange);
+        } else {
+            let mut rate = self.nominal;
+            rate.done(exchange);
+            self.known.push((exchange.peer, rate));
+        }
+    }
+
+    /// That of DATA to this neighbour.
+    pub fn of(&self, peer: NodeId) -> RateInUse {
+        self.known.iter().find(|(known, _)| *known == peer).map_or(self.nominal, |(_, rate)| *rate)
+    }
+}
+
+/// The same of the next hop of a flow that begins at the node.
+#[derive(Clone, Debug)]
+pub struct FirstHopRate {
+    flow: FlowId,
+    next_hop: Option<NodeId>,
+    rates: RatesInUse,
+}
+
+impl FirstHopRate {
+    /// Of a flow that has sent nothing yet.
+    pub fn new(flow: FlowId, nominal: Rate) -> FirstHopRate {
+        FirstHopRate { flow, next_hop: None, rates: RatesInUse::new(nominal) }
+    }
+
+    /// Something happened at the node's MAC.
+    pub fn on_link(&mut self, event: &LinkEvent) {
+        if let LinkEvent::Mpdu(exchange) | LinkEvent::Exchange(exchange) = event
+            && exchange.flow == self.flow
+        {
+            self.next_hop = Some(exchange.peer);
+        }
+        self.rates.on_link(event);
+    }
+
+    /// The present one.
+    pub fn rate(&self) -> Rate {
+        self.next_hop.map_or(self.rates.nominal, |peer| self.rates.of(peer)).rate()
+    }
+}
+
+impl Estimator for RateInUse {
+    fn on_link(&mut self, event: &LinkEvent) {
+        if let LinkEvent::Exchange(exchange) = event
+            && exchange.peer != NodeId::BROADCAST
+        {
+            self.done(exchange);
+        }
+    }
+
+    fn write(&self, _now: Time, view: &mut LinkView) {
+        view.rate_bps = Some(self.bps());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::exchange;
+    use multihop_core::Fate;
+
+    fn sends(estimator: &mut RateInUse, kbps: u64, peer: NodeId) {
+        let sent = exchange(1_000, 0, 500, Fate::Acknowledged);
+        estimator.on_link(&LinkEvent::Exchange(Exchange { rate: Rate::from_kbps(kbps), peer, ..sent }));
+    }
+
+    fn rate(estimator: &RateInUse) -> f64 {
+        let mut view = LinkView::default();
+        estimator.write(Time::ZERO, &mut view);
+        view.rate_bps.unwrap()
+    }
+
+    #[test]
+    fn it_is_the_nominal_rate_until_a_packet_was_sent_at_another() {
+        let mut estimator = RateInUse::new(Rate::from_kbps(6_500));
+        assert_eq!(rate(&estimator), 6.5e6);
+        sends(&mut estimator, 1_000, NodeId::BROADCAST);
+        (0..1_000).for_each(|_| sends(&mut estimator, 6_500, NodeId(1)));
+        assert_eq!(rate(&estimator), 6.5e6, "to the bit, and a broadcast does not count");
+        let mut estimator = RateInUse::new(Rate::from_kbps(6_500));
+        sends(&mut estimator, 65_000, NodeId(1));
+        assert!((rate(&estimator) - 65e6).abs() < 1e-3, "the first exchange counts in full");
+        assert_eq!(estimator.rate(), Rate::from_kbps(65_000));
+    }
+
+    #[test]
+    fn each_neighbour_has_its_own() {
+        let mut rates = RatesInUse::new(Rate::from_kbps(11_000));
+        let sent = exchange(1_000, 0, 500, Fate::Acknowledged);
+        for (peer, kbps) in [(1, 2_000), (2, 5_500), (1, 2_000)] {
+            let (peer, rate) = (NodeId(peer), Rate::from_kbps(kbps));
+            rates.on_link(&LinkEvent::Exchange(Exchange { peer, rate, ..sent }));
+        }
+        assert_eq!(
+            [1, 2, 3].map(|peer| rates.of(NodeId(peer)).rate().bps()),
+            [2_000_000, 5_500_000, 11_000_000]
+        );
+    }
+
+    /// Packets of others go elsewhere, at another rate.
+    #[test]
+    fn a_flow_has_the_rate_to_its_next_hop() {
+        let mut first = FirstHopRate::new(FlowId(7), Rate::from_kbps(11_000));
+        let sent = exchange(1_000, 0, 500, Fate::Acknowledged);
+        for (flow, peer, kbps) in [(1, 1, 2_000), (7, 2, 5_500), (1, 1, 2_000), (1, 2, 5_500)] {
+            assert!(flow == 7 || first.next_hop.is_some() || first.rate() == Rate::from_kbps(11_000));
+            let (flow, peer, rate) = (FlowId(flow), NodeId(peer), Rate::from_kbps(kbps));
+            first.on_link(&LinkEvent::Exchange(Exchange { flow, peer, rate, ..sent }));
+        }
+        assert_eq!(first.rate(), Rate::from_kbps(5_500));
+    }
+
+    /// As many packets at 6.5 as at 65 Mb/s drain at 11.8 Mb/s, and not at 35.75.
+    #[test]
+    fn slow_packets_take_their_time() {
+        let mut estimator = RateInUse::new(Rate::from_kbps(65_000));
+        (0..200).for_each(|n| sends(&mut estimator, if n % 2 == 0 { 6_500 } else { 65_000 }, NodeId(1)));
+        assert!(
+            (rate(&estimator) / (2.0 / (1.0 / 6.5e6 + 1.0 / 65e6)) - 1.0).abs() < 0.06,
+            "{}",
+            rate(&estimator)
+        );
+    }
+}
