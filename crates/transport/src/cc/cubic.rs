@@ -116,7 +116,7 @@ impl Cubic {
     fn leave(&mut self, in_flight: u64, beta: f64) -> f64 {
         self.cwnd_prior = self.cwnd();
         self.stage = None;
-        let left = self.reno.before_reduction(in_flight).min(self.reno.window) * beta;
+        let left = self.reno.before_reduction(in_flight) * beta;
         self.reno.threshold = left.max(2.0 * self.reno.segment);
         left
     }
