@@ -8,6 +8,7 @@
 //! | `udp` | [`Udp`]: no congestion control |
 //! | `tcp` | [`TcpNewReno`], [`TcpSack`]: AIMD, with two kinds of loss recovery; [`TcpCubic`], [`TcpVegas`], [`TcpWestwood`]; [`TcpBbr`]: a window and a pace from a model of the path; [`TcpAp`]: from round-trip times and hops |
 //! | `tfrc` | [`Tfrc`]: datagrams at the rate of TCP's throughput equation; [`TfrcCapped`]: below a constant rate; [`ReTfrc`]: below the rate that saturates the MAC of a chain |
+//! | `quick_and_plenty` | [`QuickAndPlenty`]: datagrams at the rate that keeps aggregates at a length |
 //! | `marking` | [`Recn`], [`EcnRts`], [`EcnFsd`], [`EcnBusy`]: ECN marks from a metric of the MAC |
 //! | `red` | [`Lred`], [`Nred`]: early drops at random, by retransmissions of the MAC or the use of a neighbourhood's medium |
 //! | `xcp` | [`Xcp`]: routers signal by how much to change a window; [`XcpB`]: without a known capacity; [`XcpWinf`]: with rt-Winf's |
@@ -37,6 +38,7 @@ mod capacity;
 mod ewccp;
 mod load;
 mod maxnet;
+mod quick_and_plenty;
 mod rcp;
 mod red;
 mod registry;
@@ -56,6 +58,7 @@ pub use load::{Bmcc, Vcp};
 pub use marking::{Busyness, EcnBusy, EcnFsd, EcnRts, FrameEfficiency, Recn, RtsFailures, ServiceDelay};
 pub use maxnet::MaxNet;
 pub use misfit::Misfit;
+pub use quick_and_plenty::QuickAndPlenty;
 pub use rcp::{Input, Offer, Pacing, Rcp, RcpConnection, RcpControl, RcpWinf, Refresh, WindowLimit};
 pub use red::{Lred, Nred};
 pub use registry::{Parameters, REGISTRY, SchemeEntry, find, find_among};

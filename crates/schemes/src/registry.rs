@@ -4,8 +4,9 @@ use crate::Scheme;
 use crate::keys::Rules;
 use crate::misfit::{Found, Kind, Misfit, Wanted};
 use crate::{
-    Abc, Bmcc, EcnBusy, EcnFsd, EcnRts, Ewccp, Lred, MaxNet, Nred, Rcp, RcpWinf, ReTfrc, Recn, TcpAp, TcpBbr,
-    TcpCubic, TcpNewReno, TcpSack, TcpVegas, TcpWestwood, Tfrc, TfrcCapped, Udp, Vcp, Xcp, XcpB, XcpWinf,
+    Abc, Bmcc, EcnBusy, EcnFsd, EcnRts, Ewccp, Lred, MaxNet, Nred, QuickAndPlenty, Rcp, RcpWinf, ReTfrc,
+    Recn, TcpAp, TcpBbr, TcpCubic, TcpNewReno, TcpSack, TcpVegas, TcpWestwood, Tfrc, TfrcCapped, Udp, Vcp,
+    Xcp, XcpB, XcpWinf,
 };
 use multihop_core::{Layout, instead_of};
 use schemars::JsonSchema;
@@ -27,6 +28,7 @@ pub const REGISTRY: &[SchemeEntry] = &[
     SchemeEntry::of::<Tfrc>(),
     SchemeEntry::of::<TfrcCapped>(),
     SchemeEntry::of::<ReTfrc>(),
+    SchemeEntry::of::<QuickAndPlenty>(),
     SchemeEntry::of::<Recn>(),
     SchemeEntry::of::<EcnRts>(),
     SchemeEntry::of::<EcnFsd>(),

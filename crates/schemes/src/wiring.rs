@@ -6,6 +6,7 @@ use crate::ewccp::header::EwccpHeader;
 use crate::load::header::{LoadHeader, MarkHeader};
 use crate::maxnet::MaxNet;
 use crate::maxnet::header::PriceHeader;
+use crate::quick_and_plenty::header::{PlentyData, PlentyReport};
 use crate::rcp::Rcp;
 use crate::rcp::header::RcpHeader;
 use crate::tcp::TcpParameters;
@@ -139,6 +140,8 @@ proptest! {
             round_trip::<BrakeCounts>(&bytes, len),
             round_trip::<TfrcDataHeader>(&bytes, len),
             round_trip::<TfrcReportHeader>(&bytes, len),
+            round_trip::<PlentyData>(&bytes, len),
+            round_trip::<PlentyReport>(&bytes, len),
         ];
         for layout in REGISTRY.iter().flat_map(|entry| entry.headers) {
             prop_assert!(tried.contains(layout), "{} is not tried", layout.name);

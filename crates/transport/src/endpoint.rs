@@ -64,6 +64,15 @@ pub trait Endpoint: Send {
     fn on_given_up(&mut self, _now: Time, _segment: &Segment) -> bool {
         false
     }
+    /// Does it want to know when what it sent has left its node?
+    fn follows_departures(&self) -> bool {
+        false
+    }
+    /// A packet with this segment, which this end had sent, is not in its node any more: the next hop has it, or it was lost before.
+    /// Returns whether something changed, so that the end is to be drained.
+    fn on_departed(&mut self, _now: Time, _segment: &Segment) -> bool {
+        false
+    }
     /// The deadline of `poll_timeout` has come.
     fn on_timeout(&mut self, now: Time);
     /// The next segment to put on the network, if any may go now.

@@ -24,9 +24,10 @@ pub use cc::{
     WestwoodOptions,
 };
 pub use endpoint::{Delivered, Endpoint, Progress};
+pub use messages::Messages;
 pub use tcp::{
-    CongestionHeader, Echo, ExitWindow, Recovery, Rto, RtoOptions, SackedAtTimeout, TcpOptions, TcpReceiver,
-    TcpSender,
+    CongestionHeader, Echo, ExitWindow, Recovery, Rto, RtoOptions, SackedAtTimeout, SmallQueues, TcpOptions,
+    TcpReceiver, TcpSender,
 };
 pub use tfrc::{
     Averaging, Equation, EquationTimeout, FirstInterval, NoFeedback, Path, RateCeiling, RateChange, Release,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 /// Messages that wait, each to be split into datagrams on its own.
 #[derive(Clone, Debug)]
-pub(crate) struct Messages {
+pub struct Messages {
     /// The most payload bytes of a datagram.
     segment_size: u64,
     /// Messages, or runs of full datagrams.
@@ -15,12 +15,12 @@ pub(crate) struct Messages {
 
 impl Messages {
     /// None yet; datagrams take up to so many payload bytes.
-    pub(crate) fn new(segment_size: u32) -> Messages {
+    pub fn new(segment_size: u32) -> Messages {
         Messages { segment_size: u64::from(segment_size), waiting: VecDeque::new(), backlog: 0, taken: 0 }
     }
 
     /// A message of so many bytes. One of none is no message.
-    pub(crate) fn push(&mut self, bytes: u64) {
+    pub fn push(&mut self, bytes: u64) {
         if bytes == 0 {
             return;
         }
@@ -33,7 +33,7 @@ impl Messages {
     }
 
     /// Takes the next datagram: how many bytes were taken before it, and its own.
-    pub(crate) fn take(&mut self) -> Option<(u64, u32)> {
+    pub fn take(&mut self) -> Option<(u64, u32)> {
         let message = self.waiting.front_mut()?;
         let payload = (*message).min(self.segment_size);
         *message -= payload;
@@ -47,18 +47,18 @@ impl Messages {
     }
 
     /// Takes back what waits.
-    pub(crate) fn withdraw(&mut self) {
+    pub fn withdraw(&mut self) {
         self.waiting.clear();
         self.backlog = 0;
     }
 
     /// Bytes that wait.
-    pub(crate) fn backlog(&self) -> u64 {
+    pub fn backlog(&self) -> u64 {
         self.backlog
     }
 
     /// Bytes that were taken.
-    pub(crate) fn taken(&self) -> u64 {
+    pub fn taken(&self) -> u64 {
         self.taken
     }
 }

@@ -138,6 +138,15 @@ const LOCAL_REPAIRS: u32 = 10;
 const LEAST_MEASURED: f64 = 0.1;
 
 impl Ewccp {
+    /// Its own defaults.
+    fn connection(&self) -> TcpParameters {
+        TcpParameters {
+            delayed_ack: self.tcp.delayed_ack.or(Some(Duration(0.0))),
+            local_repairs: self.tcp.local_repairs.or(Some(LOCAL_REPAIRS)),
+            ..self.tcp.clone()
+        }
+    }
+
     fn constants(&self, egress: &EgressQueue) -> Constants {
         let psi = if egress.is_wired { 1.0 } else { self.psi };
         Constants {
@@ -182,18 +191,13 @@ impl Parameters for Ewccp {
             return Err(Misfit::of("least_window", found, "leave it out, or let the sender pace"));
         }
         no_ecn(&self.tcp)?;
-        self.tcp.check()
+        self.connection().check()
     }
 }
 
 impl TcpScheme for Ewccp {
     fn options(&self) -> TcpOptions {
-        let tcp = TcpParameters {
-            delayed_ack: self.tcp.delayed_ack.or(Some(Duration(0.0))),
-            local_repairs: self.tcp.local_repairs.or(Some(LOCAL_REPAIRS)),
-            ..self.tcp.clone()
-        };
-        let options = tcp.options(Recovery::Sack);
+        let options = self.connection().options(Recovery::Sack);
         TcpOptions {
             congestion_header: CongestionHeader {
                 bytes: EwccpHeader::BYTES,

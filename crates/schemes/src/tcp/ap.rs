@@ -67,7 +67,7 @@ impl Parameters for TcpAp {
     const REFERENCE: &str = "ElRakabawy, Klemm and Lindemann 2005; RFC 5681, RFC 6298, RFC 6582";
 
     fn check(&self) -> Result<(), Misfit> {
-        self.tcp.check()
+        self.connection().check()
     }
 }
 

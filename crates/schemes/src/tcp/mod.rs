@@ -20,7 +20,8 @@ use crate::Misfit;
 use crate::keys;
 use crate::quantity::{Duration, Size};
 use multihop_transport::{
-    CongestionHeader, Controller as _, Growth, Recovery, Reno, RenoOptions, SackedAtTimeout, TcpOptions,
+    CongestionHeader, Controller as _, Growth, Recovery, Reno, RenoOptions, SackedAtTimeout, SmallQueues,
+    TcpOptions,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -69,8 +70,22 @@ keys! {
         /// is opened per acknowledgement, unless this is given.
         pub byte_counting: Option<u32> [1, 1_048_576],
         /// The receiver waits this long for a second segment before it acknowledges; "0 s" acknowledges each segment. Default
-        /// "100 ms" (rfc), "40 ms" (linux) or "0 s" (ns2, and tcp-ap always).
+        /// "100 ms" (rfc), "40 ms" (linux) or "0 s" (ns2, and tcp-ap and ewccp always).
         pub delayed_ack: Option<Duration> ["0 s", "500 ms"],
+        /// Segments that one acknowledgement stands for, if they come within `delayed_ack`; fewer acknowledgements leave more of a shared medium
+        /// to data (RFC 5690). Default 2. It opens the window more slowly in slow start, unless `byte_counting` is raised as well.
+        pub ack_every: Option<u32> [1, 1000],
+        /// Pace segments, once there is a round-trip sample, at Linux's rate for a window: 1.2 windows per smoothed round trip, 2 in slow start up
+        /// to half of the threshold. Default false; schemes with a pace of their own keep it.
+        pub window_pacing: Option<bool>,
+        /// TCP small queues (Linux): no more of the connection waits in its own node, in queues and radio, than its rate in bytes per second
+        /// shifted right by this, and at least two packets; twice that for what is sent again. 10, TCP's default in Linux, is about 1 ms, 7, that of
+        /// mac80211, 8 ms. The rate is that of `window_pacing`, whether segments are paced or not. Default none: all that the window allows. On a node of
+        /// several radios, what is handed from one to another counts as gone.
+        pub pacing_shift: Option<u32> [0, 20],
+        /// The most that waits there with `pacing_shift`, whatever the rate, of a connection that is not paced (Linux's `tcp_limit_output_bytes`).
+        /// Default "4 MiB".
+        pub output_limit: Option<Size> ["1 B", "1 GB"],
         /// Open the connection with SYN and SYN-ACK. Default true.
         pub handshake: Option<bool>,
         /// The timestamp option: 12 more header bytes, and a round-trip sample from every acknowledgement (RFC 7323). Default
@@ -109,7 +124,11 @@ impl TcpParameters {
     /// # Errors
     /// The parameter, what was found, and what would do.
     pub fn check(&self) -> Result<(), Misfit> {
-        // RFC 1122, section 4.2.3.2: less than half a second.
+        if let (Some(limit), None) = (self.output_limit, self.pacing_shift) {
+            let remedy = "it takes pacing_shift besides, such as 10";
+            return Err(Misfit::of("output_limit", format!("found {limit}"), remedy));
+        }
+        self.check_ack_every()?;
         let rto = self.options(Recovery::NewReno).rto;
         if rto.min > rto.max {
             let (min, max) = (rto.min.ns() as f64 / 1e9, rto.max.ns() as f64 / 1e9);
@@ -117,6 +136,16 @@ impl TcpParameters {
             return Err(Misfit::of("min_rto", value, format!("make it at most {max} s")));
         }
         Ok(())
+    }
+
+    fn check_ack_every(&self) -> Result<(), Misfit> {
+        match self.ack_every {
+            Some(every) if every > 1 && self.options(Recovery::NewReno).delayed_ack.is_none() => {
+                let remedy = "it takes a delayed_ack above 0 s, such as \"40 ms\"";
+                Err(Misfit::of("ack_every", format!("found {every}"), remedy))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The options that these parameters mean.
@@ -135,6 +164,12 @@ impl TcpParameters {
         let unless_zero = |duration: Duration| Some(duration.span()).filter(|span| span.ns() > 0);
         set(&mut options.header, self.header.map(|header| header.bytes() as u32));
         set(&mut options.delayed_ack, self.delayed_ack.map(unless_zero));
+        set(&mut options.ack_every, self.ack_every);
+        set(&mut options.pacing, self.window_pacing);
+        options.small_queues = self.pacing_shift.map(|pacing_shift| SmallQueues {
+            pacing_shift,
+            limit: self.output_limit.map_or(SmallQueues::LIMIT, Size::bytes),
+        });
         set(&mut options.handshake, self.handshake);
         set(&mut options.timestamps, self.timestamps);
         set(&mut options.ecn, self.ecn);
@@ -244,6 +279,31 @@ mod tests {
         assert_eq!((options.segment_size, options.packet_size()), (1460, 1500));
         assert_eq!((plain.first_window(), options.rto.margin), (5_840, Duration(0.05).span()));
         assert_eq!(of(json!({ "min_rto": "50 ms" })).options(Recovery::Sack).rto.margin, Span::ZERO);
+    }
+
+    #[test]
+    fn what_waits_below_is_limited_on_demand() {
+        let of = |value: serde_json::Value| serde_json::from_value::<TcpParameters>(value).unwrap();
+        let small = |value| of(value).options(Recovery::Sack).small_queues;
+        assert_eq!(small(json!({ "flavour": "linux" })), None);
+        assert_eq!(
+            small(json!({ "pacing_shift": 7 })),
+            Some(SmallQueues { pacing_shift: 7, limit: 4 << 20 })
+        );
+        let given =
+            json!({ "pacing_shift": 10, "output_limit": "64 KiB", "window_pacing": true, "ack_every": 8 });
+        assert_eq!(small(given.clone()), Some(SmallQueues { pacing_shift: 10, limit: 65_536 }));
+        let options = of(given).options(Recovery::Sack);
+        assert_eq!((options.pacing, options.ack_every), (true, 8));
+        let alone = of(json!({ "output_limit": "64 KiB" })).check();
+        assert_eq!(
+            alone,
+            Err(Misfit::of("output_limit", "64 KiB", "it takes pacing_shift besides, such as 10"))
+        );
+        let at_once = of(json!({ "delayed_ack": "0 s", "ack_every": 2 })).check();
+        let remedy = "it takes a delayed_ack above 0 s, such as \"40 ms\"";
+        assert_eq!(at_once, Err(Misfit::of("ack_every", "found 2", remedy)));
+        assert_eq!(of(json!({ "delayed_ack": "0 s", "ack_every": 1 })).check(), Ok(()));
     }
 
     #[test]

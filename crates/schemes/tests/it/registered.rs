@@ -52,12 +52,46 @@ fn every_connection_has_the_segments_and_the_window_that_it_is_given() {
     assert!(windows > 15, "{windows}");
 }
 
+/// A parameter of a scheme does not hide one of its connection: the switches that are given are those that are resolved, and what is resolved
+/// means the same again.
+#[test]
+fn every_switch_that_is_given_is_resolved() {
+    let mut switches = 0;
+    for entry in REGISTRY {
+        let schema = entry.schema();
+        for (parameter, kind) in schema["properties"].as_object().unwrap() {
+            let is_switch = kind["type"] == "boolean" || kind["type"] == json!(["boolean", "null"]);
+            let given = |value: bool| entry.resolve(&json!({ parameter: value }));
+            for (value, resolved) in [true, false].map(|value| (value, given(value))) {
+                // Some are refused, as an ECN that a scheme needs.
+                let Some(resolved) = resolved.ok().filter(|_| is_switch) else { continue };
+                switches += 1;
+                assert_eq!(resolved[parameter], json!(value), "{} {parameter}", entry.name);
+                assert_eq!(entry.resolve(&resolved), Ok(resolved), "{} {parameter}", entry.name);
+            }
+        }
+    }
+    assert!(switches > 100, "{switches}");
+}
+
+/// Where each segment is acknowledged by default, an acknowledgement of several waits for nothing.
+#[test]
+fn an_acknowledgement_of_several_segments_takes_time_to_wait_for_them() {
+    let remedy = "it takes a delayed_ack above 0 s, such as \"40 ms\"";
+    for (name, refused) in [("tcp-ap", true), ("ewccp", true), ("tcp-cubic", false), ("xcp", false)] {
+        let build = |parameters| find(name).unwrap().build(&parameters).err();
+        let expected = refused.then(|| Misfit::of("ack_every", "found 4", remedy));
+        assert_eq!(build(json!({ "ack_every": 4 })), expected, "{name}");
+        assert_eq!(build(json!({ "ack_every": 4, "delayed_ack": "40 ms" })), None, "{name}");
+    }
+}
+
 #[test]
 fn datagrams_and_streams_are_distinguished() {
     for entry in REGISTRY {
         let scheme = entry.build(&json!({})).unwrap();
         assert_eq!(scheme.datagrams(), entry.name == "udp", "{}", entry.name);
-        let loses = ["udp", "tfrc", "tfrc-capped", "re-tfrc"].contains(&entry.name);
+        let loses = ["udp", "tfrc", "tfrc-capped", "re-tfrc", "quick-and-plenty"].contains(&entry.name);
         assert_eq!((scheme.reliable(), entry.reliable), (!loses, !loses), "{}", entry.name);
     }
 }

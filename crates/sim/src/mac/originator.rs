@@ -278,11 +278,13 @@ impl Mac {
             Some(peer) if fate == Fate::GivenUp => {
                 ctx.stack.on_given_up(ctx.now, peer, handle, ctx.packets, ctx.record);
             }
-            Some(peer) => {
+            delivered => {
+                ctx.stack.on_departed(ctx.now, &ctx.packets.get(handle).packet);
                 ctx.packets.remove(handle);
-                ctx.stack.on_delivered(peer);
+                if let Some(peer) = delivered {
+                    ctx.stack.on_delivered(peer);
+                }
             }
-            None => drop(ctx.packets.remove(handle)),
         }
         self.reset_cw(ctx);
         self.take_turn(ctx, fate != Fate::GivenUp);

@@ -31,6 +31,7 @@ impl Stack {
         let Some((_, slot)) = bus.others.iter().find(|(radio, _)| *radio == next_hop) else { return false };
         bus.handed.push_back((next_hop, handle));
         around.agenda.arm(*slot, around.now, Lane::Upper);
+        self.on_departed(around.now, &around.packets.get(handle).packet);
         true
     }
 

@@ -4,6 +4,7 @@ mod arp;
 mod backlogged;
 mod bus;
 mod control;
+mod departures;
 mod end;
 mod failures;
 mod interface_queue;
@@ -107,6 +108,8 @@ pub struct Stack {
     frame_takes: usize,
     /// The ends that want to know what the MAC saw.
     observing_ends: Vec<u32>,
+    /// An end wants to know when what it sent has left.
+    followed: bool,
 }
 
 impl Stack {
@@ -139,6 +142,7 @@ impl Stack {
             observed: !policies.is_empty(),
             watched: !policies.is_empty(),
             observing_ends: Vec::new(),
+            followed: false,
             frame_takes: 1,
             policies,
             notices: None,
@@ -156,6 +160,7 @@ impl Stack {
             self.observing_ends.push(self.ends.len() as u32);
             (self.observed, self.watched) = (true, true);
         }
+        self.followed |= end.endpoint.follows_departures();
         self.ends.push(end);
         (self.ends.len() - 1) as u32
     }
@@ -293,7 +298,8 @@ impl Stack {
         let strands = if self.agent.is_some() && sees {
             self.tell_of_failure(now, peer, breaks, handle, packets, record)
         } else if packets.get(handle).passed_on {
-            packets.remove(handle);
+            let packet = packets.remove(handle).packet;
+            self.on_departed(now, &packet);
             breaks
         } else {
             self.lose(now, handle, DropCause::RetryLimit, packets, record);
@@ -301,19 +307,6 @@ impl Stack {
         };
         if strands {
             self.purge(now, peer, packets, record);
-        }
-    }
-
-    /// The MAC gave a packet up. If it came from an end here, that end is signalled.
-    fn signal_given_up(&mut self, now: Time, packet: &Packet) {
-        if packet.source != self.id || packet.is_control() {
-            return;
-        }
-        // A packet names the port that it goes to.
-        let sent_it = |end: &End| end.flow == packet.flow && end.port != packet.port;
-        let Some(index) = self.ends.iter().position(sent_it) else { return };
-        if self.ends[index].endpoint.on_given_up(now, &packet.segment) {
-            self.touched.push(index as u32);
         }
     }
 
@@ -331,6 +324,7 @@ impl Stack {
         if cause == DropCause::RetryLimit {
             self.signal_given_up(now, &packet);
         }
+        self.on_departed(now, &packet);
         let dropped = Dropped { node: self.id, flow: packet.flow, size: packet.size, at: now, cause };
         self.on_link(&LinkEvent::Dropped(dropped));
     }

@@ -140,6 +140,7 @@ impl Stack {
         around.record.wire_sent(wire, bytes, Interval { start, end: around.now });
         let peer = self.ports[port as usize].peer;
         self.ports[port as usize].policies.done(around.now, Some(peer), bytes);
+        self.on_departed(around.now, &around.packets.get(handle).packet);
         self.send_next(around, port as usize);
         self.note_queue(around, port as usize);
         handle
@@ -211,5 +212,6 @@ impl Stack {
         around.record.wire_dropped(port.wire, around.now);
         let dropped = Dropped { node: self.id, flow: packet.flow, size: packet.size, at: around.now, cause };
         port.policies.on_link(&LinkEvent::Dropped(dropped));
+        self.on_departed(around.now, &packet);
     }
 }

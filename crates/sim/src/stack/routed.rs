@@ -68,7 +68,10 @@ impl Stack {
         match &what {
             GivenUp::Packet(_) => {}
             GivenUp::Message(_) => self.lose(now, handle, DropCause::RetryLimit, packets, record),
-            GivenUp::Arrived { .. } | GivenUp::MessageArrived => drop(packets.remove(handle)),
+            GivenUp::Arrived { .. } | GivenUp::MessageArrived => {
+                let packet = packets.remove(handle).packet;
+                self.on_departed(now, &packet);
+            }
         }
         self.call(|protocol| protocol.on_link_failure(now, peer, breaks, what)).unwrap_or(false)
     }

@@ -11,9 +11,11 @@ mod rto;
 mod scoreboard;
 mod send_times;
 mod sender;
+mod small_queues;
 
 pub use echo::Echo;
 pub use options::{CongestionHeader, ExitWindow, Recovery, SackedAtTimeout, TcpOptions};
 pub use receiver::TcpReceiver;
 pub use rto::{Rto, RtoOptions};
 pub use sender::TcpSender;
+pub use small_queues::SmallQueues;

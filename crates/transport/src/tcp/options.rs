@@ -1,6 +1,6 @@
 //! The options of a TCP connection. Where RFCs and ns-2 part, each difference is a field here.
 
-use crate::RtoOptions;
+use crate::{RtoOptions, SmallQueues};
 use multihop_core::{Ecn, Span};
 
 /// How lost segments are found and repaired.
@@ -133,9 +133,18 @@ pub struct TcpOptions {
     pub sacked_at_timeout: SackedAtTimeout,
     /// Slow start again after the application was silent for longer than a retransmission timeout (RFC 5681, section 4.1).
     pub idle_restart: bool,
+    /// Segments leave at the rate that Linux takes the window to mean, once there is a round-trip sample, unless the congestion control
+    /// has a pace of its own.
+    pub pacing: bool,
+    /// How much may wait in the sender's own node; none for all that the window allows. The window does not open while that, and not the
+    /// window, holds the sender back.
+    pub small_queues: Option<SmallQueues>,
     /// How long an acknowledgement may be delayed in wait for a second segment (RFC 1122, section 4.2.3.2); none to
     /// acknowledge each segment.
     pub delayed_ack: Option<Span>,
+    /// Segments that an acknowledgement stands for, if they come within that time: two (RFC 5681, section 4.2), or more (RFC 5690's
+    /// acknowledgement ratio, and what a host that merges segments on reception comes to).
+    pub ack_every: u32,
     /// Segments that are acknowledged at once when the first mark since the sender's last answer arrives, and after it. RFC 3168
     /// asks for none; Linux: 2 (`tcp_enter_quickack_mode`).
     pub quick_acks: u32,
@@ -173,7 +182,10 @@ impl Default for TcpOptions {
             recovery_burst: None,
             sacked_at_timeout: SackedAtTimeout::Forgotten,
             idle_restart: true,
+            pacing: false,
+            small_queues: None,
             delayed_ack: Some(Span::from_ms(100)),
+            ack_every: 2,
             quick_acks: 0,
             holds_after_echo: false,
             rto: RtoOptions::default(),
@@ -337,6 +349,7 @@ mod tests {
         assert_eq!((rfc.recovery, rfc.local_repairs, rfc.recovery_burst), (Recovery::NewReno, 0, None));
         assert_eq!(rfc.receive_window, 1024 * 1460);
         assert_eq!(rfc.delayed_ack, Some(Span::from_ms(100)), "RFC 1122: less than 0.5 s");
+        assert_eq!((rfc.ack_every, rfc.pacing, rfc.small_queues), (2, false, None));
         let second = Span::from_ms(1_000);
         let RtoOptions { initial, min, max, margin, granularity, exponential } = rfc.rto;
         assert_eq!((initial, min, max), (second, second, second * 60), "RFC 6298, 2.1, 2.4, 2.5");

@@ -170,9 +170,9 @@ impl Endpoint for TcpReceiver {
         let may_wait = self.on_data(segment) && self.quick == 0;
         self.quick = self.quick.saturating_sub(1);
         match self.options.delayed_ack {
-            Some(delay) if may_wait && self.unacknowledged == 0 => {
-                self.unacknowledged = 1;
-                self.deadline = Some(now + delay);
+            Some(delay) if may_wait && self.unacknowledged + 1 < self.options.ack_every => {
+                self.unacknowledged += 1;
+                self.deadline.get_or_insert(now + delay);
             }
             _ => self.acknowledge(),
         }
@@ -263,6 +263,30 @@ mod tests {
         receiver.on_timeout(deadline);
         assert_eq!(receiver.poll_segment(deadline).unwrap().ack, 300);
         assert_eq!(receiver.poll_timeout(), None);
+    }
+
+    /// Every fourth segment, or the time since the first that waits; what is out of order still at once.
+    #[test]
+    fn rfc_5690_an_acknowledgement_may_stand_for_more() {
+        let mut receiver = receiver(Some(Span::from_ms(100)));
+        receiver.options.ack_every = 4;
+        for number in [0, 1, 2] {
+            assert_eq!(reply(&mut receiver, &data(number)), None);
+        }
+        assert_eq!(reply(&mut receiver, &data(3)).unwrap().ack, 400);
+        assert_eq!(
+            (reply(&mut receiver, &data(4)), receiver.poll_timeout()),
+            (None, Some(NOW + Span::from_ms(100)))
+        );
+        let later = NOW + Span::from_ms(60);
+        receiver.on_segment(later, &data(5));
+        assert_eq!(receiver.poll_timeout(), Some(NOW + Span::from_ms(100)), "since the first");
+        receiver.on_timeout(NOW + Span::from_ms(100));
+        assert_eq!(receiver.poll_segment(later).unwrap().ack, 600);
+        assert_eq!(reply(&mut receiver, &data(7)).unwrap().ack, 600);
+        receiver.options.ack_every = 1;
+        assert_eq!(reply(&mut receiver, &data(6)).unwrap().ack, 800);
+        assert_eq!(reply(&mut receiver, &data(8)).unwrap().ack, 900, "each");
     }
 
     #[test]

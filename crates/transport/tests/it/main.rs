@@ -10,6 +10,7 @@ mod sender_alone;
 mod sender_deliveries;
 mod sender_events;
 mod sender_handshake;
+mod small_queues;
 mod tcp_recovery;
 mod tfrc_receiver;
 mod tfrc_segments;

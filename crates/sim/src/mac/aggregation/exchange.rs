@@ -412,7 +412,10 @@ fn part_with_packets(window: &mut Window, ctx: &mut Context) -> bool {
                 State::Expired if !ctx.packets.get(handle).passed_on => {
                     ctx.stack.lose(ctx.now, handle, DropCause::Lifetime, ctx.packets, ctx.record);
                 }
-                _ => drop(ctx.packets.remove(handle)),
+                _ => {
+                    ctx.stack.on_departed(ctx.now, &ctx.packets.get(handle).packet);
+                    ctx.packets.remove(handle);
+                }
             }
         }
     }

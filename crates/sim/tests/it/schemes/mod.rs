@@ -7,6 +7,8 @@ mod ewccp;
 mod explicit;
 mod explicit_wired;
 mod marking;
+mod quick_and_plenty;
 mod signalling;
+mod small_queues;
 mod tfrc;
 mod variants;

@@ -144,7 +144,10 @@ impl TcpSender {
 
     fn on_advance(&mut self, now: Time, segment: &Segment, echo: bool) {
         let window = self.controller.allowance().window;
-        let app_limited = self.at.max == self.at.pushed && self.in_flight() + self.options.mss() <= window;
+        let unused = self.options.small_queues.is_some()
+            && self.window_use.is_unused(window, self.controller.slow_start_threshold());
+        let app_limited =
+            unused || (self.at.max == self.at.pushed && self.in_flight() + self.options.mss() <= window);
         let acked = segment.ack - self.at.una;
         self.at.una = segment.ack;
         self.given_up.on_advance(segment.ack);

@@ -9,9 +9,10 @@ mod given_up;
 use crate::tcp::delivery_rate::DeliveryRate;
 use crate::tcp::recovery::{LossRecovery, Planned, Sequence, View};
 use crate::tcp::send_times::SendTimes;
-use crate::{Controller, Delivered, Endpoint, LossKind, Lost, Progress, Rto, Sent, TcpOptions};
+use crate::tcp::small_queues::{WindowUse, rate_of};
+use crate::{Allowance, Controller, Delivered, Endpoint, LossKind, Lost, Progress, Rto, Sent, TcpOptions};
 use given_up::GivenUp;
-use multihop_core::{Ecn, Flags, HeaderBytes, Segment, Span, Time};
+use multihop_core::{Ecn, Flags, HeaderBytes, Rate, Segment, Span, Time};
 
 /// How far the connection is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -67,6 +68,9 @@ pub struct TcpSender {
     /// Pacing: when the last segment left, and its bytes with headers. How long they hold the next one back depends on the pace
     /// of the moment, not on what it was then.
     paced: Option<(Time, u64)>,
+    /// Bytes, with headers, of data that was handed to the node and has not left it, if anybody wants to know.
+    held_below: u64,
+    window_use: WindowUse,
     /// When routers were last asked for feedback.
     asked: Time,
     /// Congestion was echoed at a window of one segment: nothing leaves until the timer expires (RFC 3168, section 6.1.2).
@@ -105,6 +109,8 @@ impl TcpSender {
             timed: None,
             deadline: None,
             paced: None,
+            held_below: 0,
+            window_use: WindowUse::default(),
             asked: Time::ZERO,
             held: false,
             held_before: false,
@@ -133,6 +139,40 @@ impl TcpSender {
         } else {
             None
         }
+    }
+
+    /// What goes next, if the node has not too much of the connection already. Linux lets twice as much wait before it holds a repair back,
+    /// and holds nothing back while no more than a segment is outstanding.
+    fn due(&self) -> Option<Planned> {
+        let planned = self.plan()?;
+        let Some(queues) = self.options.small_queues else { return Some(planned) };
+        let packet = u64::from(self.options.packet_size());
+        let allowed = queues.allowed(self.rate(), packet, self.pace().is_some());
+        let allowed = allowed.saturating_mul(if planned.start < self.at.max { 2 } else { 1 });
+        let alone = self.at.max - self.at.una <= self.options.mss();
+        (alone || self.held_below <= allowed).then_some(planned)
+    }
+
+    /// Nothing more goes at present.
+    fn note_window_use(&mut self) {
+        if self.options.small_queues.is_some() {
+            let full = self.in_flight() + self.options.mss() > self.controller.allowance().window;
+            self.window_use.note(self.at.una, self.at.max, full);
+        }
+    }
+
+    /// The rate of the connection: the pace of its control, or what Linux takes the window to mean, once there is a round-trip sample.
+    fn rate(&self) -> Option<Rate> {
+        let Allowance { window, pace } = self.controller.allowance();
+        pace.or_else(|| {
+            let srtt = self.rto.smoothed()?;
+            Some(rate_of(window, self.in_flight(), self.controller.slow_start_threshold(), srtt))
+        })
+    }
+
+    /// The rate at which segments leave, if not as the window allows.
+    fn pace(&self) -> Option<Rate> {
+        if self.options.pacing { self.rate() } else { self.controller.allowance().pace }
     }
 
     /// Starts the retransmission timer afresh if anything waits for it, and else stops it.
@@ -206,6 +246,9 @@ impl TcpSender {
         let sent = Sent { now, size: end - start, packet, in_flight, retransmission, app_limited };
         self.controller.on_sent(&sent);
         self.paced = Some((now, packet));
+        if self.options.small_queues.is_some() {
+            self.held_below += packet;
+        }
         segment
     }
 
@@ -217,7 +260,7 @@ impl TcpSender {
 
     /// No segment leaves before this instant.
     fn paced_until(&self) -> Option<Time> {
-        let pace = self.controller.allowance().pace?;
+        let pace = self.pace()?;
         self.paced.map(|(left, bytes)| left + pace.span_of_bytes(bytes))
     }
 
@@ -332,6 +375,18 @@ impl Endpoint for TcpSender {
         self.connection == Connection::Open && end <= self.at.nxt && self.given_up.add(start, end)
     }
 
+    fn follows_departures(&self) -> bool {
+        self.options.small_queues.is_some()
+    }
+
+    fn on_departed(&mut self, _now: Time, segment: &Segment) -> bool {
+        let is_data = segment.payload > 0;
+        if is_data {
+            self.held_below = self.held_below.saturating_sub(u64::from(segment.payload + segment.header));
+        }
+        is_data
+    }
+
     fn on_timeout(&mut self, now: Time) {
         if self.deadline.is_none_or(|deadline| now < deadline) {
             return;
@@ -348,11 +403,13 @@ impl Endpoint for TcpSender {
             return Some(self.syn(now));
         }
         if self.paced_until().is_some_and(|until| now < until) {
+            self.note_window_use();
             return self.refresh_at().is_some_and(|at| now >= at).then(|| self.refresh(now));
         }
-        if let Some(planned) = self.plan() {
+        if let Some(planned) = self.due() {
             return Some(self.send(now, planned));
         }
+        self.note_window_use();
         std::mem::take(&mut self.acknowledge_syn).then(|| Segment {
             seq: self.at.nxt,
             header: self.options.header_with(0),
@@ -362,7 +419,7 @@ impl Endpoint for TcpSender {
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        let paced = self.paced_until().filter(|_| self.plan().is_some());
+        let paced = self.paced_until().filter(|_| self.due().is_some());
         [self.deadline, paced, self.refresh_at()].into_iter().flatten().min()
     }
 

@@ -1,0 +1,136 @@
+//! Quick and Plenty (Hassani, Gringoli and Leith, "Quick & Plenty: Achieving Low Delay & High Rate in 802.11ac Edge Networks", 2021): a
+//! sender that keeps aggregates of the last hop at a length.
+
+mod control;
+pub(crate) mod header;
+mod receiver;
+mod sender;
+
+use crate::keys;
+use crate::quantity::{BitRate, Duration, Size};
+use crate::{Misfit, Parameters, Scheme};
+use control::LevelOptions;
+use header::{PlentyData, PlentyReport};
+use multihop_core::{Header, Layout};
+use multihop_transport::Endpoint;
+use receiver::LevelReceiver;
+use schemars::JsonSchema;
+use sender::LevelSender;
+use serde::{Deserialize, Serialize};
+
+keys! {
+    /// Datagrams at the rate at which as many of them go in an aggregate of the last hop as is asked for: enough for the radio to be
+    /// efficient, and no queue besides. The receiver counts packets and the aggregates that brought them, and reports both; an integral
+    /// controller on the inverse of the plant makes the time between packets of it. The idea and its measure are the paper's; the update is a
+    /// reconstruction, and what it does about queues and losses is ours.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+    pub struct QuickAndPlenty {
+        /// Packets of an aggregate that are aimed at (the paper's N with index epsilon). It is to be below what the radio allows.
+        pub target: f64 [1, 1024] = 32.0,
+        /// Share of the error that an interval makes good where an exchange takes `overhead` besides its data; less where it takes longer.
+        /// Stable below twice the ratio of the two.
+        pub gain: f64 [0.001, 2] = 0.5,
+        /// Time of an exchange besides the data of the station: access to the medium, preambles, answers, turns of others. A guess that is too
+        /// small makes it slow, one that is more than twice too large unstable.
+        pub overhead: Duration ["1 us", "1 s"] = Duration(200e-6),
+        /// Time between reports of the receiver.
+        pub interval: Duration ["1 ms", "500 ms"] = Duration(0.1),
+        /// Payload rate before the first report; it doubles with each report until packets are aggregated.
+        pub start_rate: BitRate ["8 b/s", "16 Gb/s"] = BitRate(10e6),
+        /// The least payload rate.
+        pub floor: BitRate ["8 b/s", "16 Gb/s"] = BitRate(100e3),
+        /// The largest payload rate.
+        pub ceiling: BitRate ["8 b/s", "16 Gb/s"] = BitRate(10e9),
+        /// Share of lost packets above which no more is sent than arrives.
+        pub loss_limit: f64 [0, 1] = 0.1,
+        /// Payload of a full packet.
+        pub segment_size: Size ["1 B", "65535 B"] = Size(1_464.0),
+        /// Network and transport headers: 20 B of IPv4, 8 B of UDP. Of its own it has 8 more in data (number and time), and 20 in reports.
+        pub header: Size ["0 B", "65535 B"] = Size(28.0),
+    }
+}
+
+impl Parameters for QuickAndPlenty {
+    const NAME: &str = "quick-and-plenty";
+    const SUMMARY: &str = "datagrams at the rate that keeps aggregates of the last hop at a length";
+    const REFERENCE: &str = "Hassani, Gringoli and Leith 2021 (arXiv 1806.07761)";
+    const RELIABLE: bool = false;
+    const HEADERS: &[Layout] = &[PlentyData::LAYOUT, PlentyReport::LAYOUT];
+
+    fn check(&self) -> Result<(), Misfit> {
+        if self.floor > self.start_rate || self.start_rate > self.ceiling {
+            let remedy =
+                format!("make it at least floor ({}) and at most ceiling ({})", self.floor, self.ceiling);
+            return Err(Misfit::of("start_rate", format!("found {}", self.start_rate), remedy));
+        }
+        Ok(())
+    }
+}
+
+impl Scheme for QuickAndPlenty {
+    fn sender(&self) -> Box<dyn Endpoint> {
+        let spacing = |rate: BitRate| self.segment_size.0 * 8.0 / rate.0;
+        let options = LevelOptions {
+            target: self.target,
+            gain: self.gain,
+            overhead: self.overhead.0,
+            loss_limit: self.loss_limit,
+            spacing: [self.ceiling, self.start_rate, self.floor].map(spacing),
+        };
+        let header = self.header.bytes() as u32 + PlentyData::LAYOUT.air as u32;
+        Box::new(LevelSender::new(self.segment_size(), header, self.interval.span(), options))
+    }
+
+    fn receiver(&self) -> Box<dyn Endpoint> {
+        let header = self.header.bytes() as u32 + PlentyReport::LAYOUT.air as u32;
+        Box::new(LevelReceiver::new(self.interval.span(), header))
+    }
+
+    fn segment_size(&self) -> u32 {
+        self.segment_size.bytes() as u32
+    }
+
+    fn reliable(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::find;
+    use multihop_core::{Span, Time};
+    use serde_json::json;
+
+    #[test]
+    fn a_full_packet_is_1500_bytes_and_a_report_48() {
+        let scheme = QuickAndPlenty::default();
+        let mut sender = scheme.sender();
+        sender.push(Time::ZERO, 5_000);
+        let data = sender.poll_segment(Time::ZERO).unwrap();
+        assert_eq!(data.payload + data.header, 1_500);
+        let mut receiver = scheme.receiver();
+        receiver.on_segment(Time::ZERO, &data);
+        let due = receiver.poll_timeout().unwrap();
+        assert_eq!(due, Time::ZERO + scheme.interval.span());
+        receiver.on_timeout(due);
+        assert_eq!(receiver.poll_segment(due).unwrap().header, 48);
+        assert_eq!(
+            sender.poll_timeout(),
+            Some(Time::ZERO + Span::from_ns(1_171_200)),
+            "1464 bytes at 10 Mb/s"
+        );
+    }
+
+    #[test]
+    fn rates_are_in_order() {
+        let entry = find("quick-and-plenty").unwrap();
+        assert!(
+            entry.build(&json!({ "start_rate": "5 Mb/s", "floor": "5 Mb/s", "ceiling": "5 Mb/s" })).is_ok()
+        );
+        let error = entry.build(&json!({ "start_rate": "5 Mb/s", "ceiling": "4 Mb/s" })).err().unwrap();
+        let remedy = "make it at least floor (100 kb/s) and at most ceiling (4 Mb/s)";
+        assert_eq!(error, Misfit::of("start_rate", "found 5 Mb/s", remedy));
+        assert!(entry.build(&json!({ "interval": "600 ms" })).is_err());
+    }
+}
