@@ -298,7 +298,7 @@ mod tests {
         let alone = of(json!({ "output_limit": "64 KiB" })).check();
         assert_eq!(
             alone,
-            Err(Misfit::of("output_limit", "64 KiB", "it takes pacing_shift besides, such as 10"))
+            Err(Misfit::of("output_limit", "found 64 KiB", "it takes pacing_shift besides, such as 10"))
         );
         let at_once = of(json!({ "delayed_ack": "0 s", "ack_every": 2 })).check();
         let remedy = "it takes a delayed_ack above 0 s, such as \"40 ms\"";
