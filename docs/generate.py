@@ -317,8 +317,35 @@ def _key_table(properties: dict[str, Any], known: dict[str, Any], required: Sequ
         default = about.get("default")
         shown = "" if default in (None, "") or isinstance(default, dict) else f"`{_toml(default)}`"
         shown = "required" if name in required else shown
-        rows.append(f"| `{name}` | {shown} | {_cell(meaning)} |")
-    return ["| key | default | meaning |", "|---|---|---|", *rows]
+        rows.append((f"`{name}`", shown, _range(resolved if "$ref" in about else about, known), _cell(meaning)))
+    # A table of names and choices has no ranges.
+    columns = [i for i in range(4) if i != 2 or any(row[2] for row in rows)]
+    heads = ("key", "default", "range", "meaning")
+    lines = [[row[i] for i in columns] for row in (heads, ("---",) * 4, *rows)]
+    return ["| " + " | ".join(cells) + " |" for cells in lines]
+
+
+def _range(about: dict[str, Any], known: dict[str, Any]) -> str:
+    """The range of a key, from the key itself or from the one of its forms that has one."""
+    for shape in (about, *(_resolved(form, known) for form in about.get("anyOf", []))):
+        least = shape.get("minimum", shape.get("x-minimum"))
+        above, below = shape.get("exclusiveMinimum"), shape.get("exclusiveMaximum")
+        most = shape.get("maximum", shape.get("x-maximum"))
+        if most is not None:
+            return (
+                f"above {_number(above)}, to {_number(most)}"
+                if above is not None
+                else f"{_number(least)} to {_number(most)}"
+            )
+        if below is not None:
+            return f"{_number(least)} to below {_number(below)}"
+        if least not in (None, 0):
+            return f"from {_number(least)}"
+    return ""
+
+
+def _number(bound: float | str) -> str:
+    return bound if isinstance(bound, str) else f"{bound:.10g}"
 
 
 def _names(about: dict[str, Any], known: dict[str, Any]) -> list[str]:

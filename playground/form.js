@@ -165,7 +165,7 @@ export class Form {
   }
 }
 
-/** The key by which tables are told apart, if there is one. */
+/** The key by which tables are distinguished, if there is one. */
 function tagOf(variants) {
   const keys = Object.keys(variants[0]?.properties ?? {});
   return keys.find((key) => variants.every((variant) => variant.properties?.[key]?.const !== undefined));

@@ -77,7 +77,7 @@ class Outcome:
         return json.loads(self.out)
 
     def fails_cleanly(self) -> str:
-        """Asserts a user error, told in one message, and returns that message."""
+        """Asserts a user error, reported in one message, and returns that message."""
         assert self.code == 2, f"exit code {self.code}\n{self.out}\n{self.err}"
         assert "Traceback" not in self.err
         assert "panicked" not in self.err

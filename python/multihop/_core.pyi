@@ -180,6 +180,16 @@ MAC_HEADER: int
 class ScenarioError(ValueError):
     """A scenario that cannot be run. The message is `file:line: key: what was found; what would do`."""
 
+    #: The key path, such as `flows[1].stop`; as the others, None of what is found out later, as for a capture.
+    key: str | None
+    #: What was found, and what would do.
+    found: str | None
+    remedy: str | None
+    #: The line of the file, from 1, unless a setting or an option is to blame.
+    line: int | None
+    #: The key path that was set, as it was given, or the name of the option, such as `scheme`.
+    setting: str | None
+
 class InternalError(RuntimeError):
     """A broken invariant of the engine: a bug. The message says where."""
 
@@ -411,8 +421,8 @@ def columns(causes: bool = False) -> list[tuple[str, str, list[tuple[str, str, s
     Outputs of `run` have all columns but those that `multihop.results.frames` derives from them.
     """
 
-def nearest_name(name: str, known: Sequence[str]) -> str | None:
-    """The known name that is nearest to one that is not known, if one is near: by letters, or with it for a part."""
+def instead_of(name: str, known: Sequence[str]) -> str:
+    """What to say of a name that is not known: a question with the nearest, if one is near, and what is known."""
 
 def version() -> str:
     """The version of the engine."""

@@ -326,7 +326,7 @@ def test_a_reader_that_goes_away_is_no_error():
     assert done.returncode in (0, 141)
 
 
-def test_a_bug_of_ours_is_told_as_such(chain):
+def test_a_bug_of_ours_is_reported_as_such(chain):
     code = (
         "import sys, multihop._core as core\n"
         "def run(*_): raise core.InternalError('crates/sim/src/world.rs:1: packets are not conserved')\n"

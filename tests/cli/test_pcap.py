@@ -166,8 +166,8 @@ def test_a_capture_changes_nothing_and_is_reported(multihop, chain, tmp_path):
     ],
 )
 def test_what_cannot_be_done_is_one_message(multihop, chain, tmp_path, arguments, expected):
-    told = multihop("run", chain, *arguments).fails_cleanly()
-    assert expected in told
+    reported = multihop("run", chain, *arguments).fails_cleanly()
+    assert expected in reported
     assert not list(tmp_path.glob("*x*.p*")), "nothing half is left"
 
 

@@ -141,9 +141,9 @@ def test_a_journal_is_the_same_run_again(scenario, tmp_path):
     assert second["runs"] == first["runs"]
     assert second["journal_fingerprint"] == second["runs"][0]["summary"]["fingerprint"]
     assert live.read_bytes() == again.read_bytes()
-    told = multihop("explain", journal, "n2->n0", "--json", capture_output=True, timeout=60)
-    assert told.returncode == 0, told.stderr
-    explained = json.loads(told.stdout)["explained"][0]
+    reported = multihop("explain", journal, "n2->n0", "--json", capture_output=True, timeout=60)
+    assert reported.returncode == 0, reported.stderr
+    explained = json.loads(reported.stdout)["explained"][0]
     assert (explained["name"], explained["path"]) == ("n2->n0", ["n2", "n1", "n0"])
     rates = {flow["name"]: flow["goodput_bps"] for flow in first["runs"][0]["flows"]}
     assert explained["goodput_bps"] == [rates["n2->n0"]]
@@ -280,7 +280,7 @@ def test_user_namespaces_do(scenario, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--at", "n9:true"], "node: found 'n9'; did you mean n0? needs one of n0, n1, n2"),
+        (["--at", "n9:true"], "node: found 'n9'; did you mean \"n0\"? known: n0, n1, n2"),
         (["--at", "n1"], "--at: found 'n1'; needs NODE:COMMAND"),
         (["--at", "n1:"], "--at: found 'n1:'; needs NODE:COMMAND"),
         (["--at", "n1:echo 'a"], "its quotes are not closed"),

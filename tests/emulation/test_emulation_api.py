@@ -61,7 +61,7 @@ def test_how_far_it_is_can_be_seen(emulation):
 
 
 def test_what_is_wrong_is_an_error(emulation):
-    with pytest.raises(UserError, match="needs one of n0, n1, n2"):
+    with pytest.raises(UserError, match="known: n0, n1, n2"):
         emulation.node("n9").run(["true"])
     with pytest.raises(UserError, match="'no-such-program' cannot be started"):
         emulation.node("n0").run(["no-such-program"])

@@ -93,5 +93,5 @@ def test_without_the_program_it_is_refused(monkeypatch):
 
 
 def test_a_gateway_is_a_node():
-    with pytest.raises(UserError, match=r"node: found 'n9'; .*needs one of n0, n1, n2"):
+    with pytest.raises(UserError, match=r"node: found 'n9'; .*known: n0, n1, n2"):
         multihop.emulate(CHAIN, uplink="n9")

@@ -52,7 +52,7 @@ class TestPathLoss:
         assert law.sigma_db == pytest.approx(5.0, rel=0.3)
         assert law.other_losses < 0.1
 
-    def test_losses_of_other_causes_are_told_from_weak_signals(self):
+    def test_losses_of_other_causes_are_distinguished_from_weak_signals(self):
         law = fit(evidence(3.0, 5.0, 120, 3, other_losses=0.5))
         assert law.other_losses == pytest.approx(0.5, abs=0.1)
         near, in_band = np.array([20.0]), np.array([-86.0])

@@ -169,7 +169,7 @@ def test_arguments_out_of_range(arguments):
         fte.frame_transmission_efficiency(*arguments)
 
 
-def test_a_phy_that_is_none_is_told_as_such():
+def test_a_phy_that_is_none_is_reported_as_such():
     with pytest.raises(multihop.ScenarioError, match=r"802\.11z"):
         airtimes(1028, {"standard": "802.11z"})
     with pytest.raises(ValueError, match="slots"):
@@ -265,7 +265,7 @@ def test_back_offs_double_with_each_loss():
         ({"retries": 3}, "has no argument 'retries'"),
     ],
 )
-def test_a_link_that_is_none_is_told_as_such(arguments, says):
+def test_a_link_that_is_none_is_reported_as_such(arguments, says):
     with pytest.raises(UserError, match=says):
         models.evaluate("wlan-capacity", arguments)
 
@@ -315,6 +315,6 @@ def test_delays_among_saturated_stations():
         ("contention-delay", {"rate": "11 Mb/s"}, "not a rate"),
     ],
 )
-def test_a_path_or_a_cell_that_is_none_is_told_as_such(model, arguments, says):
+def test_a_path_or_a_cell_that_is_none_is_reported_as_such(model, arguments, says):
     with pytest.raises(UserError, match=says):
         models.evaluate(model, arguments)

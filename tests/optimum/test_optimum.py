@@ -412,7 +412,7 @@ def test_the_command_prints_and_refuses(inline, chain):
         ("--weight", "long"): "FLOW=W",
         ("--weight", "long=heavy"): "FLOW=W",
         ("--weight", "long=-1"): "above 0",
-        ("--weight", "other=1"): "there are long, short",
+        ("--weight", "other=1"): "known: long, short",
         ("--set", "topology.hops=0"): "topology.hops",
     }
     for arguments, says in refusals.items():

@@ -71,6 +71,6 @@ def test_equal_packets_are_equal_throughput_where_overhead_is_small():
         ({"rates": ["MCS 0", "MCS 0", "11 Mb/s"]}, "11 Mb/s"),
     ],
 )
-def test_a_cell_that_is_none_is_told_as_such(arguments, says):
+def test_a_cell_that_is_none_is_reported_as_such(arguments, says):
     with pytest.raises(UserError, match=says):
         models.evaluate("performance-anomaly", arguments)

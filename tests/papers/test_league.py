@@ -109,14 +109,14 @@ def test_nothing_is_said_of_networks_and_schemes_that_are_not_there():
     said = rules()
     assert set(said["knowledge"]) <= set(schemes())
     for network in networks():
-        told = network.scenario.get("schemes", {})
-        assert set(told) <= set(schemes())
+        given = network.scenario.get("schemes", {})
+        assert set(given) <= set(schemes())
         # What schemes are configured with of the network is so.
         text = (files("multihop.league") / "scenarios" / f"{network.name}.toml").read_text()
         sent = multihop.run(text, set={"duration": "5 s", "warmup": "0 s"})
         rate_bps = sent.links["rate_mean_bps"].max()
-        assert told["tcp-ap"]["rate"] == f"{rate_bps / 1e6:g} Mb/s"
-        assert told["ewccp"]["psi"] * rate_bps == pytest.approx(carried_alone(text), rel=2e-3)
+        assert given["tcp-ap"]["rate"] == f"{rate_bps / 1e6:g} Mb/s"
+        assert given["ewccp"]["psi"] * rate_bps == pytest.approx(carried_alone(text), rel=2e-3)
     given, plan = said["community"]["set"], said["community"]["plan"]
     assert given["schemes.tcp-ap.rate"] == plan["data_rate"] == "24 Mb/s"
     phy = f'[phy]\nstandard = "{plan["standard"]}"\ndata_rate = "24 Mb/s"\n[[flows]]'
@@ -336,7 +336,7 @@ def test_a_community_mesh_is_imported(inline, tmp_path):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--schemes", "recnn"], ["--schemes", "'recnn'", "did you mean recn?", "tcp-newreno"]),
+        (["--schemes", "recnn"], ["--schemes", "'recnn'", 'did you mean "recn"?', "tcp-newreno"]),
         (["--schemes", ","], ["--schemes", "names none", "recn"]),
         (["--seeds", "0"], ["--seeds", "found 0", "at least 1"]),
         (["--seeds", "many"], ["--seeds", "many"]),

@@ -21,9 +21,9 @@ ITEMS = [(paper.name, item) for paper in papers() for item in paper.items]
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("recnn", ["recnn: no such paper", "did you mean recn?", "there are ewccp, recn, retfrc, varcap"]),
+        ("recnn", ["recnn: no such paper", 'did you mean "recn"?', "known: ewccp, recn, retfrc, varcap"]),
         ("../recn", ["no such paper"]),
-        ("recn/tabel3", ["recn/tabel3: no such item", "did you mean table3?", "fig3"]),
+        ("recn/tabel3", ["recn/tabel3: no such item", 'did you mean "table3"?', "fig3"]),
         ("recn/paper", ["recn/paper: no such item", "table3"]),
         ("recn/network", ["recn/network: no such item"]),
         ("recn/table3/x", ["recn/table3/x: no such item", "table3"]),
@@ -188,7 +188,7 @@ def test_a_summary_shows_claims_as_bars(inline):
     assert "Cells: ■ holds  x fails  ? undecided" in made.out
 
 
-def test_failures_are_told_once_and_the_exit_code_says_so(inline, monkeypatch):
+def test_failures_are_reported_once_and_the_exit_code_says_so(inline, monkeypatch):
     from multihop import _core
 
     def fail(*_):

@@ -102,7 +102,7 @@ def test_fewer_seeds_than_asked_for_are_said(tmp_path):
     assert "2 of 3, 4 runs; `multihop reproduce mine/item`" in page
 
 
-def test_readings_that_differ_are_told(page):
+def test_readings_that_differ_are_reported(page):
     assert "| 1 Mb/s | not reproduced |" in page
     assert "| 2 Mb/s | reproduced |" in page
 

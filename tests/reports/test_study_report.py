@@ -276,7 +276,7 @@ def test_factors_that_are_nowhere_else_tell_series_apart(result):
 def test_flows_and_time_are_means_over_seeds(result):
     flows = content(result, "Flows")
     assert flows.categories == ["long", "short"]
-    # Distances are not on the axis, so they are told apart.
+    # Distances are not on the axis, so they are distinguished.
     assert len(flows.names) == 4
     (point,) = result.select({"distance": 150, "loads": "four", "scheme": "RECN"})
     table = result.point_table(point, "flows")
@@ -515,12 +515,12 @@ def test_arrow_keys_go_through_points(html, tmp_path):
           return box.hidden ? null : box.textContent;
         };
         chart.focus();
-        const told = [press("ArrowRight"), press("ArrowRight"), press("ArrowLeft"), press("Escape")];
-        return { told, focus: document.activeElement === chart };
+        const reported = [press("ArrowRight"), press("ArrowRight"), press("ArrowLeft"), press("Escape")];
+        return { reported, focus: document.activeElement === chart };
         """,
     )
     assert found["focus"]
-    first, second, back, closed = found["told"]
+    first, second, back, closed = found["reported"]
     assert "spacing <m> 150" in first
     assert second not in (None, first)
     assert back == first

@@ -105,7 +105,7 @@ def test_no_difference_is_said_once_after_what_differs():
     assert sum("no significant difference" in sentence.lower() for sentence in said) == 1
 
 
-def test_those_that_cannot_be_told_from_the_best_are_one_clause():
+def test_those_that_cannot_be_distinguished_from_the_best_are_one_clause():
     rng = np.random.default_rng(1)
     rates = {
         name: [[mean + 0.01 * rng.standard_normal()] * 4 for _ in range(6)]

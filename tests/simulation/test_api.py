@@ -113,6 +113,20 @@ def test_settings_replace_and_add_keys():
         multihop.run(CHAIN, set={"topology.hops": 0})
 
 
+def test_an_error_of_a_scenario_has_what_it_consists_of():
+    def raised(text, **given):
+        with pytest.raises(multihop.ScenarioError) as caught:
+            multihop.check(text, **given)
+        error = caught.value
+        return error.key, error.found, error.remedy, error.line, error.setting
+
+    wrong = CHAIN + "[schemes.recn]\nthreshold = 2\n"
+    key, remedy = "schemes.recn.threshold", "give a value from 0 to 1"
+    assert raised(wrong) == (key, "2 is out of range", remedy, wrong.count("\n"), None)
+    assert raised(CHAIN, set={key: 2}) == (key, "2 is out of range", remedy, None, key)
+    assert raised(CHAIN, scheme="recm")[3:] == (None, "scheme")
+
+
 @pytest.mark.parametrize(
     ("given", "named"),
     [

@@ -156,7 +156,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_what_is_wrong_in_a_file_is_told_with_its_line(inline, tmp_path, name):
+def test_what_is_wrong_in_a_file_is_reported_with_its_line(inline, tmp_path, name):
     model, old, new, line, part = BROKEN[name]
     assert old in WHOLE[model]
     (tmp_path / "motion.txt").write_text(WHOLE[model].replace(old, new))

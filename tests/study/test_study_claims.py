@@ -276,7 +276,7 @@ class TestOrders:
         found = order({"a": 200 + ONE, "b": 100 - ONE}, order=["a", "b"], times=times)
         assert states(found) == [state]
 
-    def test_cells_of_several_points_are_told_apart(self):
+    def test_cells_of_several_points_are_distinguished(self):
         data = {(load, name): 10 * index + ONE for index, name in enumerate("abc") for load in (1, 2, 3)}
         asked = {"kind": "order", "by": "scheme", "order": ["b", "a"]}
         several = judged(data, {**LOADS, **SCHEMES}, **asked, at={"load": [2, 3]})
@@ -437,7 +437,7 @@ class TestBars:
         assert dict(Bar(counts).parts(width)) == parts
 
 
-def test_a_printed_number_above_what_the_channel_carries_is_told():
+def test_a_printed_number_above_what_the_channel_carries_is_reported():
     found = value({1: 100 + ONE, 2: 200 + ONE, 3: 300 + ONE}, values=(100, 200, 90_000), channel=True)
     assert [cell.printed for cell in found.impossible] == [90_000]
     assert all(cell.possible is not None and cell.possible > 0 for cell in found.cells)

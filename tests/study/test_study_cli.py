@@ -103,7 +103,7 @@ def test_a_study_goes_on_with_more_seeds(command):
     assert "8 runs made, 12 were there" in command("study", "run", "small.toml").err
 
 
-def test_failures_are_told_and_the_exit_code_says_so(command, monkeypatch):
+def test_failures_are_reported_and_the_exit_code_says_so(command, monkeypatch):
     from multihop import _core
 
     run = _core.run

@@ -7,7 +7,7 @@ from multihop.base.errors import UserError
 from multihop.claims.study import Study
 from multihop.study.design import points
 from multihop.study.loading import validate
-from studies import NETWORK, study
+from studies import NETWORK, SCENARIO, study
 
 
 def spec(**keys):
@@ -195,7 +195,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_does_not_fit_is_told(case):
+def test_what_does_not_fit_is_reported(case):
     keys, words = WRONG[case]
     message = fails(**keys)
     for word in words:
@@ -218,11 +218,28 @@ def test_seeds_that_cannot_be(seeds, word):
     assert word in str(caught.value)
 
 
-def test_what_a_point_cannot_set_is_told_with_the_point():
+def test_what_a_point_cannot_set_is_said_with_the_point():
     with pytest.raises(UserError) as caught:
         _ = study(factors={"topology.hops": [3, 0], "scheme": ["udp"]}).plan
     assert "at topology-hops=0, scheme=udp: " in str(caught.value)
     assert "--set topology.hops" in str(caught.value)
+
+
+def test_the_setting_that_is_wrong_is_found_by_its_path_and_not_by_its_beginning(tmp_path):
+    text = """name = "s"
+scenario = "chain.toml"
+[set]
+"flows[0].start_jitter" = "-1 s"
+[factors.start]
+key = "flows[0].start"
+values = ["0 s", "1 s"]
+"""
+    (tmp_path / "chain.toml").write_text(SCENARIO, encoding="utf-8")
+    path = tmp_path / "s.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UserError) as caught:
+        _ = Study.load(path).plan
+    assert f"{path}:3: at start=0 s: --set flows[0].start_jitter" in str(caught.value)
 
 
 COVERED = {

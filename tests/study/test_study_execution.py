@@ -65,9 +65,9 @@ class Breaking(Executor):
 
 def last_progress(asked, folder, **options):
     """How far a run of the study has come in the end: finished, found, failed, total."""
-    told = []
-    asked.run(folder, on_progress=lambda p: told.append((p.finished, p.found, p.failed, p.total)), **options)
-    return told[-1]
+    reported = []
+    asked.run(folder, on_progress=lambda p: reported.append((p.finished, p.found, p.failed, p.total)), **options)
+    return reported[-1]
 
 
 @pytest.fixture(scope="module")
@@ -207,8 +207,10 @@ def test_runs_that_points_share_are_made_and_counted_once(tmp_path):
         assert len(result.table("summary")) == 12
     for compare in ("scheme", "warmup"):
         with Watched(bad={2}) as pool:
-            told = last_progress(study(factors=twice, compare=compare), tmp_path / f"failing-{compare}", executor=pool)
-        assert told == (4, 0, 2, 6)
+            reported = last_progress(
+                study(factors=twice, compare=compare), tmp_path / f"failing-{compare}", executor=pool
+            )
+        assert reported == (4, 0, 2, 6)
         assert sorted(pool.seeds) == [1, 1, 2, 2, 3, 3]
 
 
@@ -251,9 +253,9 @@ def test_a_failure_is_kept_with_what_replays_it(tmp_path, monkeypatch):
     assert {f.seed for f in failures} == {2**63 + 5}
     assert {f.error for f in failures} == {"RuntimeError: the wheels came off"}
     # What went wrong is over: the next attempt makes the runs, and the notes go.
-    told = []
-    result = asked.run(folder, on_progress=lambda p: told.append((p.finished, p.failed)))
-    assert told[-1] == (2, 0)
+    reported = []
+    result = asked.run(folder, on_progress=lambda p: reported.append((p.finished, p.failed)))
+    assert reported[-1] == (2, 0)
     assert result.failures == []
     assert not list((folder / "failures").iterdir())
     monkeypatch.chdir(tmp_path)

@@ -110,7 +110,7 @@ def test_nothing_is_off_from_zero_or_from_what_is_missing():
         ({"against": "nominal", "per": "available_bps"}, "has per, which makes a ratio of sums, and against"),
     ],
 )
-def test_what_nothing_can_be_held_against_is_told(keys, says):
+def test_what_nothing_can_be_held_against_is_reported(keys, says):
     nominal = {"model": "wlan-capacity", "result": "goodput_bps"}
     with pytest.raises(UserError, match=says):
         study(
@@ -366,7 +366,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_cannot_be_is_told_before_anything_runs(case):
+def test_what_cannot_be_is_reported_before_anything_runs(case):
     keys, words = WRONG[case]
     with pytest.raises(UserError) as caught:
         study(**{"scenario": MEASURED, **keys}).plan  # noqa: B018 - resolving is what is tested

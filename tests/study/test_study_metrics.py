@@ -150,6 +150,10 @@ def test_a_unit_that_the_column_does_not_have():
 WRONG = {
     "no such table": ({"column": "frames.goodput_bps"}, ["metrics.m.column", "frames"]),
     "no such column": ({"column": "flows.speed"}, ["metrics.m.column", "'speed'", "goodput_bps"]),
+    "a column that has another name now": (
+        {"column": "flows.frames_late"},
+        ["metrics.m.column", 'did you mean "video_frames_late"?'],
+    ),
     "a name for a number": ({"column": "flows.name"}, ["metrics.m.column", "name, not a number"]),
     "no such condition": ({"column": "flows.hops", "where": {"speed": 1}}, ["metrics.m.where.speed", "'speed'"]),
     "a number for a name": ({"column": "flows.hops", "where": {"name": 5}}, ["where.name", "5", "is text"]),
@@ -165,7 +169,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_is_wrong_with_a_metric_is_told(case):
+def test_what_is_wrong_with_a_metric_is_reported(case):
     keys, words = WRONG[case]
     with pytest.raises(UserError) as caught:
         study(metrics={"m": keys})

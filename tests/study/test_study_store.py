@@ -260,9 +260,9 @@ def test_a_damaged_run_is_made_again_the_same(tmp_path):
     before = kept(tmp_path / "s")
     victim = min(places(tmp_path / "s").values(), key=lambda place: place.offset)
     overwrite(victim, victim.read()[:100])
-    told = []
-    result = asked.run(tmp_path / "s", on_progress=lambda p: told.append((p.finished, p.found)))
-    assert told[-1] == (1, 1)
+    reported = []
+    result = asked.run(tmp_path / "s", on_progress=lambda p: reported.append((p.finished, p.found)))
+    assert reported[-1] == (1, 1)
     assert [place.path for place in result.store.damaged] == [victim.path]
     assert kept(tmp_path / "s") == before
     assert result.missing == 0
@@ -315,9 +315,9 @@ def test_a_folder_knows_the_store_that_its_runs_are_in(tmp_path):
     assert asked.result(tmp_path / "a").missing == 0
     shutil.move(tmp_path / "a", tmp_path / "b")
     assert asked.result(tmp_path / "b").missing == 0
-    told = []
-    asked.run(tmp_path / "b", on_progress=lambda p: told.append(p.found))
-    assert told[-1] == 1
+    reported = []
+    asked.run(tmp_path / "b", on_progress=lambda p: reported.append(p.found))
+    assert reported[-1] == 1
 
 
 @pytest.mark.parametrize(

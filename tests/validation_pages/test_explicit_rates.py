@@ -88,14 +88,14 @@ def chain():
 
 
 def test_on_radio_capacities_that_are_too_high_fill_the_queues(chain):
-    told, wrong = chain["rcp, set to 1 Mb/s"], chain["rcp, phy-rate"]
+    given, wrong = chain["rcp, set to 1 Mb/s"], chain["rcp, phy-rate"]
     assert wrong.lost["queue_full"].mean > 50
-    assert told.goodput_mbps.mean > 1.2 * wrong.goodput_mbps.mean
-    assert told.lost.get("queue_full") is None
-    told, wrong = chain["xcp, set to 1 Mb/s"], chain["xcp, phy-rate"]
-    assert told.goodput_mbps.mean > 1.2 * wrong.goodput_mbps.mean
-    assert told.goodput_mbps.mean > 1.5 * chain["xcp, phy-rate, forgets SACK"].goodput_mbps.mean
-    assert told.queue.mean < 10 < wrong.queue.mean
+    assert given.goodput_mbps.mean > 1.2 * wrong.goodput_mbps.mean
+    assert given.lost.get("queue_full") is None
+    given, wrong = chain["xcp, set to 1 Mb/s"], chain["xcp, phy-rate"]
+    assert given.goodput_mbps.mean > 1.2 * wrong.goodput_mbps.mean
+    assert given.goodput_mbps.mean > 1.5 * chain["xcp, phy-rate, forgets SACK"].goodput_mbps.mean
+    assert given.queue.mean < 10 < wrong.queue.mean
     assert chain["rcp, phy-rate, window 32"].goodput_mbps.mean > wrong.goodput_mbps.mean
 
 

@@ -166,7 +166,7 @@ mod tests {
         let high = at(54_000, 5_180, 0x140);
         assert_eq!(us(txtime(&high, 1_528)), Some(248));
         let cck = at(11_000, 2_437, 0xa0);
-        assert_eq!(us(txtime(&cck, 14)), Some(203), "long preamble where none is told");
+        assert_eq!(us(txtime(&cck, 14)), Some(203), "long preamble where none is stated");
         let short = Reception { preamble: Some(Preamble::Short), ..cck };
         assert_eq!(us(txtime(&short, 14)), Some(107));
     }
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn frequency_hopping_is_told_by_its_channel() {
+    fn frequency_hopping_is_known_by_its_channel() {
         // 112 symbols and 4 of whitening; 6112 and 191; behind 128 us of preamble and header.
         assert_eq!(us(airtime(&at(1_000, 2_412, 0x880), 14)), Some(128 + 112 + 4));
         assert_eq!(us(txtime(&at(2_000, 2_412, 0x880), 1_528)), Some(128 + 6_112 + 191));

@@ -247,7 +247,7 @@ pub enum LinkEvent {
     /// that the medium is busy up to there.
     NavSet(Interval),
     /// The network allocation vector is over from this instant on, before its time, because nothing followed the RTS that had
-    /// set it (9.3.2.4). Told when the station next looks at it, and at the latest when the medium turns busy.
+    /// set it (9.3.2.4). Reported when the station next looks at it, and at the latest when the medium turns busy.
     NavReset(Time),
     /// A packet was lost here.
     Dropped(Dropped),

@@ -31,7 +31,7 @@ pub use event::{
 };
 pub use header::{Bits, Field, FieldKind, FieldLayout, Header, HeaderBytes, Layout};
 pub use ids::{FlowId, NodeId, Port};
-pub use names::nearest_name;
+pub use names::{first_of, instead_of, nearest_name, shorten};
 pub use packet::{DropCause, Dscp, Ecn, Flags, Packet, SackBlock, SackBlocks, Segment};
 pub use rate::Rate;
 pub use rng::Rng;

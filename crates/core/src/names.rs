@@ -1,9 +1,21 @@
-//! The name that was meant.
+//! The name that was meant, and names in messages.
 
-/// The known name that is nearest to one that is not known, if one is near: few letters apart, or with the name for one of its parts, as
-/// `tcp-cubic` for `cubic`.
+use std::fmt::Display;
+
+/// The known name that is nearest to one that is not known, if one is near: few letters apart, or with the name for some of its parts, as
+/// `tcp-cubic` for `cubic` and `video_frames_late` for `frames_late`.
 pub fn nearest_name<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
-    let has_part = |candidate: &&str| candidate.split(['-', '_']).any(|part| part.eq_ignore_ascii_case(name));
+    let meant = name.to_lowercase();
+    let has_part = |candidate: &&str| {
+        let candidate = candidate.to_lowercase();
+        let mut places = candidate.match_indices(&meant);
+        // Whole parts: what is around them is nothing, or another part.
+        places.any(|(at, found)| {
+            let (before, after) = (&candidate[..at], &candidate[at + found.len()..]);
+            (before.is_empty() || before.ends_with(['-', '_']))
+                && (after.is_empty() || after.starts_with(['-', '_']))
+        })
+    };
     let near = 1 + name.chars().count() / 3;
     // A part that many names share says little.
     let by_part = known.clone().filter(has_part).min_by_key(|candidate| candidate.len());
@@ -15,6 +27,40 @@ pub fn nearest_name<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone
             .min_by_key(|(distance, _)| *distance)
             .map(|(_, name)| name)
     })
+}
+
+/// What to say of a name that is not among the known ones: the nearest one, if it is near, and the list.
+pub fn instead_of(name: &str, known: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let known: Vec<_> = known.into_iter().collect();
+    let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
+    if known.is_empty() {
+        return "there is none to choose from".into();
+    }
+    let hint = nearest_name(name, known.iter().copied())
+        .map(|nearest| format!("did you mean {nearest:?}? "))
+        .unwrap_or_default();
+    format!("{hint}known: {}", first_of(&known))
+}
+
+/// The first few of many names.
+pub fn first_of<T: Display>(names: &[T]) -> String {
+    const SHOWN: usize = 24;
+    let shown: Vec<String> = names.iter().take(SHOWN).map(T::to_string).collect();
+    let more = if names.len() > SHOWN { format!(", ... ({} in all)", names.len()) } else { String::new() };
+    shown.join(", ") + &more
+}
+
+/// A text for a message: one line, and not too long.
+pub fn shorten(text: &str) -> String {
+    const SHOWN: usize = 60;
+    let mut line = String::new();
+    for (i, c) in text.chars().enumerate() {
+        if i == SHOWN || c == '\n' {
+            return line + "...";
+        }
+        line.push(if c.is_control() { '\u{fffd}' } else { c });
+    }
+    line
 }
 
 /// Levenshtein distance of the first characters of two names, ignoring case (Levenshtein 1966).
@@ -60,8 +106,33 @@ mod tests {
             ("xpc", Some("xcp")),
             ("tcp", Some("xcp")),
             ("carrier-pigeon", None),
+            ("", None),
         ] {
             assert_eq!(nearest_name(name, known.iter().copied()), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn a_longer_name_is_found_by_the_shorter_one_that_it_replaced() {
+        let known = ["goodput_bps", "video_frames_late", "video_frames_lost", "video_frame_delay_p95_s"];
+        assert_eq!(nearest_name("frames_late", known.iter().copied()), Some("video_frames_late"));
+        assert_eq!(nearest_name("frame_delay_p95_s", known.iter().copied()), Some("video_frame_delay_p95_s"));
+        assert_eq!(nearest_name("rames_late", known.iter().copied()), None);
+    }
+
+    #[test]
+    fn only_near_names_are_proposed() {
+        let known = ["chain", "grid"];
+        assert_eq!(instead_of("chian", known), "did you mean \"chain\"? known: chain, grid");
+        assert_eq!(instead_of("mesh", known), "known: chain, grid");
+        let many: Vec<String> = (0..30).map(|i| format!("n{i}")).collect();
+        assert!(first_of(&many).ends_with("n23, ... (30 in all)"));
+    }
+
+    #[test]
+    fn long_and_broken_texts_are_shortened() {
+        assert_eq!(shorten("a\nb"), "a...");
+        assert_eq!(shorten(&"x".repeat(100)).len(), 63);
+        assert_eq!(shorten("\u{1b}[0m"), "\u{fffd}[0m");
     }
 }

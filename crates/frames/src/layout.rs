@@ -149,7 +149,12 @@ const TRANSMISSIONS: &[Column] = &[
         "index of the node whose frame destroyed it; of several the strongest",
     ),
     column("overlap", "overlap", Modelled, "how the two came to overlap"),
-    column("reserves", "set", Modelled, "set of `reservations`: who sets the NAV by it; 0 for nobody"),
+    column(
+        "reserves",
+        "set",
+        Modelled,
+        "set of `reservations`: which stations set their NAV by it; 0 for none",
+    ),
 ];
 
 const MPDUS: &[Column] = &[

@@ -117,13 +117,13 @@ impl PhyTimes {
         (bits / 8.0).round() as u32 - self.data_header.min((bits / 8.0).round() as u32)
     }
 
-    /// The delay of each MSDU of `size` bytes where nobody else sends, `T_MSDU` of Barreto 2015, Eq. 14: DIFS, the mean
+    /// The delay of each MSDU of `size` bytes without contention, `T_MSDU` of Barreto 2015, Eq. 14: DIFS, the mean
     /// back-off, RTS and CTS with a SIFS after each (`handshake`), DATA, SIFS, ACK.
     pub fn per_msdu(&self, size: u32, handshake: bool) -> Span {
         self.length(&self.exchange(size, handshake.then_some(0)))
     }
 
-    /// What a packet needs besides its DATA where nobody else sends: the rest of [`PhyTimes::per_msdu`].
+    /// What a packet needs besides its DATA without contention: the rest of [`PhyTimes::per_msdu`].
     pub(crate) fn besides_data(&self, handshake: bool) -> Span {
         let reservation = if handshake { self.rts + self.cts + self.sifs * 2 } else { Span::ZERO };
         self.difs + self.backoff + reservation + self.sifs + self.ack

@@ -1,6 +1,6 @@
 //! The loop: virtual time follows a clock, packets of devices go into a run, and come out where and when the run delivers them.
 
-use crate::books::Books;
+use crate::counters::Counters;
 use crate::datagram::{Datagram, Refusal, mark};
 use crate::ethernet;
 use crate::journal::Recorder;
@@ -94,7 +94,7 @@ pub struct Emulation<C, W> {
     shim: Option<Shim>,
     /// The node to which packets for addresses go that are no node's, and from which such come.
     gateway: Option<NodeId>,
-    books: Books,
+    counters: Counters,
     lateness: Lateness,
     /// Payload bytes delivered, by flow.
     delivered: Vec<u64>,
@@ -146,7 +146,7 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
             journal: None,
             shim: None,
             gateway: None,
-            books: Books::default(),
+            counters: Counters::default(),
             lateness: Lateness::default(),
             buffer: vec![0; usize::from(u16::MAX)],
         }
@@ -209,14 +209,14 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
     ///
     /// # Errors
     /// If the journal cannot be written.
-    pub fn end(mut self) -> io::Result<(World, Books, Lateness)> {
+    pub fn end(mut self) -> io::Result<(World, Counters, Lateness)> {
         // What the last packet makes due at its very instant has happened in a replay.
         self.settle_until(self.world.now())?;
-        let books = self.books();
+        let counters = self.counters();
         if let Some(journal) = self.journal {
             journal.end(self.world.now(), self.world.fingerprint())?;
         }
-        Ok((self.world, books, self.lateness))
+        Ok((self.world, counters, self.lateness))
     }
 
     /// Real time since the start.
@@ -230,9 +230,9 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
     }
 
     /// What became of the packets until now.
-    pub fn books(&self) -> Books {
+    pub fn counters(&self) -> Counters {
         let waiting = self.shim.as_ref().map_or(0, Shim::waiting);
-        Books { queued: (self.held.len() - self.sent.len() + waiting) as u64, ..self.books.clone() }
+        Counters { queued: (self.held.len() - self.sent.len() + waiting) as u64, ..self.counters.clone() }
     }
 
     /// How late packets were, in real time.
@@ -291,13 +291,13 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
 
     /// A node sends what is in the buffer.
     fn offer(&mut self, from: NodeId, length: usize) -> io::Result<()> {
-        self.books.read += 1;
+        self.counters.read += 1;
         let taken = match self.mode {
             Mode::Ip => self.inject(from, length)?,
             Mode::Ethernet => self.inject_frame(from, length)?,
         };
         if let Err(refusal) = taken {
-            self.books.refused[refusal as usize] += 1;
+            self.counters.refused[refusal as usize] += 1;
         }
         Ok(())
     }
@@ -399,7 +399,7 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
                 }
                 let to = held.flow.map(|flow| self.world.config().flows[flow.index()].destination);
                 let taken = to.is_some_and(|to| self.hand_over(to, &held, at));
-                self.books.marked += u64::from(marked && taken);
+                self.counters.marked += u64::from(marked && taken);
             }
             PacketOutcome::Heard { at, node, .. } => {
                 let Some(held) = self.held.remove(&number) else { return Ok(()) };
@@ -412,7 +412,7 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
                 }
             }
             PacketOutcome::Sent { at, .. } => {
-                self.books.delivered += 1;
+                self.counters.delivered += 1;
                 self.sent.push_back((at, number));
             }
         }
@@ -431,7 +431,7 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
             let flow = *flow;
             return self.put(held.packet, flow, datagram, Some(again));
         }
-        self.books.lost[cause as usize] += 1;
+        self.counters.lost[cause as usize] += 1;
         Ok(())
     }
 
@@ -439,9 +439,9 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
     fn hand_over(&mut self, to: NodeId, held: &Held, at: Time) -> bool {
         let taken = self.hand_copy_over(to, held, at);
         if taken {
-            self.books.delivered += 1;
+            self.counters.delivered += 1;
         } else {
-            self.books.device_full += 1;
+            self.counters.device_full += 1;
         }
         if let Some(flow) = held.flow.filter(|_| taken) {
             self.delivered[flow.index()] += u64::from(held.payload);

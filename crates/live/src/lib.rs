@@ -8,13 +8,13 @@
 //! * [`shim`]: a scheme's ends below the TCP of kernels.
 //! * [`ethernet`]: the same of a frame, where programs route.
 //! * [`emulation`]: the loop, behind the traits [`Clock`] and [`Wire`], so that tests run it without a clock.
-//! * [`books`]: what became of every packet; [`lateness`]: how late they were.
+//! * [`counters`]: what became of every packet; [`lateness`]: how late they were.
 //! * [`journal`]: what was injected when, to run it again.
 //! * `host`: clock, devices and namespaces of Linux.
 //!
 //! The bytes of packets never reach the simulator. A wall clock is read here and nowhere else in the project.
 
-pub mod books;
+pub mod counters;
 pub mod datagram;
 pub mod emulation;
 pub mod ethernet;

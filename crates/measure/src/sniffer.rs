@@ -235,8 +235,8 @@ impl Sniffer {
     /// What stamps mark, who the radio is and how it sends is known from now on as well as it will be.
     fn settle(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
-        let told = waiting.first().and_then(|captured_frame| captured_frame.marks);
-        let marks = self.options.marks.or(told).unwrap_or_else(|| self.stamps.marks());
+        let stated = waiting.first().and_then(|captured_frame| captured_frame.marks);
+        let marks = self.options.marks.or(stated).unwrap_or_else(|| self.stamps.marks());
         self.marks = Some(marks);
         self.own = sender_of_own(&waiting).or_else(|| self.stamps.own());
         self.own_begins = self.options.marks.is_none() && self.stamps.own().is_some();

@@ -62,8 +62,8 @@ impl Stamps {
         // Frames for which two of them are the same, such as RTS and CTS at one rate, show nothing; but where all preambles are as
         // long, it makes no difference whether they are before the stamp or after it.
         let others = off[2..].iter().filter(|&&one| close(one)).count();
-        let told = if close(off[0]) { others == 0 } else { others + usize::from(close(off[1])) == 1 };
-        if least > TOLERANCE.ns() || !told {
+        let is_decided = if close(off[0]) { others == 0 } else { others + usize::from(close(off[1])) == 1 };
+        if least > TOLERANCE.ns() || !is_decided {
             return;
         }
         match off.iter().position(|&one| close(one)) {

@@ -2,7 +2,7 @@
 
 use crate::{air_log_error, panics, read_overrides, scenario_error, tables};
 use multihop_core::{DropCause, NodeId, Span};
-use multihop_live::books::Books;
+use multihop_live::counters::Counters;
 use multihop_live::datagram::Refusal;
 use multihop_live::host::{self, Devices, Monotonic, Namespace};
 use multihop_live::journal::{self, Recorder};
@@ -53,7 +53,7 @@ struct Parts {
 struct Status {
     virtual_s: f64,
     real_s: f64,
-    books: Books,
+    counters: Counters,
     lateness: Lateness,
     delivered: Vec<u64>,
     queues: Vec<usize>,
@@ -161,7 +161,8 @@ impl Emulator {
 
     /// How far it has come, at most a tenth of a second ago.
     fn status<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let Status { virtual_s, real_s, books, lateness, delivered, queues } = locked(&self.status).clone();
+        let Status { virtual_s, real_s, counters, lateness, delivered, queues } =
+            locked(&self.status).clone();
         let made = PyDict::new(py);
         made.set_item("virtual_s", virtual_s)?;
         made.set_item("real_s", real_s)?;
@@ -169,15 +170,18 @@ impl Emulator {
             made.set_item(name, lateness.quantile(share).seconds())?;
         }
         made.set_item("lateness_max_s", lateness.max().seconds())?;
-        made.set_item("read", books.read)?;
-        made.set_item("delivered", books.delivered)?;
-        made.set_item("marked", books.marked)?;
-        made.set_item("device_full", books.device_full)?;
-        made.set_item("queued", books.queued)?;
+        made.set_item("read", counters.read)?;
+        made.set_item("delivered", counters.delivered)?;
+        made.set_item("marked", counters.marked)?;
+        made.set_item("device_full", counters.device_full)?;
+        made.set_item("queued", counters.queued)?;
         let causes = DropCause::ALL.iter().map(|cause| cause.name());
-        made.set_item("lost", iter::zip(causes, books.lost).collect::<Vec<_>>().into_py_dict(py)?)?;
+        made.set_item("lost", iter::zip(causes, counters.lost).collect::<Vec<_>>().into_py_dict(py)?)?;
         let refusals = Refusal::ALL.iter().map(|refusal| refusal.name());
-        made.set_item("refused", iter::zip(refusals, books.refused).collect::<Vec<_>>().into_py_dict(py)?)?;
+        made.set_item(
+            "refused",
+            iter::zip(refusals, counters.refused).collect::<Vec<_>>().into_py_dict(py)?,
+        )?;
         made.set_item("delivered_bytes", delivered)?;
         made.set_item("queues", queues)?;
         Ok(made)
@@ -196,7 +200,7 @@ impl Emulator {
         Status {
             virtual_s: world.now().seconds(),
             real_s,
-            books: live.books(),
+            counters: live.counters(),
             lateness: live.lateness().clone(),
             delivered: live.delivered().to_vec(),
             queues: (0..self.nodes.len()).map(|node| world.queue_length(node)).collect(),

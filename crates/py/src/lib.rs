@@ -15,7 +15,7 @@ mod stepping;
 mod tables;
 
 use multihop_dot11::DcfRules;
-use multihop_scenario::{External, Overrides, Resolved, Setting, Step};
+use multihop_scenario::{External, Overrides, Place, Resolved, Setting, Step};
 use multihop_sim::Logs;
 use multihop_sim::airlog::{AirLog, AirLogError};
 use multihop_sim::capacity::{Airtimes, Capacity, LinkTime};
@@ -37,7 +37,11 @@ create_exception!(multihop._core, InternalError, PyRuntimeError, "A broken invar
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     panics::remember_where();
-    module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
+    let scenario_error = module.py().get_type::<ScenarioError>();
+    for name in ["key", "found", "remedy", "line", "setting"] {
+        scenario_error.setattr(name, module.py().None())?; // of those that an error does not have
+    }
+    module.add("ScenarioError", scenario_error)?;
     module.add("CaptureError", module.py().get_type::<CaptureError>())?;
     module.add("InternalError", module.py().get_type::<InternalError>())?;
     module.add("MAC_HEADER", DcfRules::IEEE.data_header)?;
@@ -71,7 +75,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(tables::columns, module)?)?;
-    module.add_function(wrap_pyfunction!(nearest_name, module)?)?;
+    module.add_function(wrap_pyfunction!(instead_of, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(identity, module)?)?;
     module.add_function(wrap_pyfunction!(commit, module)?)
@@ -302,11 +306,11 @@ fn registry() -> String {
     multihop_scenario::catalogue().to_string()
 }
 
-/// The known name that is nearest to one that is not known, if one is near; see [`multihop_core::nearest_name`].
+/// What to say of a name that is not known; see [`multihop_core::instead_of`].
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
-fn nearest_name(name: &str, known: Vec<String>) -> Option<String> {
-    multihop_core::nearest_name(name, known.iter().map(String::as_str)).map(str::to_owned)
+fn instead_of(name: &str, known: Vec<String>) -> String {
+    multihop_core::instead_of(name, known)
 }
 
 /// The version of the engine.
@@ -327,9 +331,23 @@ fn commit() -> Option<&'static str> {
     option_env!("MULTIHOP_COMMIT")
 }
 
-#[allow(clippy::needless_pass_by_value)] // the shape that `map_err` wants
+/// The same error for Python, with what it consists of.
 fn scenario_error(error: multihop_scenario::ScenarioError) -> PyErr {
-    ScenarioError::new_err(error.to_string())
+    let raised = ScenarioError::new_err(error.to_string());
+    let (line, setting) = match error.place {
+        Place::Line { line, .. } => (Some(line), None),
+        Place::Setting(path) => (None, Some(path)),
+        Place::Override(option) => (None, Some(option.trim_start_matches('-').to_owned())),
+    };
+    let described = Python::attach(|py| {
+        let value = raised.value(py);
+        value.setattr("key", error.key)?;
+        value.setattr("found", error.found)?;
+        value.setattr("remedy", error.remedy)?;
+        value.setattr("line", line)?;
+        value.setattr("setting", setting)
+    });
+    described.map_or_else(|error| error, |()| raised)
 }
 
 fn air_log_error(error: AirLogError, origin: &str) -> PyErr {
@@ -383,18 +401,6 @@ fn view<'py>(
     paths: &[Vec<multihop_core::NodeId>],
 ) -> PyResult<Bound<'py, PyDict>> {
     let config = &resolved.config;
-    let nodes = PyList::empty(py);
-    for (index, node) in (0..).zip(&config.nodes) {
-        let entry = PyDict::new(py);
-        entry.set_item("name", &node.name)?;
-        entry.set_item("x", node.position.map(|position| position[0]))?;
-        entry.set_item("y", node.position.map(|position| position[1]))?;
-        entry
-            .set_item("channel", config.radios.channels.get(index as usize).map(|channel| channel.number))?;
-        entry.set_item("node", config.radios.node_of(multihop_core::NodeId(index)).0)?;
-        entry.set_item("moves", config.mobility.node_moves(multihop_core::NodeId(index)))?;
-        nodes.append(entry)?;
-    }
     let wires = PyList::empty(py);
     for wire in &config.wires {
         let entry = PyDict::new(py);
@@ -405,20 +411,6 @@ fn view<'py>(
         entry.set_item("queue", wire.queue_limit)?;
         entry.set_item("loss", wire.loss)?;
         wires.append(entry)?;
-    }
-    let flows = PyList::empty(py);
-    for (flow, path) in config.flows.iter().zip(paths) {
-        let entry = PyDict::new(py);
-        entry.set_item("name", &flow.name)?;
-        let name = |end: multihop_core::NodeId| &config.nodes[config.radios.node_of(end).index()].name;
-        entry.set_item("source", name(flow.source))?;
-        entry.set_item("destination", name(flow.destination))?;
-        entry.set_item("scheme", &config.schemes[flow.scheme].name)?;
-        entry.set_item("app", flow.app.name())?;
-        let is_hop = |pair: &&[multihop_core::NodeId]| !config.radios.share_node(pair[0], pair[1]);
-        entry.set_item("hops", path.windows(2).filter(is_hop).count())?;
-        entry.set_item("path", path.iter().map(|node| node.0).collect::<Vec<_>>())?;
-        flows.append(entry)?;
     }
     let measurements = PyList::empty(py);
     for measurement in &config.measurements {
@@ -435,15 +427,53 @@ fn view<'py>(
     made.set_item("warmup", config.warmup.seconds())?;
     made.set_item("seed", config.seed)?;
     made.set_item("hash", &resolved.hash)?;
-    made.set_item("nodes", nodes)?;
+    made.set_item("nodes", nodes_view(py, config)?)?;
     made.set_item(
         "links",
         links.iter().map(|(from, to, quality)| (from.0, to.0, *quality)).collect::<Vec<_>>(),
     )?;
     made.set_item("queue", config.mac.queue_limit)?;
     made.set_item("wires", wires)?;
-    made.set_item("flows", flows)?;
+    made.set_item("flows", flows_view(py, config, paths)?)?;
     made.set_item("measurements", measurements)?;
     made.set_item("motion_file", resolved.motion_file.as_ref().map(|path| path.to_string_lossy()))?;
     Ok(made)
+}
+
+fn nodes_view<'py>(py: Python<'py>, config: &Config) -> PyResult<Bound<'py, PyList>> {
+    let nodes = PyList::empty(py);
+    for (index, node) in (0..).zip(&config.nodes) {
+        let entry = PyDict::new(py);
+        entry.set_item("name", &node.name)?;
+        entry.set_item("x", node.position.map(|position| position[0]))?;
+        entry.set_item("y", node.position.map(|position| position[1]))?;
+        entry
+            .set_item("channel", config.radios.channels.get(index as usize).map(|channel| channel.number))?;
+        entry.set_item("node", config.radios.node_of(multihop_core::NodeId(index)).0)?;
+        entry.set_item("moves", config.mobility.node_moves(multihop_core::NodeId(index)))?;
+        nodes.append(entry)?;
+    }
+    Ok(nodes)
+}
+
+fn flows_view<'py>(
+    py: Python<'py>,
+    config: &Config,
+    paths: &[Vec<multihop_core::NodeId>],
+) -> PyResult<Bound<'py, PyList>> {
+    let flows = PyList::empty(py);
+    for (flow, path) in config.flows.iter().zip(paths) {
+        let entry = PyDict::new(py);
+        entry.set_item("name", &flow.name)?;
+        let name = |end: multihop_core::NodeId| &config.nodes[config.radios.node_of(end).index()].name;
+        entry.set_item("source", name(flow.source))?;
+        entry.set_item("destination", name(flow.destination))?;
+        entry.set_item("scheme", &config.schemes[flow.scheme].name)?;
+        entry.set_item("app", flow.app.name())?;
+        let is_hop = |pair: &&[multihop_core::NodeId]| !config.radios.share_node(pair[0], pair[1]);
+        entry.set_item("hops", path.windows(2).filter(is_hop).count())?;
+        entry.set_item("path", path.iter().map(|node| node.0).collect::<Vec<_>>())?;
+        flows.append(entry)?;
+    }
+    Ok(flows)
 }

@@ -1,8 +1,8 @@
 //! Queue disciplines: `discipline` and `codel` of `[mac]` and of wires.
 
 use crate::document::{Document, KeyPath, Result};
-use multihop_core::Span;
 use multihop_link::{Adaptation, CodelOptions, FqCodelOptions, SlowStations, StationsOptions};
+use multihop_schemes::bounds;
 use multihop_schemes::quantity::{BitRate, Duration, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,22 +25,27 @@ pub enum Discipline {
 #[serde(default, deny_unknown_fields)]
 pub struct Codel {
     /// Time in the queue that is acceptable for good. Default: 5 ms, with `"stations"` 20 ms.
+    #[schemars(transform = bounds!("10 us", "100 s"))]
     pub target: Option<Duration>,
     /// For how long it may be exceeded before packets are marked or dropped. Default: 100 ms.
+    #[schemars(transform = bounds!("10 us", "100 s"))]
     pub interval: Option<Duration>,
     /// Packets whose transport understands ECN are marked and not dropped. Default: true.
     pub ecn: Option<bool>,
     /// Bytes that a flow may send in its turn. Default: 1514 B, with `"stations"` 300 B.
+    #[schemars(transform = bounds!("64 B", "1048576 B"))]
     pub quantum: Option<Size>,
     /// Lines over which flows are spread by a hash, with `"stations"` those of each next hop. Default: 1024, with `"stations"` 4096.
-    #[schemars(range(min = 1, max = 65_536))]
+    #[schemars(transform = bounds!(1, 65_536))]
     pub flows: Option<u32>,
     /// Bytes that wait at most. Default: 32 MiB, with `"stations"` 4 MiB.
+    #[schemars(transform = bounds!("100 kB", "1000 GB"))]
     pub byte_limit: Option<Size>,
     /// Packets that an overflow takes at most from the fattest line. Default: 64, with `"stations"` 1.
-    #[schemars(range(min = 1, max = 65_536))]
+    #[schemars(transform = bounds!(1, 65_536))]
     pub drop_batch: Option<u32>,
     /// Airtime that a next hop gets in its turn. Default: 256 us. Only with `"stations"`.
+    #[schemars(transform = bounds!("10 us", "100 s"))]
     pub airtime_quantum: Option<Duration>,
     /// Frames from a neighbour are charged to it like those to it. Default: true. Only with `"stations"`.
     pub charge_received: Option<bool>,
@@ -48,7 +53,7 @@ pub struct Codel {
     pub slow: Option<Slow>,
     /// The target of a neighbour is at least as long as so many exchanges like the last one with it, of a full A-MPDU or of what waited.
     /// Default: 0. Only with `"stations"`.
-    #[schemars(range(min = 0, max = 1000))]
+    #[schemars(transform = bounds!(0, 1000))]
     pub target_exchanges: Option<u32>,
 }
 
@@ -57,10 +62,13 @@ pub struct Codel {
 #[serde(default, deny_unknown_fields)]
 pub struct Slow {
     /// Below this, for each neighbour that there is. Default: 6 Mb/s.
+    #[schemars(transform = bounds!("1 kb/s", "100 Gb/s"))]
     pub below: Option<BitRate>,
     /// Their `target`. Default: 50 ms.
+    #[schemars(transform = bounds!("10 us", "100 s"))]
     pub target: Option<Duration>,
     /// Their `interval`. Default: 300 ms.
+    #[schemars(transform = bounds!("10 us", "100 s"))]
     pub interval: Option<Duration>,
     /// Their `ecn`. Default: false.
     pub ecn: Option<bool>,
@@ -100,13 +108,9 @@ impl Discipline {
             }
             multihop_link::Discipline::Stations(defaults) => {
                 let lines = codel.lines(document, &path, defaults.lines)?;
-                let airtime_quantum = match codel.airtime_quantum {
-                    None => defaults.airtime_quantum,
-                    Some(time) => span(document, &path.join("airtime_quantum"), time)?,
-                };
                 Ok(multihop_link::Discipline::Stations(StationsOptions {
                     lines,
-                    airtime_quantum,
+                    airtime_quantum: codel.airtime_quantum.map_or(defaults.airtime_quantum, Duration::span),
                     charge_received: codel.charge_received.unwrap_or(defaults.charge_received),
                     adaptation: codel.adaptation(document, &path)?,
                 }))
@@ -126,9 +130,7 @@ impl Discipline {
 impl Codel {
     fn adaptation(&self, document: &Document<'_>, path: &KeyPath) -> Result<Adaptation> {
         let slow = self.slow.as_ref().map(|slow| slow.resolve(document, &path.join("slow"))).transpose()?;
-        let exchanges = self.target_exchanges.unwrap_or(0);
-        let exchanges = document.count(&path.join("target_exchanges"), exchanges, 0, 1_000)?;
-        Ok(Adaptation { slow, exchanges })
+        Ok(Adaptation { slow, exchanges: self.target_exchanges.unwrap_or(0) })
     }
 
     fn lines(
@@ -137,35 +139,18 @@ impl Codel {
         path: &KeyPath,
         defaults: FqCodelOptions,
     ) -> Result<FqCodelOptions> {
-        let time = |key: &str, value: Option<Duration>, default: Span| {
-            value.map_or(Ok(default), |time| span(document, &path.join(key), time))
-        };
-        let count = |key: &str, value: Option<u32>, default: u32| {
-            value.map_or(Ok(default), |count| document.count(&path.join(key), count, 1, 65_536))
-        };
         let codel = CodelOptions {
-            target: time("target", self.target, defaults.codel.target)?,
-            interval: time("interval", self.interval, defaults.codel.interval)?,
+            target: self.target.map_or(defaults.codel.target, Duration::span),
+            interval: self.interval.map_or(defaults.codel.interval, Duration::span),
             ecn: self.ecn.unwrap_or(defaults.codel.ecn),
         };
         check_target(document, path, codel, self.target.is_some())?;
-        let quantum = match self.quantum {
-            None => defaults.quantum,
-            Some(size) => document.between(&path.join("quantum"), size, "64 B", "1048576 B")?.bytes() as u32,
-        };
-        let byte_limit = match self.byte_limit {
-            None => defaults.byte_limit,
-            Some(size) => {
-                // The largest datagram fits.
-                document.between(&path.join("byte_limit"), size, "100 kB", "1000 GB")?.bytes()
-            }
-        };
         Ok(FqCodelOptions {
             codel,
-            quantum,
-            flows: count("flows", self.flows, defaults.flows)?,
-            byte_limit,
-            drop_batch: count("drop_batch", self.drop_batch, defaults.drop_batch)?,
+            quantum: self.quantum.map_or(defaults.quantum, |size| size.bytes() as u32),
+            flows: self.flows.unwrap_or(defaults.flows),
+            byte_limit: self.byte_limit.map_or(defaults.byte_limit, Size::bytes),
+            drop_batch: self.drop_batch.unwrap_or(defaults.drop_batch),
         })
     }
 }
@@ -173,20 +158,13 @@ impl Codel {
 impl Slow {
     fn resolve(&self, document: &Document<'_>, path: &KeyPath) -> Result<SlowStations> {
         let usual = SlowStations::default();
-        let time = |key: &str, value: Option<Duration>, default: Span| {
-            value.map_or(Ok(default), |time| span(document, &path.join(key), time))
-        };
-        let below = match self.below {
-            None => usual.below,
-            Some(rate) => document.between(&path.join("below"), rate, "1 kb/s", "100 Gb/s")?.rate(),
-        };
         let codel = CodelOptions {
-            target: time("target", self.target, usual.codel.target)?,
-            interval: time("interval", self.interval, usual.codel.interval)?,
+            target: self.target.map_or(usual.codel.target, Duration::span),
+            interval: self.interval.map_or(usual.codel.interval, Duration::span),
             ecn: self.ecn.unwrap_or(usual.codel.ecn),
         };
         check_target(document, path, codel, self.target.is_some())?;
-        Ok(SlowStations { below, codel })
+        Ok(SlowStations { below: self.below.map_or(usual.below, BitRate::rate), codel })
     }
 }
 
@@ -202,8 +180,4 @@ fn check_target(document: &Document<'_>, path: &KeyPath, codel: CodelOptions, is
     );
     let remedy = "make the target 5 to 10 % of the interval, which is about the longest round-trip time";
     Err(document.bad(&path.join(if is_given { "target" } else { "interval" }), why, remedy))
-}
-
-fn span(document: &Document<'_>, at: &KeyPath, time: Duration) -> Result<Span> {
-    document.between(at, time, "10 us", "100 s").map(Duration::span)
 }

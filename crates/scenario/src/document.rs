@@ -157,6 +157,11 @@ impl<'a> Document<'a> {
         })
     }
 
+    /// All of the document.
+    pub(crate) fn table(&self) -> &DeTable<'a> {
+        self.root.get_ref()
+    }
+
     /// Whether the file has this key.
     pub(crate) fn has(&self, path: &KeyPath) -> bool {
         self.find(path).1.is_some()

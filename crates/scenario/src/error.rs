@@ -1,8 +1,9 @@
-//! The one error of scenarios, and nearest names.
+//! The one error of scenarios.
 
-use multihop_core::nearest_name;
 use std::fmt;
 use thiserror::Error;
+
+pub(crate) use multihop_core::{first_of as list, instead_of, shorten};
 
 /// What is wrong with a scenario, in one line: where, what was found, and what would do.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -28,8 +29,10 @@ pub enum Place {
         /// The line.
         line: usize,
     },
-    /// An option that replaces a value, such as `--duration` or `--set topology.hops`.
+    /// An option that replaces a value, such as `--duration`.
     Override(String),
+    /// `--set` with this path.
+    Setting(String),
 }
 
 impl fmt::Display for Place {
@@ -37,60 +40,7 @@ impl fmt::Display for Place {
         match self {
             Place::Line { origin, line } => write!(f, "{origin}:{line}"),
             Place::Override(option) => f.write_str(option),
+            Place::Setting(path) => write!(f, "--set {}", shorten(path)),
         }
-    }
-}
-
-/// What to say of a name that is not among the known ones: the nearest one, if it is near, and the list.
-pub(crate) fn instead_of<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    let known: Vec<&str> = known.into_iter().collect();
-    let hint = nearest_name(name, known.iter().copied())
-        .map(|nearest| format!("did you mean {nearest:?}? "))
-        .unwrap_or_default();
-    if known.is_empty() {
-        return "there is none to choose from".into();
-    }
-    format!("{hint}known: {}", list(&known))
-}
-
-/// The first few of many names.
-pub(crate) fn list<T: fmt::Display>(names: &[T]) -> String {
-    const SHOWN: usize = 24;
-    let shown: Vec<String> = names.iter().take(SHOWN).map(T::to_string).collect();
-    let more = if names.len() > SHOWN { format!(", ... ({} in all)", names.len()) } else { String::new() };
-    shown.join(", ") + &more
-}
-
-/// A text for a message: one line, and not too long.
-pub(crate) fn shorten(text: &str) -> String {
-    const SHOWN: usize = 60;
-    let mut line = String::new();
-    for (i, c) in text.chars().enumerate() {
-        if i == SHOWN || c == '\n' {
-            return line + "...";
-        }
-        line.push(if c.is_control() { '\u{fffd}' } else { c });
-    }
-    line
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_near_names_are_proposed() {
-        let known = ["chain", "grid"];
-        assert_eq!(instead_of("chian", known), "did you mean \"chain\"? known: chain, grid");
-        assert_eq!(instead_of("mesh", known), "known: chain, grid");
-        let many: Vec<String> = (0..30).map(|i| format!("n{i}")).collect();
-        assert!(list(&many).ends_with("n23, ... (30 in all)"));
-    }
-
-    #[test]
-    fn long_and_broken_texts_are_shortened() {
-        assert_eq!(shorten("a\nb"), "a...");
-        assert_eq!(shorten(&"x".repeat(100)).len(), 63);
-        assert_eq!(shorten("\u{1b}[0m"), "\u{fffd}[0m");
     }
 }

@@ -7,7 +7,7 @@ use multihop_sim::config::{Config, NodeConfig, Persistence, SchemeConfig};
 use multihop_sim::mobility::Mobility;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::fmt::Write;
+use std::fmt::{Arguments, Debug, Write};
 
 /// SHA-256, in hexadecimal, of everything that a run depends on but the seed.
 ///
@@ -68,61 +68,60 @@ pub(super) fn hash(
         routing,
     );
     let names: Vec<&String> = schemes.iter().map(|SchemeConfig { name, scheme: _ }| name).collect();
-    write!(sink, "{general:?} {network:?} {names:?} {flows:?} {jitters:?}").expect("a digest takes all text");
+    sink.text(format_args!("{general:?} {network:?} {names:?} {flows:?} {jitters:?}"));
     for (base, parameters) in identities {
-        write!(sink, " {base} {parameters}").expect("a digest takes all text");
+        sink.text(format_args!(" {base} {parameters}"));
     }
-    if !measurements.is_empty() {
-        write!(sink, " {measurements:?}").expect("a digest takes all text");
-    }
-    if *discipline != Discipline::DropTail {
-        write!(sink, " {discipline:?}").expect("a digest takes all text");
-    }
-    if let Some(hardware) = hardware_queue {
-        write!(sink, " {hardware:?}").expect("a digest takes all text");
-    }
-    if let Some(limits) = aggregation {
-        write!(sink, " {limits:?}").expect("a digest takes all text");
-    }
-    if *persistence != Persistence::default() {
-        write!(sink, " {persistence:?}").expect("a digest takes all text");
-    }
-    if *sensitivity_by_rate {
-        sink.write_str(" sensitivity by rate").expect("a digest takes all text");
-    }
-    if let Some(fading) = fading {
-        write!(sink, " {fading:?}").expect("a digest takes all text");
-    }
-    if let Some(control) = rate_control {
-        write!(sink, " {control:?}").expect("a digest takes all text");
-    }
-    if let Some(parameters) = edca {
-        write!(sink, " {parameters:?}").expect("a digest takes all text");
-    }
-    if *arp {
-        sink.write_str(" arp").expect("a digest takes all text");
-    }
-    if *delays_by_distance {
-        sink.write_str(" by distance").expect("a digest takes all text");
-    }
-    if !wires.is_empty() {
-        write!(sink, " {wires:?}").expect("a digest takes all text");
-    }
-    if !link_rates.is_empty() {
-        write!(sink, " {link_rates:?}").expect("a digest takes all text");
-    }
-    if !radios.are_one_each() {
-        write!(sink, " {radios:?}").expect("a digest takes all text");
-    }
+    // What was added to scenarios later counts where it is used alone, so that those without it keep their identity.
+    sink.unless(measurements.is_empty(), measurements);
+    sink.unless(*discipline == Discipline::DropTail, discipline);
+    sink.given(hardware_queue.as_ref());
+    sink.given(aggregation.as_ref());
+    sink.unless(*persistence == Persistence::default(), persistence);
+    sink.flag(*sensitivity_by_rate, "sensitivity by rate");
+    sink.given(fading.as_ref());
+    sink.given(rate_control.as_ref());
+    sink.given(edca.as_ref());
+    sink.flag(*arp, "arp");
+    sink.flag(*delays_by_distance, "by distance");
+    sink.unless(wires.is_empty(), wires);
+    sink.unless(link_rates.is_empty(), link_rates);
+    sink.unless(radios.are_one_each(), radios);
     if !moved.nodes.is_empty() || !moved.outages.is_empty() {
-        write!(sink, " {resolution:?} {} {}", moved.outages, moved.identity)
-            .expect("a digest takes all text");
+        sink.text(format_args!(" {resolution:?} {} {}", moved.outages, moved.identity));
     }
     sink.0.finalize().iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
 }
 
 /// Text that is only digested.
 struct Sink(Sha256);
+
+impl Sink {
+    fn text(&mut self, text: Arguments<'_>) {
+        self.write_fmt(text).expect("a digest takes all text");
+    }
+
+    /// A value, unless it is that of a scenario which does not have it.
+    fn unless(&mut self, is_usual: bool, value: impl Debug) {
+        if !is_usual {
+            self.text(format_args!(" {value:?}"));
+        }
+    }
+
+    /// A value that there may be.
+    fn given(&mut self, value: Option<impl Debug>) {
+        if let Some(value) = value {
+            self.unless(false, value);
+        }
+    }
+
+    /// A name, if what it stands for is on.
+    fn flag(&mut self, is_on: bool, name: &str) {
+        if is_on {
+            self.text(format_args!(" {name}"));
+        }
+    }
+}
 
 impl Write for Sink {
     fn write_str(&mut self, text: &str) -> std::fmt::Result {

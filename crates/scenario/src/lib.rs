@@ -8,8 +8,9 @@
 //! 1. `document` parses the text and remembers the line of everything;
 //! 2. `settings` puts the values of `--set` into it;
 //! 3. `reader` makes the types of the model out of it; unknown keys, wrong types and wrong units end here;
-//! 4. each table's `resolve` checks its ranges and turns quantities into base units and names into indices;
-//! 5. `generate` makes topologies, `traffic` makes flows, and `reach` knows who can talk to whom.
+//! 4. `ranges` holds values against the ranges that their keys have in the schema;
+//! 5. each table's `resolve` turns quantities into base units and names into indices;
+//! 6. `generate` makes topologies, `traffic` makes flows, and `reach` knows who can talk to whom.
 //!
 //! Whatever is wrong ends as one [`ScenarioError`], which names file, line, key, what was found, and what would do.
 
@@ -24,10 +25,10 @@ mod hash;
 mod mac;
 mod measure;
 mod medium;
-mod misfit;
 mod mobility;
 mod parameters;
 mod phy;
+mod ranges;
 mod reader;
 mod resolve;
 mod routing;

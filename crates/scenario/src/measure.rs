@@ -3,6 +3,7 @@
 use crate::document::{Document, KeyPath, Result, key};
 use crate::error::instead_of;
 use crate::flows::Made;
+use crate::ranges;
 use crate::topology::Nodes;
 use crate::values::Switch;
 use multihop_core::{FlowId, NodeId, Span};
@@ -11,6 +12,7 @@ use multihop_link::{
     RtWinfOptions, RtWinfProbeOptions, WinfReading,
 };
 use multihop_schemes::Reading;
+use multihop_schemes::bounds;
 use multihop_schemes::quantity::{Duration, Size};
 use multihop_sim::config::MeasurementConfig;
 use schemars::JsonSchema;
@@ -68,6 +70,7 @@ estimator!(
         reading: Reading,
         /// What busy time is divided by: the latest time of this length, or with "off" the time since the first exchange.
         /// Default: 1 s.
+        #[schemars(transform = bounds!("1 ms", "1 min"))]
         window: Switch<Duration>,
         /// Onlookers divide by the length of the exchange that they saw last (Eqs. 7 and 8 as printed). Default: false.
         total_per_exchange: bool,
@@ -77,8 +80,10 @@ estimator!(
         /// false.
         ack_report: bool,
         /// Capacities are those of packets of this size. Default: of the size that was sent.
+        #[schemars(transform = bounds!("1 B", "65535 B"))]
         reference_size: Size,
         /// Weight of a new sample of capacity: above 0, up to 1, which keeps the last one alone. Default: 0.125.
+        #[schemars(transform = bounds!(above 0, 1))]
         smoothing: f64,
     }
 );
@@ -91,13 +96,16 @@ estimator!(
         reading: Reading,
         /// What busy time is divided by: the latest time of this length, or with "off" the time since the first exchange.
         /// Default: 1 s.
+        #[schemars(transform = bounds!("1 ms", "1 min"))]
         window: Switch<Duration>,
         /// ACKs report capacity and available bandwidth of the node that sends them, and the sender takes the smaller (Eq. 11). Default:
         /// false.
         ack_report: bool,
         /// Capacities are those of packets of this size. Default: of the size that was sent.
+        #[schemars(transform = bounds!("1 B", "65535 B"))]
         reference_size: Size,
         /// Weight of a new sample of capacity: above 0, up to 1, which keeps the last one alone. Default: 0.125.
+        #[schemars(transform = bounds!(above 0, 1))]
         smoothing: f64,
     }
 );
@@ -107,6 +115,7 @@ estimator!(
     IdleGap {
         /// What the time of NAVs is divided by: the latest time of this length, or with "off" the time since the first frame.
         /// Default: 1 s.
+        #[schemars(transform = bounds!("1 ms", "1 min"))]
         window: Switch<Duration>,
     }
 );
@@ -117,6 +126,7 @@ estimator!(
         /// Name of the flow whose packets are probes: datagrams in messages of two. Default: all flows.
         flow: String,
         /// Pairs that an estimate is made of. Default: 200.
+        #[schemars(transform = bounds!(1, 10_000))]
         pairs: u32,
     }
 );
@@ -125,6 +135,7 @@ estimator!(
     /// Channel busyness ratio.
     BusyRatio {
         /// How far it looks back. Default: 1 s.
+        #[schemars(transform = bounds!("1 ms", "1 min"))]
         window: Duration,
     }
 );
@@ -133,6 +144,7 @@ estimator!(
     /// Frame service delay.
     ServiceDelay {
         /// Weight of a new frame: above 0, up to 1, which keeps the last one alone. Default: 0.125.
+        #[schemars(transform = bounds!(above 0, 1))]
         smoothing: f64,
     }
 );
@@ -146,10 +158,13 @@ estimator!(
     /// Throughput of packets.
     PacketThroughput {
         /// Time that a sample is taken over. Default: 200 ms.
+        #[schemars(transform = bounds!("1 ms", "1 min"))]
         interval: Duration,
         /// Weight of a new sample: above 0, up to 1, which keeps the last one alone. Default: 0.125.
+        #[schemars(transform = bounds!(above 0, 1))]
         smoothing: f64,
         /// Packets count as if they had the mean size of the last so many. Default: as they are.
+        #[schemars(transform = bounds!(1, 10_000))]
         normalise_over: u32,
     }
 );
@@ -158,8 +173,10 @@ estimator!(
     /// Capacity by the model of a link.
     ModelledCapacity {
         /// Time that a sample is taken over. Default: 200 ms.
+        #[schemars(transform = bounds!("1 ms", "1 min"))]
         interval: Duration,
         /// Weight of a new sample: above 0, up to 1, which keeps the last one alone. Default: 0.125.
+        #[schemars(transform = bounds!(above 0, 1))]
         smoothing: f64,
     }
 );
@@ -199,6 +216,7 @@ pub fn gauges(text: &str, origin: &str) -> Result<Vec<(String, EstimatorConfig)>
     }
     let document = Document::parse(text, origin)?;
     let Measures { measure: measures } = document.read()?;
+    ranges::check_below(&document, "measure")?;
     if measures.is_empty() {
         let found = "no [[measure]] table".to_owned();
         let remedy = "list estimators, such as [[measure]] with estimator = \"rt-winf\"";
@@ -260,52 +278,49 @@ impl Measure {
                 let preset = RtWinfOptions::default();
                 EstimatorConfig::RtWinf(RtWinfOptions {
                     reading: table.reading(it)?,
-                    elapsed: table.elapsed(it.window, preset.elapsed)?,
+                    elapsed: elapsed(it.window, preset.elapsed),
                     total_per_exchange: it.total_per_exchange.unwrap_or(preset.total_per_exchange),
                     full_busy: it.full_busy.unwrap_or(preset.full_busy),
                     peers: it.ack_report.unwrap_or(preset.peers),
-                    reference_size: table.size(it.reference_size)?,
-                    gain: table.gain(it.smoothing, preset.gain)?,
+                    reference_size: it.reference_size.map(|size| size.bytes() as u32),
+                    gain: it.smoothing.unwrap_or(preset.gain),
                 })
             }
             Measure::RtWinfProbe(it) => {
                 let preset = RtWinfProbeOptions::default();
                 EstimatorConfig::RtWinfProbe(RtWinfProbeOptions {
                     reading: table.probe_reading(it)?,
-                    elapsed: table.elapsed(it.window, preset.elapsed)?,
+                    elapsed: elapsed(it.window, preset.elapsed),
                     peers: it.ack_report.unwrap_or(preset.peers),
-                    reference_size: table.size(it.reference_size)?,
-                    gain: table.gain(it.smoothing, preset.gain)?,
+                    reference_size: it.reference_size.map(|size| size.bytes() as u32),
+                    gain: it.smoothing.unwrap_or(preset.gain),
                 })
             }
             Measure::IdleGap(it) => {
-                EstimatorConfig::IdleGap { elapsed: table.elapsed(it.window, Elapsed::Window(LATEST))? }
+                EstimatorConfig::IdleGap { elapsed: elapsed(it.window, Elapsed::Window(LATEST)) }
             }
             Measure::AdHocProbe(it) => EstimatorConfig::AdHocProbe(AdHocProbeOptions {
                 flow: it.flow.as_deref().map(|flow| table.flow(flows, flow)).transpose()?,
-                pairs: table.count("pairs", it.pairs.unwrap_or(AdHocProbeOptions::default().pairs))?,
+                pairs: it.pairs.unwrap_or(AdHocProbeOptions::default().pairs),
             }),
             Measure::BusyRatio(it) => {
-                EstimatorConfig::BusyRatio { window: table.span("window", it.window, LATEST)? }
+                EstimatorConfig::BusyRatio { window: it.window.map_or(LATEST, Duration::span) }
             }
-            Measure::Fsd(it) => EstimatorConfig::ServiceDelay { gain: table.gain(it.smoothing, GAIN)? },
+            Measure::Fsd(it) => EstimatorConfig::ServiceDelay { gain: it.smoothing.unwrap_or(GAIN) },
             Measure::Fte(_) => EstimatorConfig::TransmissionEfficiency,
             Measure::PacketThroughput(it) => {
                 let preset = PacketThroughputOptions::default();
                 EstimatorConfig::PacketThroughput(PacketThroughputOptions {
-                    interval: table.span("interval", it.interval, preset.interval)?,
-                    gain: table.gain(it.smoothing, preset.gain)?,
-                    normalise_over: it
-                        .normalise_over
-                        .map(|n| table.count("normalise_over", n))
-                        .transpose()?,
+                    interval: it.interval.map_or(preset.interval, Duration::span),
+                    gain: it.smoothing.unwrap_or(preset.gain),
+                    normalise_over: it.normalise_over,
                 })
             }
             Measure::ModelledCapacity(it) => {
                 let preset = ModelledCapacityOptions::default();
                 EstimatorConfig::ModelledCapacity(ModelledCapacityOptions {
-                    interval: table.span("interval", it.interval, preset.interval)?,
-                    gain: table.gain(it.smoothing, preset.gain)?,
+                    interval: it.interval.map_or(preset.interval, Duration::span),
+                    gain: it.smoothing.unwrap_or(preset.gain),
                 })
             }
         })
@@ -375,33 +390,13 @@ impl Table<'_, '_> {
         }
         Ok(reading.into())
     }
+}
 
-    fn elapsed(&self, window: Option<Switch<Duration>>, preset: Elapsed) -> Result<Elapsed> {
-        match window {
-            None => Ok(preset),
-            Some(Switch::Off) => Ok(Elapsed::SinceStart),
-            Some(Switch::At(window)) => self.span("window", Some(window), Span::ZERO).map(Elapsed::Window),
-        }
-    }
-
-    fn span(&self, key: &str, time: Option<Duration>, preset: Span) -> Result<Span> {
-        let Some(time) = time else { return Ok(preset) };
-        self.document.between(&self.at.join(key), time, "1 ms", "1 min").map(Duration::span)
-    }
-
-    fn size(&self, size: Option<Size>) -> Result<Option<u32>> {
-        let within = |size| self.document.between(&self.at.join("reference_size"), size, "1 B", "65535 B");
-        Ok(size.map(within).transpose()?.map(|size| size.bytes() as u32))
-    }
-
-    fn count(&self, key: &str, count: u32) -> Result<u32> {
-        self.document.count(&self.at.join(key), count, 1, 10_000)
-    }
-
-    fn gain(&self, given: Option<f64>, preset: f64) -> Result<f64> {
-        match given.unwrap_or(preset) {
-            gain if gain > 0.0 && gain <= 1.0 => Ok(gain),
-            _ => Err(self.bad("smoothing", "is out of range", "give a weight above 0, and at most 1")),
-        }
+/// What busy time is divided by.
+fn elapsed(window: Option<Switch<Duration>>, preset: Elapsed) -> Elapsed {
+    match window {
+        None => preset,
+        Some(Switch::Off) => Elapsed::SinceStart,
+        Some(Switch::At(window)) => Elapsed::Window(window.span()),
     }
 }

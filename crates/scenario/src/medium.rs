@@ -1,12 +1,12 @@
 //! `[medium]`: who hears whom, and what survives.
 
-use crate::document::{Document, KeyPath, Result, key};
-use crate::parameters::keys;
+use crate::document::{Document, Result, key};
 use crate::topology::Nodes;
 use crate::values::{Delay, Switch};
 use multihop_core::NodeId;
 use multihop_dot11::{Band, Phy};
 use multihop_schemes::quantity::{Decibel, Duration, Frequency, Length, Power, Size, Speed};
+use multihop_schemes::{bounds, keys};
 use multihop_sim::config::{
     Config, FadingConfig, LinkError, MatrixQuantity, MediumConfig, MediumModel, PathLoss,
 };
@@ -30,57 +30,57 @@ pub enum Medium {
 keys! {
     /// Fixed ranges of reception and carrier sense.
     #[derive(Clone, Debug, Deserialize, JsonSchema)]
-    Ranges:
-    /// Propagation delay between any two nodes; `"distance"` for that of light over their distance when a frame begins.
-    propagation_delay: Delay = microsecond();
-    /// Probability that a bit of a decodable frame is wrong.
-    #[schemars(range(min = 0, max = 1))]
-    bit_error_rate: f64 = 0.0;
-    /// Probability that a decodable DATA frame is lost, whatever its length.
-    #[schemars(range(min = 0, max = 1))]
-    packet_error_rate: f64 = 0.0;
-    /// The same of single links, on top of that.
-    errors: Vec<LinkErrors> = Vec::new();
-    /// Frames are decodable up to this distance. ns-2's 914 MHz `WaveLAN`, and with it the literature, has 250 m.
-    receive_range: Length = Length(250.0);
-    /// Frames are sensed up to this distance.
-    carrier_sense_range: Length = Length(550.0);
-    /// A frame survives a later one whose power is lower by at least this ratio; `"off"` for never.
-    capture: Switch<Decibel> = Switch::At(Decibel(10.0));
-    /// How power falls with distance, which only matters for capture. Default: two-ray.
-    path_loss: Option<PathLossModel> = None;
+    #[serde(deny_unknown_fields)]
+    pub struct Ranges {
+        /// Propagation delay between any two nodes; `"distance"` for that of light over their distance when a frame begins.
+        pub propagation_delay: Delay ["0 s", "1 ms"] = microsecond(),
+        /// Probability that a bit of a decodable frame is wrong.
+        pub bit_error_rate: f64 [0, 1] = 0.0,
+        /// Probability that a decodable DATA frame is lost, whatever its length.
+        pub packet_error_rate: f64 [0, 1] = 0.0,
+        /// The same of single links, on top of that.
+        pub errors: Vec<LinkErrors> = Vec::new(),
+        /// Frames are decodable up to this distance. ns-2's 914 MHz `WaveLAN`, and with it the literature, has 250 m.
+        pub receive_range: Length ["0.01 m", "10000 km"] = Length(250.0),
+        /// Frames are sensed up to this distance.
+        pub carrier_sense_range: Length ["0.01 m", "10000 km"] = Length(550.0),
+        /// A frame survives a later one whose power is lower by at least this ratio; `"off"` for never.
+        pub capture: Switch<Decibel> ["0 dB", "100 dB"] = Switch::At(Decibel(10.0)),
+        /// How power falls with distance, which only matters for capture. Default: two-ray.
+        pub path_loss: Option<PathLossModel> = None,
+    }
 }
 
 keys! {
     /// Path loss, cumulative interference, and error rates by SINR.
     #[derive(Clone, Debug, Deserialize, JsonSchema)]
-    Sinr:
-    /// Propagation delay between any two nodes; `"distance"` for that of light over their distance when a frame begins.
-    propagation_delay: Delay = microsecond();
-    /// Probability that a bit of a decodable frame is wrong, on top of noise and interference.
-    #[schemars(range(min = 0, max = 1))]
-    bit_error_rate: f64 = 0.0;
-    /// Probability that a decodable DATA frame is lost, on top of noise and interference.
-    #[schemars(range(min = 0, max = 1))]
-    packet_error_rate: f64 = 0.0;
-    /// The same of single links, on top of that.
-    errors: Vec<LinkErrors> = Vec::new();
-    /// Transmit power of every node.
-    transmit_power: Power = Power(20.0);
-    /// Noise power at every node, in 20 MHz: as the two that follow, it is in proportion to the width of the channel.
-    noise: Power = NOISE;
-    /// Frames below this power are not noticed as frames: they only add to the noise.
-    sensitivity: Power = SENSITIVITY;
-    /// Frames are decoded down to the power of the standard for their rate or scheme, besides what noise and interference do (802.11-2016,
-    /// tables 17-18, 19-23 and 21-25; 802.11ax-2021, table 27-51): -82 dBm at MCS 0 to -64 dBm at MCS 7, in 20 MHz. Weaker ones are
-    /// noticed, down to `sensitivity`, and not decoded. Most receivers do better.
-    sensitivity_by_rate: bool = false;
-    /// The medium is busy where the total received power is at least this, or a frame is being received.
-    carrier_sense: Power = CARRIER_SENSE;
-    /// How power falls with distance. Default: log-distance with exponent 3 and 40 dB at 1 m.
-    path_loss: Option<PathLossModel> = None;
-    /// How it varies over time. Default: it does not.
-    fading: Option<FadingModel> = None;
+    #[serde(deny_unknown_fields)]
+    pub struct Sinr {
+        /// Propagation delay between any two nodes; `"distance"` for that of light over their distance when a frame begins.
+        pub propagation_delay: Delay ["0 s", "1 ms"] = microsecond(),
+        /// Probability that a bit of a decodable frame is wrong, on top of noise and interference.
+        pub bit_error_rate: f64 [0, 1] = 0.0,
+        /// Probability that a decodable DATA frame is lost, on top of noise and interference.
+        pub packet_error_rate: f64 [0, 1] = 0.0,
+        /// The same of single links, on top of that.
+        pub errors: Vec<LinkErrors> = Vec::new(),
+        /// Transmit power of every node.
+        pub transmit_power: Power ["-150 dBm", "40 dBm"] = Power(20.0),
+        /// Noise power at every node, in 20 MHz: as the two that follow, it is in proportion to the width of the channel.
+        pub noise: Power ["-150 dBm", "40 dBm"] = NOISE,
+        /// Frames below this power are not noticed as frames: they only add to the noise.
+        pub sensitivity: Power ["-150 dBm", "40 dBm"] = SENSITIVITY,
+        /// Frames are decoded down to the power of the standard for their rate or scheme, besides what noise and interference do (802.11-2016,
+        /// tables 17-18, 19-23 and 21-25; 802.11ax-2021, table 27-51): -82 dBm at MCS 0 to -64 dBm at MCS 7, in 20 MHz. Weaker ones are
+        /// noticed, down to `sensitivity`, and not decoded. Most receivers do better.
+        pub sensitivity_by_rate: bool = false,
+        /// The medium is busy where the total received power is at least this, or a frame is being received.
+        pub carrier_sense: Power ["-150 dBm", "40 dBm"] = CARRIER_SENSE,
+        /// How power falls with distance. Default: log-distance with exponent 3 and 40 dB at 1 m.
+        pub path_loss: Option<PathLossModel> = None,
+        /// How it varies over time. Default: it does not.
+        pub fading: Option<FadingModel> = None,
+    }
 }
 
 /// Measured links.
@@ -89,14 +89,15 @@ keys! {
 pub struct Matrix {
     /// Propagation delay between any two nodes; `"distance"`, where all have positions, for that of light over their distance.
     #[serde(default = "microsecond")]
+    #[schemars(transform = bounds!("0 s", "1 ms"))]
     pub propagation_delay: Delay,
     /// Probability that a bit of a decodable frame is wrong, on top of what was measured.
     #[serde(default)]
-    #[schemars(range(min = 0, max = 1))]
+    #[schemars(transform = bounds!(0, 1))]
     pub bit_error_rate: f64,
     /// Probability that a decodable DATA frame is lost, on top of what was measured.
     #[serde(default)]
-    #[schemars(range(min = 0, max = 1))]
+    #[schemars(transform = bounds!(0, 1))]
     pub packet_error_rate: f64,
     /// The same of single links, on top of that.
     #[serde(default)]
@@ -105,13 +106,17 @@ pub struct Matrix {
     pub quantity: Quantity,
     /// `delivery` and `delivery-and-rssi`: size of the probes that were counted; other sizes follow by equal bit error rates. Default:
     /// 1500 B.
+    #[schemars(transform = bounds!("1 B", "65535 B"))]
     pub probe_size: Option<Size>,
     /// `rssi` and `delivery-and-rssi`: noise power in 20 MHz; as the two that follow, it is in proportion to the width of the channel.
     /// Default: -95 dBm.
+    #[schemars(transform = bounds!("-150 dBm", "40 dBm"))]
     pub noise: Option<Power>,
     /// `rssi` and `delivery-and-rssi`: frames below this power are not noticed as frames. Default: -92 dBm.
+    #[schemars(transform = bounds!("-150 dBm", "40 dBm"))]
     pub sensitivity: Option<Power>,
     /// `rssi` and `delivery-and-rssi`: the medium is busy where the received power is at least this. Default: -82 dBm.
+    #[schemars(transform = bounds!("-150 dBm", "40 dBm"))]
     pub carrier_sense: Option<Power>,
 }
 
@@ -122,10 +127,10 @@ pub struct LinkErrors {
     /// Names of the two nodes.
     pub between: [String; 2],
     /// Probability that a decodable DATA frame is lost, whatever its length.
-    #[schemars(range(min = 0, max = 1))]
+    #[schemars(transform = bounds!(0, 1))]
     pub packet_error_rate: f64,
     /// The same from the second node to the first. Default: `packet_error_rate`.
-    #[schemars(range(min = 0, max = 1))]
+    #[schemars(transform = bounds!(0, 1))]
     pub packet_error_rate_back: Option<f64>,
 }
 
@@ -137,7 +142,7 @@ pub enum Quantity {
     Delivery,
     /// The received power. Errors and capture follow from the SINR.
     Rssi,
-    /// Both: what a link delivers while nobody else sends is as measured; carrier sense, interference and capture follow from the
+    /// Both: what a link delivers without contention is as measured; carrier sense, interference and capture follow from the
     /// received powers. A direction with a power alone is sensed, and never decoded.
     DeliveryAndRssi,
 }
@@ -151,21 +156,26 @@ pub enum PathLossModel {
     TwoRay {
         /// Carrier frequency. Default: 914 MHz, as in ns-2.
         #[serde(default = "ns2_frequency")]
+        #[schemars(transform = bounds!("1 MHz", "1000 GHz"))]
         frequency: Frequency,
         /// Antenna height above ground, at both ends. Default: 1.5 m, as in ns-2.
         #[serde(default = "ns2_height")]
+        #[schemars(transform = bounds!("0.01 m", "10 km"))]
         antenna_height: Length,
     },
     /// A power law beyond a reference distance.
     LogDistance {
         /// Exponent: 2 in free space, 3 to 4 in buildings and towns.
         #[serde(default = "town_exponent")]
+        #[schemars(transform = bounds!(0.1, 10))]
         exponent: f64,
         /// Loss at the reference distance. Default: 40 dB, which is free space at 2.4 GHz and 1 m.
         #[serde(default = "metre_loss")]
+        #[schemars(transform = bounds!("0 dB", "300 dB"))]
         reference_loss: Decibel,
         /// Reference distance. Default: 1 m.
         #[serde(default = "metre")]
+        #[schemars(transform = bounds!("0.01 m", "100 km"))]
         reference_distance: Length,
     },
 }
@@ -175,10 +185,13 @@ pub enum PathLossModel {
 #[serde(deny_unknown_fields)]
 pub struct FadingModel {
     /// Power of the steady path over that of all scattered ones (Rice's K). Default: no steady path, a Rayleigh channel.
+    #[schemars(transform = bounds!("-40 dB", "40 dB"))]
     pub k_factor: Option<Decibel>,
     /// How fast an end, or what reflects, moves: a block is 0.423 wavelengths over it (Rappaport 2002, Eq. 5.40.c), at 2.437 or 5.18 GHz.
+    #[schemars(transform = bounds!("0.001 m/s", "1000 m/s"))]
     pub speed: Option<Speed>,
     /// Length of a block, in place of `speed`.
+    #[schemars(transform = bounds!("1 us", "1000 s"))]
     pub coherence: Option<Duration>,
 }
 
@@ -223,17 +236,15 @@ impl Medium {
             Delay::Same(delay) => delay,
             Delay::Distance => Duration::default(),
         };
-        let at = |key: &str| key!["medium", key];
-        document.between(&at("propagation_delay"), delay, "0 s", "1 ms")?;
         let model = match self {
             Medium::Ranges(ranges) => ranges.resolve(document)?,
-            Medium::Sinr(sinr) => sinr.resolve(document, phy)?,
+            Medium::Sinr(sinr) => sinr.resolve(phy),
             Medium::Matrix(matrix) => matrix.resolve(document, phy)?,
         };
         Ok(MediumConfig {
             propagation_delay: delay.span(),
-            bit_error_rate: document.between(&at("bit_error_rate"), bit, "0", "1")?,
-            packet_error_rate: document.between(&at("packet_error_rate"), packet, "0", "1")?,
+            bit_error_rate: bit,
+            packet_error_rate: packet,
             link_errors: Vec::new(),
             model,
         })
@@ -300,10 +311,8 @@ impl Medium {
                     "keep one of the two; packet_error_rate_back is the other direction",
                 ));
             }
-            let rate = |key: &str, value: f64| document.between(&at.join(key), value, "0", "1");
-            let there = rate("packet_error_rate", entry.packet_error_rate)?;
-            let back = entry.packet_error_rate_back;
-            let back = back.map_or(Ok(there), |back| rate("packet_error_rate_back", back))?;
+            let there = entry.packet_error_rate;
+            let back = entry.packet_error_rate_back.unwrap_or(there);
             made.push(LinkError { from: a, to: b, packet_error_rate: there });
             made.push(LinkError { from: b, to: a, packet_error_rate: back });
         }
@@ -314,9 +323,7 @@ impl Medium {
 impl Ranges {
     fn resolve(&self, document: &Document<'_>) -> Result<MediumModel> {
         let at = |key: &str| key!["medium", key];
-        let length = |key, value: Length| document.between(&at(key), value, "0.01 m", "10000 km");
-        let receive_range = length("receive_range", self.receive_range)?.0;
-        let carrier_sense_range = length("carrier_sense_range", self.carrier_sense_range)?.0;
+        let (receive_range, carrier_sense_range) = (self.receive_range.0, self.carrier_sense_range.0);
         if carrier_sense_range < receive_range {
             let key = if document.has(&at("carrier_sense_range")) {
                 "carrier_sense_range"
@@ -333,32 +340,27 @@ impl Ranges {
                 "what can be decoded is also sensed; make it at least as large",
             ));
         }
-        let capture = |ratio| document.between(&at("capture"), ratio, "0 dB", "100 dB (or \"off\")");
-        let capture_ratio = self.capture.at().map(capture).transpose()?.map(Decibel::ratio);
+        let capture_ratio = self.capture.at().map(Decibel::ratio);
         let two_ray = PathLossModel::TwoRay { frequency: ns2_frequency(), antenna_height: ns2_height() };
-        let path_loss = self.path_loss.unwrap_or(two_ray).resolve(document, &at("path_loss"))?;
+        let path_loss = self.path_loss.unwrap_or(two_ray).resolve();
         Ok(MediumModel::Ranges { receive_range, carrier_sense_range, capture_ratio, path_loss })
     }
 }
 
 impl Sinr {
-    fn resolve(&self, document: &Document<'_>, phy: &Phy) -> Result<MediumModel> {
-        let in_channel = |key, value| in_channel(document, phy, key, value);
+    fn resolve(&self, phy: &Phy) -> MediumModel {
         let log_distance = PathLossModel::LogDistance {
             exponent: town_exponent(),
             reference_loss: metre_loss(),
             reference_distance: metre(),
         };
-        Ok(MediumModel::Sinr {
-            transmit_power_mw: power(document, "transmit_power", self.transmit_power)?,
-            noise_mw: in_channel("noise", self.noise)?,
-            sensitivity_mw: in_channel("sensitivity", self.sensitivity)?,
-            carrier_sense_mw: in_channel("carrier_sense", self.carrier_sense)?,
-            path_loss: self
-                .path_loss
-                .unwrap_or(log_distance)
-                .resolve(document, &key!["medium", "path_loss"])?,
-        })
+        MediumModel::Sinr {
+            transmit_power_mw: self.transmit_power.milliwatts(),
+            noise_mw: in_channel(phy, self.noise),
+            sensitivity_mw: in_channel(phy, self.sensitivity),
+            carrier_sense_mw: in_channel(phy, self.carrier_sense),
+            path_loss: self.path_loss.unwrap_or(log_distance).resolve(),
+        }
     }
 }
 
@@ -367,17 +369,14 @@ impl FadingModel {
         let at = |key: &str| key!["medium", "fading", key];
         let rice_factor = match self.k_factor {
             None => 0.0,
-            Some(k) => document.between(&at("k_factor"), k, "-40 dB", "40 dB")?.ratio(),
+            Some(k) => k.ratio(),
         };
         let block = match (self.speed, self.coherence) {
             (Some(speed), None) => {
-                let speed = document.between(&at("speed"), speed, "0.001 m/s", "1000 m/s")?;
                 let frequency = if phy.options().band == Band::Ghz5 { 5.18e9 } else { 2.437e9 };
                 FadingConfig::coherence(speed.0, frequency)
             }
-            (None, Some(coherence)) => {
-                document.between(&at("coherence"), coherence, "1 us", "1000 s")?.span()
-            }
+            (None, Some(coherence)) => coherence.span(),
             (Some(_), Some(_)) => {
                 let remedy = "keep one of the two; speed means 0.423 wavelengths over it";
                 return Err(document.bad(&at("coherence"), "has no meaning beside speed", remedy));
@@ -413,29 +412,21 @@ impl Matrix {
             let remedy = format!("remove it, or set quantity = {other:?} or \"delivery-and-rssi\"");
             return Err(document.bad(&key!["medium", key], why, remedy));
         }
-        let probe_size = || {
-            let size = self.probe_size.unwrap_or(Size(1500.0));
-            Ok(document.between(&key!["medium", "probe_size"], size, "1 B", "65535 B")?.bytes() as u32)
-        };
-        let in_channel =
-            |key, value: Option<Power>, usual| in_channel(document, phy, key, value.unwrap_or(usual));
-        let noise = || in_channel("noise", self.noise, NOISE);
-        let sensitivity = || in_channel("sensitivity", self.sensitivity, SENSITIVITY);
-        let carrier_sense = || in_channel("carrier_sense", self.carrier_sense, CARRIER_SENSE);
+        let probe_size = self.probe_size.unwrap_or(Size(1500.0)).bytes() as u32;
+        let in_channel = |given: Option<Power>, usual| in_channel(phy, given.unwrap_or(usual));
+        let noise_mw = in_channel(self.noise, NOISE);
+        let sensitivity_mw = in_channel(self.sensitivity, SENSITIVITY);
+        let carrier_sense_mw = in_channel(self.carrier_sense, CARRIER_SENSE);
         let quantity = match self.quantity {
-            Quantity::Delivery => MatrixQuantity::Delivery { probe_size: probe_size()? },
-            Quantity::Rssi => MatrixQuantity::Rssi {
-                noise_mw: noise()?,
-                sensitivity_mw: sensitivity()?,
-                carrier_sense_mw: carrier_sense()?,
-            },
+            Quantity::Delivery => MatrixQuantity::Delivery { probe_size },
+            Quantity::Rssi => MatrixQuantity::Rssi { noise_mw, sensitivity_mw, carrier_sense_mw },
             Quantity::DeliveryAndRssi => {
                 return Ok(MediumModel::Sensed {
                     links: Vec::new(),
-                    probe_size: probe_size()?,
-                    noise_mw: noise()?,
-                    sensitivity_mw: sensitivity()?,
-                    carrier_sense_mw: carrier_sense()?,
+                    probe_size,
+                    noise_mw,
+                    sensitivity_mw,
+                    carrier_sense_mw,
                 });
             }
         };
@@ -444,33 +435,24 @@ impl Matrix {
 }
 
 impl PathLossModel {
-    fn resolve(self, document: &Document<'_>, at: &KeyPath) -> Result<PathLoss> {
-        let at = |key: &str| at.join(key);
-        Ok(match self {
-            PathLossModel::TwoRay { frequency, antenna_height } => PathLoss::TwoRayGround {
-                frequency_hz: document.between(&at("frequency"), frequency, "1 MHz", "1000 GHz")?.0,
-                antenna_height: document.between(&at("antenna_height"), antenna_height, "0.01 m", "10 km")?.0,
-            },
-            PathLossModel::LogDistance { exponent, reference_loss: loss, reference_distance: distance } => {
+    fn resolve(self) -> PathLoss {
+        match self {
+            PathLossModel::TwoRay { frequency, antenna_height } => {
+                PathLoss::TwoRayGround { frequency_hz: frequency.0, antenna_height: antenna_height.0 }
+            }
+            PathLossModel::LogDistance { exponent, reference_loss, reference_distance } => {
                 PathLoss::LogDistance {
-                    exponent: document.between(&at("exponent"), exponent, "0.1", "10")?,
-                    reference_loss_db: document.between(&at("reference_loss"), loss, "0 dB", "300 dB")?.0,
-                    reference_distance: document
-                        .between(&at("reference_distance"), distance, "0.01 m", "100 km")?
-                        .0,
+                    exponent,
+                    reference_loss_db: reference_loss.0,
+                    reference_distance: reference_distance.0,
                 }
             }
-        })
+        }
     }
 }
 
-/// A power in milliwatts. The engine adds powers up in whole femtowatts, of which 10 W are 10^16.
-fn power(document: &Document<'_>, key: &str, value: Power) -> Result<f64> {
-    document.between(&key!["medium", key], value, "-150 dBm", "40 dBm").map(Power::milliwatts)
-}
-
-/// A power that noise or a receiver has in each 20 MHz: in the whole channel it is in proportion to the width.
-fn in_channel(document: &Document<'_>, phy: &Phy, key: &str, value: Power) -> Result<f64> {
-    let wider = f64::from(phy.options().bandwidth.mhz()) / 20.0;
-    power(document, key, value).map(|power_mw| power_mw * wider)
+/// A power in milliwatts that noise or a receiver has in each 20 MHz: in the whole channel it is in proportion to the width. The engine adds
+/// powers up in whole femtowatts, of which 10 W are 10^16.
+fn in_channel(phy: &Phy, value: Power) -> f64 {
+    value.milliwatts() * f64::from(phy.options().bandwidth.mhz()) / 20.0
 }

@@ -50,7 +50,20 @@ macro_rules! write {
     };
 }
 
-/// The engine's value of a parameter that was read, if it is in its range.
+/// The range of a quantity, for its schema.
+macro_rules! quantities {
+    () => {
+        |_: &mut schemars::Schema| ()
+    };
+    ($least:literal) => {
+        multihop_schemes::keys::Bounds::from($least)
+    };
+    ($least:literal, $most:literal) => {
+        multihop_schemes::bounds!($least, $most)
+    };
+}
+
+/// The engine's value of a parameter that was read, and is in its range but for times that are longer than the clock has.
 macro_rules! check {
     (($engine:ty as $written:ty = $default:expr), $document:expr, $at:expr, $value:expr, $preset:expr, [] []) => {
         $preset
@@ -69,16 +82,16 @@ macro_rules! check {
         )?
     };
     (Span, $document:expr, $at:expr, $value:expr, $preset:expr, [] [$least:literal, $most:literal]) => {
-        $document.between(&$at, $value, $least, $most)?.span()
+        $value.span()
     };
     (Bytes, $document:expr, $at:expr, $value:expr, $preset:expr, [] [$least:literal, $most:literal]) => {
-        $document.between(&$at, $value, $least, $most)?.bytes() as u32
+        $value.bytes() as u32
     };
     (f64, $document:expr, $at:expr, $value:expr, $preset:expr, [$low:literal, $high:literal] []) => {
-        $document.between(&$at, $value, stringify!($low), stringify!($high))?
+        $value
     };
     ($whole:ident, $document:expr, $at:expr, $value:expr, $preset:expr, [$low:literal, $high:literal] []) => {
-        $whole::try_from($document.count(&$at, $value, $low, $high)?).expect("the range fits the type")
+        $whole::try_from($value).expect("the range fits the type")
     };
 }
 
@@ -97,6 +110,7 @@ macro_rules! table {
             $(
                 $(#[$about])*
                 $(#[schemars(range(min = $low, max = $high))])?
+                #[schemars(transform = $crate::parameters::quantities!($($bounds)*))]
                 pub $parameter: $crate::parameters::written!($kind),
             )*
         }
@@ -143,6 +157,7 @@ macro_rules! overrides {
             $(
                 $(#[$about])*
                 $(#[schemars(range(min = $low, max = $high))])?
+                #[schemars(transform = $crate::parameters::quantities!($($bounds)*))]
                 pub $parameter: Option<$crate::parameters::written!($kind)>,
             )*
             $($more)*
@@ -151,46 +166,23 @@ macro_rules! overrides {
         impl $name {
             fn resolve_listed(
                 &self,
-                document: &$crate::document::Document<'_>,
                 preset: $config,
-            ) -> $crate::document::Result<$config> {
+            ) -> $config {
                 let mut config = preset;
                 $(if let Some(_value) = self.$parameter {
                     config.$parameter = $crate::parameters::check!(
                         $kind,
-                        document,
+                        (), // no time of it may last as long as the clock
                         $crate::document::key!$keys.join(stringify!($parameter)),
                         _value,
                         preset.$parameter,
                         [$($low, $high)?] [$($bounds)*]
                     );
                 })*
-                Ok(config)
+                config
             }
         }
     };
 }
 
-/// A table of a file whose keys are not the engine's parameters, or not one by one: each row is a key with its type, its default and
-/// its meaning.
-macro_rules! keys {
-    (
-        $(#[$doc:meta])*
-        $name:ident:
-        $( $(#[$about:meta])* $key:ident: $type:ty = $default:expr; )*
-    ) => {
-        $(#[$doc])*
-        #[serde(default, deny_unknown_fields)]
-        pub struct $name {
-            $( $(#[$about])* pub $key: $type, )*
-        }
-
-        impl Default for $name {
-            fn default() -> $name {
-                $name { $($key: $default,)* }
-            }
-        }
-    };
-}
-
-pub(crate) use {check, keys, overrides, table, write, written};
+pub(crate) use {check, overrides, quantities, table, write, written};

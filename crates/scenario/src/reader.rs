@@ -7,7 +7,7 @@
 //! * from a table: the variant that the value of its tag names, see [`TAGS`], with the rest of the table as its fields.
 
 use crate::document::{KeyPath, Step};
-use crate::misfit::{Found, Kind, Wanted};
+use multihop_schemes::misfit::{Found, Kind, Wanted};
 use serde::Deserialize;
 use serde::de::value::StrDeserializer;
 use serde::de::{
@@ -44,7 +44,7 @@ pub(crate) struct ReadError {
     /// What was found.
     pub(crate) found: Found,
     /// What would do.
-    pub(crate) wanted: Wanted,
+    pub(crate) wanted: Box<Wanted>,
 }
 
 /// Reads a `T`.
@@ -59,7 +59,7 @@ pub(crate) fn read<T: DeserializeOwned>(root: &Spanned<DeTable<'_>>) -> Result<T
 
 impl ReadError {
     fn new(found: Found, wanted: Wanted) -> ReadError {
-        ReadError { path: KeyPath::default(), offset: None, found, wanted }
+        ReadError { path: KeyPath::default(), offset: None, found, wanted: Box::new(wanted) }
     }
 
     fn under(mut self, step: impl Into<Step>, offset: usize) -> ReadError {
@@ -106,17 +106,17 @@ impl Error for ReadError {
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> ReadError {
         let wanted = match expected {
             [] => Wanted::NoKey,
-            _ => Wanted::Known(field.to_owned(), expected),
+            _ => known(field, expected),
         };
         ReadError::new(Found::UnknownKey, wanted)
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> ReadError {
-        ReadError::new(Found::UnknownName(variant.to_owned()), Wanted::Known(variant.to_owned(), expected))
+        ReadError::new(Found::UnknownName(variant.to_owned()), known(variant, expected))
     }
 
     fn missing_field(field: &'static str) -> ReadError {
-        let mut error = ReadError::new(Found::Missing, Wanted::Key(field));
+        let mut error = ReadError::new(Found::Missing, Wanted::Key(field, example(field)));
         error.path.0.push(field.into());
         error
     }
@@ -217,7 +217,13 @@ impl<'t, 'i> Node<'t, 'i> {
             DeValue::Float(number) => {
                 let no_number = || Found::NoNumber(number.as_str().to_owned());
                 let value = number.as_str().parse();
-                Found::Float(value.map_err(|_| ReadError::new(no_number(), Wanted::PlainNumber))?)
+                let value: f64 = value.map_err(|_| ReadError::new(no_number(), Wanted::PlainNumber))?;
+                if !value.is_finite() {
+                    // No key of a scenario means anything by it, and JSON, in which schemes have parameters, has none.
+                    let found = Found::NotFinite(number.as_str().to_owned());
+                    return Err(ReadError::new(found, Wanted::PlainNumber));
+                }
+                Found::Float(value)
             }
             DeValue::Boolean(value) => Found::Truth(*value),
             DeValue::Datetime(value) => {
@@ -349,7 +355,7 @@ impl<'de> Deserializer<'de> for Node<'_, '_> {
                         let content = Content::Fields(self.table(table, None));
                         return visitor.visit_enum(Variant { name, key: None, content });
                     }
-                    let mut error = ReadError::new(Found::Missing, Wanted::Tag(tag, variants));
+                    let mut error = ReadError::new(Found::Missing, Wanted::Tag(tag, example(tag), variants));
                     error.path.0.push(tag.into());
                     error.offset = Some(start);
                     return Err(error);
@@ -362,7 +368,7 @@ impl<'de> Deserializer<'de> for Node<'_, '_> {
                 let content = Content::Fields(self.table(table, Some(tag)));
                 visitor.visit_enum(Variant { name: variant, key: Some(key), content })
             }
-            (_, Some(tag)) => Err(self.wrong_kind(Kind::Tagged(tag, variants))),
+            (_, Some(tag)) => Err(self.wrong_kind(Kind::Tagged(tag, example(tag), variants))),
             (_, None) if name == TOPOLOGY => Err(self.wrong_kind(Kind::Table)),
             (_, None) => Err(self.wrong_kind(Kind::OneOf(variants))),
         }
@@ -452,3 +458,35 @@ fn text_for_table() -> ReadError {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Nothing {}
+
+/// One of the names that serde knows.
+fn known(name: &str, known: &[&str]) -> Wanted {
+    Wanted::Known(name.to_owned(), known.iter().map(|&name| name.to_owned()).collect())
+}
+
+/// A value for the message about a key that is missing.
+fn example(field: &str) -> &'static str {
+    match field {
+        "duration" => "\"100 s\"",
+        "topology" => "{ generator = \"chain\", hops = 7 }",
+        "generator" => "\"chain\"",
+        "pattern" => "\"random-pairs\"",
+        "model" => "\"ranges\"",
+        "protocol" => "\"dsdv\"",
+        "kind" => "\"saturated\"",
+        "algorithm" => "\"minstrel-ht\"",
+        "estimator" => "\"rt-winf\"",
+        "quantity" => "\"delivery\"",
+        "rate" => "\"500 kb/s\"",
+        "packet" => "\"1000 B\"",
+        "size" => "\"1 MB\"",
+        "side" => "\"1000 m\"",
+        "between" => "[\"n0\", \"n1\"]",
+        "delay" => "\"10 ms\"",
+        "deadline" => "\"400 ms\"",
+        "packet_error_rate" => "0.1",
+        "from" | "name" => "\"n0\"",
+        "to" => "\"n1\"",
+        _ => "5",
+    }
+}

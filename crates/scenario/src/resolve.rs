@@ -6,8 +6,8 @@ use crate::flows::{Flows, Made};
 use crate::hash::hash;
 use crate::mac::{RuleSet, check_rate_control};
 use crate::measure;
-use crate::misfit::{Kind, Wanted};
 use crate::mobility;
+use crate::ranges;
 use crate::routing::Routing;
 use crate::schemes::Schemes;
 use crate::settings::Setting;
@@ -15,6 +15,7 @@ use crate::topology::Nodes;
 use crate::topology::radios;
 use crate::topology::reach;
 use multihop_core::Span;
+use multihop_schemes::misfit::{Kind, Wanted};
 use multihop_schemes::quantity::{Duration, Length, Misread};
 use multihop_schemes::{REGISTRY, SchemeEntry};
 use multihop_sim::config::{Config, Radios};
@@ -102,49 +103,9 @@ pub fn resolve_among(
     let mut document = Document::parse(text, origin)?;
     document.set(&overrides.set, &overrides.options())?;
     let mut scenario: Scenario = document.read()?;
+    ranges::check(&document)?;
     overrides.apply(&mut scenario, &mut document)?;
-    let (duration, warmup) = times(&document, &scenario)?;
-
-    let (phy, rates) = scenario.phy.resolve(&document)?;
-    let aggregation = scenario.mac.aggregation(&document, &phy)?;
-    let mac = scenario.mac.resolve(&document, &phy, aggregation.as_ref())?;
-    let phy = scenario.mac.cover(&document, phy, &mac.rules)?;
-    let rate_control = scenario.mac.rate_control(&document, &phy, rates.data)?;
-    let edca = scenario.mac.edca(&document, &phy)?;
-    let mut config = Config {
-        name: scenario.name.clone().unwrap_or_else(|| stem(origin)),
-        seed: scenario.seed.unwrap_or(1),
-        duration,
-        warmup,
-        record_interval: duration, // until the flows are known
-        nodes: Vec::new(),
-        wires: Vec::new(),
-        phy,
-        data_rate: rates.data,
-        control_rate: rates.control,
-        ack_rate: rates.ack,
-        discipline: scenario.mac.discipline.resolve(&document, &key!["mac"], scenario.mac.codel.as_ref())?,
-        hardware_queue: scenario.mac.hardware_queue(&document)?,
-        medium: scenario.medium.resolve(&document, &phy)?,
-        sensitivity_by_rate: scenario.medium.has_sensitivity_by_rate(),
-        fading: scenario.medium.fading(&document, &phy)?,
-        delays_by_distance: scenario.medium.delays_by_distance(),
-        causes: false,
-        routing: scenario.routing.resolve(&document, &mac.rules)?,
-        mac,
-        aggregation,
-        persistence: scenario.mac.persistence(),
-        rate_control,
-        edca,
-        schemes: Vec::new(),
-        flows: Vec::new(),
-        extra_header: scenario.network.resolve(&document)?,
-        arp: scenario.network.arp,
-        measurements: Vec::new(),
-        mobility: Mobility::default(),
-        link_rates: Vec::new(),
-        radios: Radios::default(),
-    };
+    let mut config = before_nodes(&document, &scenario)?;
     let nodes = scenario.topology.resolve(&document, &mut config, scenario.mobility.as_ref())?;
     config.nodes.clone_from(&nodes.list);
     radios::resolve(&document, &scenario.phy, &nodes, &mut config)?;
@@ -159,7 +120,7 @@ pub fn resolve_among(
     let made = flows(&document, &scenario, overrides, &nodes, &config, &mut schemes)?;
     let limited = scenario.mac.rules == RuleSet::Ieee;
     schemes.check_sizes(&config.mac.rules, limited, config.extra_header)?;
-    config.record_interval = record_interval(&document, &scenario, duration, made.len() as u64)?;
+    config.record_interval = record_interval(&document, &scenario, config.duration, made.len() as u64)?;
     config.measurements = measure::resolve(&scenario.measure, &document, &nodes, &made)?;
     check_measurements(&document, &config)?;
     if let Routing::Aodv(aodv) = &scenario.routing {
@@ -172,6 +133,52 @@ pub fn resolve_among(
     config.flows = made.into_iter().enumerate().map(|(i, made)| made.started(i, config.seed)).collect();
     radios::place_flows(&mut config);
     Ok(Resolved { config, description: scenario.description, hash, motion_file: moved.file })
+}
+
+/// What is known before there are nodes and flows: the layers below the network, and the times.
+fn before_nodes(document: &Document<'_>, scenario: &Scenario) -> Result<Config> {
+    let (duration, warmup) = times(document, scenario)?;
+
+    let (phy, rates) = scenario.phy.resolve(document)?;
+    let aggregation = scenario.mac.aggregation(document, &phy)?;
+    let mac = scenario.mac.resolve(document, &phy, aggregation.as_ref())?;
+    let phy = scenario.mac.cover(document, phy, &mac.rules)?;
+    let rate_control = scenario.mac.rate_control(document, &phy, rates.data)?;
+    let edca = scenario.mac.edca(document, &phy)?;
+    Ok(Config {
+        name: scenario.name.clone().unwrap_or_else(|| stem(document.origin())),
+        seed: scenario.seed.unwrap_or(1),
+        duration,
+        warmup,
+        record_interval: duration, // until the flows are known
+        nodes: Vec::new(),
+        wires: Vec::new(),
+        phy,
+        data_rate: rates.data,
+        control_rate: rates.control,
+        ack_rate: rates.ack,
+        discipline: scenario.mac.discipline.resolve(document, &key!["mac"], scenario.mac.codel.as_ref())?,
+        hardware_queue: scenario.mac.hardware_queue(document)?,
+        medium: scenario.medium.resolve(document, &phy)?,
+        sensitivity_by_rate: scenario.medium.has_sensitivity_by_rate(),
+        fading: scenario.medium.fading(document, &phy)?,
+        delays_by_distance: scenario.medium.delays_by_distance(),
+        causes: false,
+        routing: scenario.routing.resolve(document, &mac.rules)?,
+        mac,
+        aggregation,
+        persistence: scenario.mac.persistence(),
+        rate_control,
+        edca,
+        schemes: Vec::new(),
+        flows: Vec::new(),
+        extra_header: scenario.network.extra_header(),
+        arp: scenario.network.arp,
+        measurements: Vec::new(),
+        mobility: Mobility::default(),
+        link_rates: Vec::new(),
+        radios: Radios::default(),
+    })
 }
 
 impl Overrides {

@@ -3,7 +3,8 @@
 use crate::document::{Document, KeyPath, Result, key};
 use crate::error::instead_of;
 use multihop_dot11::DcfRules;
-use multihop_schemes::{Misfit, SchemeEntry, find_among};
+use multihop_schemes::misfit::Misfit;
+use multihop_schemes::{SchemeEntry, find_among};
 use multihop_sim::config::SchemeConfig;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -104,13 +105,12 @@ impl<'a> Schemes<'a> {
         let table = self.tables.get(name);
         let entry = self.entry(&at, name, table)?;
         let parameters = table.map(|table| table.parameters.clone()).unwrap_or_default();
-        self.check_keys(&at, entry, &parameters)?;
         let given = Value::Object(parameters.clone());
         let built = entry.build(&given).and_then(|scheme| Ok((scheme, entry.resolve(&given)?)));
-        let (scheme, resolved) = built.map_err(|Misfit { parameter, found, remedy }| {
+        let (scheme, resolved) = built.map_err(|Misfit { parameter, found, wanted }| {
             let culprit = parameter.filter(|parameter| parameters.contains_key(parameter));
             let at = culprit.map_or_else(|| at.clone(), |parameter| at.join(&parameter));
-            self.document.fail(&at, one_line(&found), one_line(&remedy))
+            self.document.fail(&at, found.to_string(), wanted.to_string())
         })?;
         Ok((SchemeConfig { name: name.to_owned(), scheme }, (entry.name, resolved)))
     }
@@ -149,23 +149,4 @@ impl<'a> Schemes<'a> {
             }
         }
     }
-
-    fn check_keys(&self, at: &KeyPath, entry: &SchemeEntry, parameters: &Map<String, Value>) -> Result<()> {
-        let schema = entry.schema();
-        let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return Ok(()) };
-        match parameters.keys().find(|key| !properties.contains_key(*key)) {
-            None => Ok(()),
-            Some(key) => {
-                let remedy = instead_of(key, properties.keys().map(String::as_str));
-                Err(self.document.fail(&at.join(key), format!("unknown parameter of {}", entry.name), remedy))
-            }
-        }
-    }
-}
-
-/// A message of another crate without its line breaks.
-fn one_line(text: &str) -> String {
-    const SHOWN: usize = 300;
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    line.chars().take(SHOWN).collect()
 }

@@ -32,7 +32,7 @@ pub struct Setting {
 impl Setting {
     /// What messages name instead of a line.
     pub(super) fn place(&self) -> Place {
-        Place::Override(format!("--set {}", shorten(&self.path)))
+        Place::Setting(self.path.clone())
     }
 
     /// Puts the value into the document. `start` is the offset that stands for the beginning of `value`; `options` are the keys

@@ -4,6 +4,7 @@ use crate::discipline::{Codel, Discipline};
 use crate::document::{Document, KeyPath, Result, key};
 use crate::topology::Nodes;
 use multihop_core::{NodeId, Rate, Span};
+use multihop_schemes::bounds;
 use multihop_schemes::quantity::{BitRate, Duration};
 use multihop_sim::config::WireConfig;
 use schemars::JsonSchema;
@@ -19,12 +20,13 @@ pub struct Wire {
     /// Names of the two nodes.
     pub between: [String; 2],
     /// Rate at which packets are sent, headers included.
+    #[schemars(transform = bounds!("1 b/s", "100 Gb/s"))]
     pub rate: BitRate,
     /// Propagation delay.
     pub delay: Duration,
     /// Packets that wait at each end at most, besides the one that is being sent.
     #[serde(default = "fifty")]
-    #[schemars(range(min = 1, max = 1_000_000))]
+    #[schemars(transform = bounds!(1, 1_000_000))]
     pub queue: u32,
     /// How they wait: `drop-tail` or `fq-codel`.
     #[serde(default)]
@@ -32,15 +34,16 @@ pub struct Wire {
     /// Parameters of the discipline.
     pub codel: Option<Codel>,
     /// Rate from the second node to the first. Default: `rate`.
+    #[schemars(transform = bounds!("1 b/s", "100 Gb/s"))]
     pub rate_back: Option<BitRate>,
     /// Propagation delay from the second node to the first. Default: `delay`.
     pub delay_back: Option<Duration>,
     /// Probability with which each packet is lost on its way, whatever became of others: from 0 to below 1. Default 0.
     #[serde(default)]
-    #[schemars(range(min = 0, max = 1))]
+    #[schemars(transform = bounds!(0, below 1))]
     pub loss: f64,
     /// The same from the second node to the first. Default: `loss`.
-    #[schemars(range(min = 0, max = 1))]
+    #[schemars(transform = bounds!(0, below 1))]
     pub loss_back: Option<f64>,
 }
 
@@ -94,21 +97,21 @@ pub(super) fn resolve(document: &Document<'_>, wires: &[Wire], nodes: &Nodes) ->
             ));
         }
         let there = Line {
-            rate: rate(document, &at.join("rate"), wire.rate)?,
+            rate: wire.rate.rate(),
             delay: document.time(&at.join("delay"), wire.delay, 0.0)?,
-            queue_limit: queue(document, &at.join("queue"), wire.queue)?,
+            queue_limit: wire.queue as usize,
             discipline: discipline(document, &at, wire.discipline, wire.codel.as_ref())?,
-            loss: loss(document, &at.join("loss"), wire.loss)?,
+            loss: wire.loss,
         };
         let mut back = there;
         if let Some(other) = wire.rate_back {
-            back.rate = rate(document, &at.join("rate_back"), other)?;
+            back.rate = other.rate();
         }
         if let Some(other) = wire.delay_back {
             back.delay = document.time(&at.join("delay_back"), other, 0.0)?;
         }
         if let Some(other) = wire.loss_back {
-            back.loss = loss(document, &at.join("loss_back"), other)?;
+            back.loss = other;
         }
         laid.extend([there.direction(a, b), back.direction(b, a)]);
     }
@@ -135,18 +138,4 @@ pub(super) fn discipline(
         ));
     }
     discipline.resolve(document, at, codel)
-}
-
-/// The limit of a queue.
-pub(super) fn queue(document: &Document<'_>, at: &KeyPath, packets: u32) -> Result<usize> {
-    document.count(at, packets, 1, 1_000_000).map(|packets| packets as usize)
-}
-
-/// The share of packets that is lost at random. A wire that loses all is none.
-pub(super) fn loss(document: &Document<'_>, at: &KeyPath, share: f64) -> Result<f64> {
-    if (0.0..1.0).contains(&share) {
-        Ok(share)
-    } else {
-        Err(document.bad(at, "is out of range", "give a probability from 0 to below 1"))
-    }
 }

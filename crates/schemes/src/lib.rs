@@ -20,14 +20,16 @@
 //!
 //! A family's folder has its parameters (`mod.rs`, or a file for each scheme), its header's layout and echo (`header.rs`), its `router.rs` and
 //! its `sender.rs`. What families share: [`tcp`] the parameters of a connection, `capacity` where routers have capacities from, with the
-//! parameters of rt-Winf, [`quantity`] numbers with units, and [`range`] their checks.
+//! parameters of rt-Winf, [`quantity`] numbers with units, [`keys`] the tables of parameters
+//! with their ranges, and [`misfit`] what does not fit them.
 
 // The file of a scheme reads the same in this crate as in another.
 extern crate self as multihop_schemes;
 
+pub mod keys;
 pub mod marking;
+pub mod misfit;
 pub mod quantity;
-pub mod range;
 pub mod tcp;
 pub mod tfrc;
 
@@ -36,7 +38,6 @@ mod capacity;
 mod ewccp;
 mod load;
 mod maxnet;
-mod misfit;
 mod quick_and_plenty;
 mod rcp;
 mod red;

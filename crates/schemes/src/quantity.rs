@@ -33,6 +33,53 @@ impl Misread {
     }
 }
 
+/// A kind of quantity, known by the name of its type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quantity {
+    name: &'static str,
+    kind: &'static str,
+    units: &'static [(&'static str, f64)],
+}
+
+impl Quantity {
+    const ALL: [Quantity; 8] = [
+        Duration::QUANTITY,
+        BitRate::QUANTITY,
+        Size::QUANTITY,
+        Length::QUANTITY,
+        Speed::QUANTITY,
+        Decibel::QUANTITY,
+        Power::QUANTITY,
+        Frequency::QUANTITY,
+    ];
+
+    /// The one of this name, which schemas have as `x-quantity`.
+    pub fn named(name: &str) -> Option<&'static Quantity> {
+        const ALL: &[Quantity] = &Quantity::ALL;
+        ALL.iter().find(|quantity| quantity.name == name)
+    }
+
+    /// The number in base units.
+    ///
+    /// # Errors
+    /// What is wrong with the text, and what would do.
+    pub fn parse(&self, text: &str) -> Result<f64, Misread> {
+        parse(text, self.kind, self.units)
+    }
+
+    /// Is there no part of its base unit, the byte?
+    pub fn is_whole(&self) -> bool {
+        self.name == Size::QUANTITY.name
+    }
+}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.units.iter().map(|(name, _)| *name).collect();
+        write!(f, "{} as text with a unit ({}), such as \"1 {}\"", self.kind, names.join(", "), names[0])
+    }
+}
+
 /// Finds the number and the unit of `text` and scales the number to the base unit.
 fn parse(text: &str, kind: &str, units: &[(&str, f64)]) -> Result<f64, Misread> {
     let text = text.trim();
@@ -70,6 +117,7 @@ macro_rules! quantity {
 
         impl $name {
             const UNITS: &[(&str, f64)] = &[$(($unit, $scale)),+];
+            const QUANTITY: Quantity = Quantity { name: stringify!($name), kind: $kind, units: Self::UNITS };
         }
 
         impl FromStr for $name {
@@ -97,8 +145,7 @@ macro_rules! quantity {
                 impl Visitor<'_> for Text {
                     type Value = $name;
                     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                        let names: Vec<&str> = $name::UNITS.iter().map(|(name, _)| *name).collect();
-                        write!(f, "{} as text with a unit ({}), such as \"1 {}\"", $kind, names.join(", "), names[0])
+                        write!(f, "{}", $name::QUANTITY)
                     }
                     fn visit_str<E: Error>(self, text: &str) -> Result<$name, E> {
                         text.parse().map_err(|misread: Misread| misread.error())
@@ -131,6 +178,7 @@ macro_rules! quantity {
                 json_schema!({
                     "type": "string",
                     "description": concat!($kind, ", with its unit"),
+                    "x-quantity": stringify!($name),
                     "pattern": concat!("^\\s*[+-]?[0-9._]+([eE][+-]?[0-9]+)?\\s*(", $pattern, ")\\s*$"),
                 })
             }
@@ -187,6 +235,11 @@ impl Duration {
 }
 
 impl BitRate {
+    /// In bytes per second.
+    pub fn bytes_per_second(self) -> f64 {
+        self.0 / 8.0
+    }
+
     /// As a rate; negative values become zero.
     pub fn rate(self) -> Rate {
         Rate::from_bps(self.0.round() as u64)

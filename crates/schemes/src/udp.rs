@@ -1,26 +1,20 @@
 //! UDP.
 
+use crate::keys;
 use crate::quantity::Size;
-use crate::range::size_in_range;
-use crate::{Misfit, Parameters, Scheme};
+use crate::{Parameters, Scheme};
 use multihop_transport::{Endpoint, UdpOptions, UdpReceiver, UdpSender};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Datagrams without congestion control: what the network carries when no sender holds back.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct Udp {
-    /// The most payload of a datagram.
-    pub segment_size: Size,
-    /// Network and transport headers of each packet: 20 B of IPv4 and 8 B of UDP.
-    pub header: Size,
-}
-
-impl Default for Udp {
-    fn default() -> Udp {
-        let UdpOptions { segment_size, header } = UdpOptions::default();
-        Udp { segment_size: Size(f64::from(segment_size)), header: Size(f64::from(header)) }
+keys! {
+    /// Datagrams without congestion control: what the network carries when no sender holds back.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+    pub struct Udp {
+        /// The most payload of a datagram.
+        pub segment_size: Size ["1 B", "65535 B"] = Size(1472.0),
+        /// Network and transport headers of each packet: 20 B of IPv4 and 8 B of UDP.
+        pub header: Size ["0 B", "65535 B"] = Size(28.0),
     }
 }
 
@@ -29,11 +23,6 @@ impl Parameters for Udp {
     const SUMMARY: &str = "datagrams without congestion control";
     const REFERENCE: &str = "RFC 768";
     const RELIABLE: bool = false;
-
-    fn check(&self) -> Result<(), Misfit> {
-        size_in_range("segment_size", Some(self.segment_size), 1.0, 65_535.0)?;
-        size_in_range("header", Some(self.header), 0.0, 65_535.0)
-    }
 }
 
 impl Scheme for Udp {

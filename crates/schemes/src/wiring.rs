@@ -46,7 +46,7 @@ fn ewccp_times_every_segment_unless_timestamps_do() {
 }
 
 #[test]
-fn what_routers_assist_keeps_sacked_data_and_times_every_segment_unless_told_otherwise() {
+fn what_routers_assist_keeps_sacked_data_and_times_every_segment_unless_set_otherwise() {
     for (given, kept) in [(json!({}), true), (json!({ "keep_sacked": false }), false)] {
         let tcp: TcpParameters = from_value(given).unwrap();
         let options = tcp.router_assisted(CongestionHeader::of(4));

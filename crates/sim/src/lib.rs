@@ -12,7 +12,7 @@
 //!   without a run.
 //! * `message`: what packets say that belong to no flow.
 //! * `measure`: estimators whose values are written down.
-//! * `node` wires MAC and stack; [`World`] owns the nodes and pops events. `record` keeps the books.
+//! * `node` wires MAC and stack; [`World`] owns the nodes and pops events. `record` counts.
 //! * [`airlog`]: what each radio sees, as a capture; [`framelog`]: every transmission and why; off unless [`run_logged`] is called.
 //!
 //! Invariants: a node never touches another node, only the medium does; nothing on the per-frame path allocates or hashes; the

@@ -2,7 +2,7 @@
 
 use crate::config::Config;
 use crate::mac::Timing;
-use crate::medium::Rows;
+use crate::medium::NodeOrder;
 use crate::node::Node;
 use crate::outcome::MeasurementRow;
 use crate::record::Recorder;
@@ -33,9 +33,9 @@ impl Measurements {
     }
 
     /// Writes down a row for each, at the end of a step of this length.
-    pub fn take(&mut self, now: Time, step: Span, nodes: &[Node], rows: &Rows, record: &Recorder) {
+    pub fn take(&mut self, now: Time, step: Span, nodes: &[Node], order: &NodeOrder, record: &Recorder) {
         for (index, before) in &mut self.nodes {
-            let at = rows.of(NodeId(*index));
+            let at = order.of(NodeId(*index));
             let Node { radio, mac, stack } = &nodes[at];
             let present = mac.unusable(radio, now).map(Interval::length);
             let unusable = record.media_use[at].unusable + present.into_iter().sum();

@@ -13,7 +13,7 @@ use multihop_core::Time;
 pub enum Sent {
     /// All of it.
     Whole,
-    /// Its radio was switched off meanwhile: nobody can decode it.
+    /// Its radio was switched off meanwhile: it cannot be decoded.
     Cut,
     /// Nothing: its radio was off when the frame should have begun.
     Nothing,

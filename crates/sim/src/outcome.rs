@@ -53,8 +53,8 @@ table! {
     derived late_ratio("1");
     /// `stall_time_s` of flows, mean over those with a video
     derived stall_time_s("s");
-    /// `frame_delay_p95_s` of flows, mean over those with a video
-    derived frame_delay_p95_s("s");
+    /// `video_frame_delay_p95_s` of flows, mean over those with a video
+    derived video_frame_delay_p95_s("s");
     /// flows that delivered nothing
     derived flows_starved("1");
     /// share of the airtime that all radios sent that is not `payload_airtime` of flows: headers and preambles, RTS, CTS

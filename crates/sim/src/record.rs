@@ -1,10 +1,11 @@
-//! The run's books: what is counted while it runs.
+//! The run's counters: what is counted while it runs.
 //!
 //! Everything is added up per node and per flow in integers, so that the order of events at one instant changes no sum.
 //! Conservation is counted from the start of the run; everything else from the end of the warm-up.
 
 mod categories;
 mod causes;
+mod counters;
 pub mod framelog;
 mod mean;
 mod media;
@@ -16,136 +17,57 @@ mod wires;
 use crate::config::{AppConfig, Config};
 use crate::external::PacketOutcome;
 use crate::medium::Frame;
-use crate::outcome::{Conservation, LinkOutcome, Quantiles, RTS_COUNTS};
-use categories::CategoryBook;
-use causes::{CauseBook, FlowCauses};
+use crate::outcome::Conservation;
+use categories::CategoryCounters;
+use causes::CauseCounters;
 pub use causes::{Collision, Dropped, Flown};
-pub use mean::Mean;
-use media::MediaBook;
+pub use counters::{ControlCounters, FlowCounters, MediumUse, NodeCounters, quantiles};
+use media::MediaCounters;
 use multihop_core::{
     DropCause, Exchange, Fate, FrameKind, Interval, NodeId, Packet, Port, Rate, Segment, Span, Time,
 };
 use multihop_dot11::AccessCategory;
 use multihop_transport::Delivered;
-use occupancy::Occupancy;
 pub(crate) use selection::FlowFilter;
 use std::collections::VecDeque;
-use timely::Timely;
-use wires::WireBook;
+use wires::WireCounters;
 
-/// The run's books.
+/// The run's counters.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     from: Time,
     /// One per flow.
-    pub flows: Vec<FlowBook>,
+    pub flows: Vec<FlowCounters>,
     /// One per node.
-    pub nodes: Vec<NodeBook>,
+    pub nodes: Vec<NodeCounters>,
     /// One per node, by row: every frame changes those of all who hear it.
     pub media_use: Vec<MediumUse>,
     /// One per flow.
-    media: Vec<MediaBook>,
+    media: Vec<MediaCounters>,
     /// One per direction of a wire.
-    wires: Vec<WireBook>,
+    wires: Vec<WireCounters>,
     /// Of each node by access category; empty without such.
-    categories: Vec<[CategoryBook; AccessCategory::COUNT]>,
+    categories: Vec<[CategoryCounters; AccessCategory::COUNT]>,
     /// Frames lost.
-    pub causes: CauseBook,
+    pub causes: CauseCounters,
     /// Since the start of the run.
     pub conservation: Conservation,
     /// Of packets from outside, until somebody asks for them.
     pub outcomes: VecDeque<PacketOutcome>,
 }
 
-/// A flow's books.
-#[derive(Clone, Debug, Default)]
-pub struct FlowBook {
-    /// Its packets come from outside.
-    pub external: bool,
-    pub delivered_bytes: u64,
-    /// Those of them that came in time.
-    pub timely_bytes: u64,
-    timely: Timely,
-    /// How long they were on the air, once on each hop, in nanoseconds.
-    pub payload_air: u64,
-    /// Since the start of the run, for the time series.
-    pub delivered_bytes_ever: u64,
-    /// Payload that its transport emitted.
-    pub sent_bytes: u64,
-    /// The same since the start of the run, for the time series.
-    pub sent_bytes_ever: u64,
-    pub packets_sent: u64,
-    pub packets_delivered: u64,
-    pub dropped: [u64; DropCause::ALL.len()],
-    pub feedback_dropped: u64,
-    pub marked: u64,
-    pub delays: Vec<u64>,
-    pub frames: FrameBook,
-    /// RTS without CTS, of its DATA frames that used RTS.
-    pub rts_failures: Mean,
-    /// How many of these frames had none, one, and so on; the last one as many or more.
-    pub rts_unanswered: [u64; RTS_COUNTS],
-    /// Transmission efficiency since the last row of the time series.
-    pub step_efficiency: Mean,
-    /// Stations that sent its DATA frames, in the order of their first, and how many each.
-    stations: Vec<(NodeId, u64)>,
-    causes: FlowCauses,
-}
-
-/// Unicast DATA frames that were acknowledged.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct FrameBook {
-    pub efficiency: Mean,
-    /// In seconds.
-    pub service_delay: Mean,
-}
-
-/// A node's books.
-#[derive(Clone, Debug, Default)]
-pub struct NodeBook {
-    pub transmitting: Span,
-    pub receiving: Span,
-    pub dropped: [u64; DropCause::ALL.len()],
-    pub frames: FrameBook,
-    pub queue: Occupancy,
-    /// In the hardware's queue, in seconds.
-    pub hardware: Mean,
-    pub routing: ControlBook,
-    pub signalling: ControlBook,
-    /// By next hop, in the order of their first use.
-    links: Vec<LinkOutcome>,
-}
-
-/// How long a node could not use the medium.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct MediumUse {
-    pub busy: Span,
-    pub nav_only: Span,
-    /// Since the start of the run, for the measurements: physically busy, or with the NAV set.
-    pub unusable: Span,
-}
-
-/// What a node sent that belongs to no flow.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ControlBook {
-    pub sent: u64,
-    pub bytes: u64,
-    pub dropped: u64,
-    pub airtime: Span,
-}
-
 impl Recorder {
-    /// Empty books, which open at `from`.
+    /// Counters at zero, which count from `from` on.
     pub fn new(nodes: usize, flows: usize, from: Time) -> Recorder {
         Recorder {
             from,
-            flows: vec![FlowBook::default(); flows],
-            nodes: vec![NodeBook::default(); nodes],
+            flows: vec![FlowCounters::default(); flows],
+            nodes: vec![NodeCounters::default(); nodes],
             media_use: vec![MediumUse::default(); nodes],
-            media: vec![MediaBook::default(); flows],
+            media: vec![MediaCounters::default(); flows],
             wires: Vec::new(),
             categories: Vec::new(),
-            causes: CauseBook::new(nodes),
+            causes: CauseCounters::new(nodes),
             conservation: Conservation::default(),
             outcomes: VecDeque::new(),
         }
@@ -154,8 +76,8 @@ impl Recorder {
     /// The same, which keep what becomes of packets from outside.
     #[must_use]
     pub fn with_external(mut self, config: &Config) -> Recorder {
-        for (book, flow) in self.flows.iter_mut().zip(&config.flows) {
-            book.external = flow.app == AppConfig::External;
+        for (counters, flow) in self.flows.iter_mut().zip(&config.flows) {
+            counters.external = flow.app == AppConfig::External;
         }
         self
     }
@@ -218,18 +140,18 @@ impl Recorder {
     /// A node handed a packet that belongs to no flow to the interface queue.
     pub fn control_sent(&mut self, node: NodeId, packet: &Packet, now: Time) {
         if self.counts(now) {
-            let book = self.control(node, packet);
-            book.sent += 1;
-            book.bytes += u64::from(packet.size);
+            let counters = self.control(node, packet);
+            counters.sent += 1;
+            counters.bytes += u64::from(packet.size);
         }
     }
 
-    fn control(&mut self, node: NodeId, packet: &Packet) -> &mut ControlBook {
-        let book = &mut self.nodes[node.index()];
-        if packet.is_routing() { &mut book.routing } else { &mut book.signalling }
+    fn control(&mut self, node: NodeId, packet: &Packet) -> &mut ControlCounters {
+        let counters = &mut self.nodes[node.index()];
+        if packet.is_routing() { &mut counters.routing } else { &mut counters.signalling }
     }
 
-    /// A packet was lost at a node. Packets that belong to no flow have books of their own.
+    /// A packet was lost at a node. Packets that belong to no flow have counters of their own.
     pub fn dropped(&mut self, node: NodeId, packet: &Packet, cause: DropCause, now: Time) {
         if packet.is_control() {
             let counts = self.counts(now);
@@ -350,17 +272,17 @@ impl Recorder {
     /// A busy period of the medium ended at the node in this row.
     pub fn busy(&mut self, row: u32, period: Interval) {
         let counted = self.after_warmup(period, period.end);
-        let book = &mut self.media_use[row as usize];
-        book.busy += counted;
-        book.unusable += period.length();
+        let counters = &mut self.media_use[row as usize];
+        counters.busy += counted;
+        counters.unusable += period.length();
     }
 
     /// An idle period during which the NAV was set ended there; the end may lie before the start.
     pub fn reserved(&mut self, row: u32, period: Interval) {
         let counted = self.after_warmup(period, period.end);
-        let book = &mut self.media_use[row as usize];
-        book.nav_only += counted;
-        book.unusable += period.length();
+        let counters = &mut self.media_use[row as usize];
+        counters.nav_only += counted;
+        counters.unusable += period.length();
     }
 
     /// A node's interface queue holds this many packets from now on.
@@ -380,79 +302,11 @@ impl Recorder {
     }
 }
 
-impl FrameBook {
-    /// A frame ended; it has an efficiency if it was acknowledged.
-    fn add(&mut self, efficiency: Option<f64>, service: f64) {
-        if let Some(efficiency) = efficiency {
-            self.efficiency.add(efficiency);
-            self.service_delay.add(service);
-        }
-    }
-}
-
-impl FlowBook {
-    /// A frame of its data ended.
-    fn count(&mut self, exchange: &Exchange) {
-        if exchange.rts_tries > 0 {
-            self.rts_failures.add(f64::from(exchange.rts_failures));
-            self.rts_unanswered[(exchange.rts_failures as usize).min(RTS_COUNTS - 1)] += 1;
-        }
-        match self.stations.iter_mut().find(|(station, _)| *station == exchange.node) {
-            Some((_, frames)) => *frames += 1,
-            None => self.stations.push((exchange.node, 1)),
-        }
-    }
-
-    /// The mean of a quantity of stations over its DATA frames, each counting the station that sent it.
-    pub fn mean_over_frames(&self, of: impl Fn(NodeId) -> f64) -> Option<f64> {
-        let frames: u64 = self.stations.iter().map(|(_, frames)| frames).sum();
-        let sum: f64 = self.stations.iter().map(|(station, frames)| of(*station) * *frames as f64).sum();
-        (frames > 0).then(|| sum / frames as f64)
-    }
-}
-
-impl NodeBook {
-    fn link(&mut self, from: NodeId, to: NodeId) -> &mut LinkOutcome {
-        let at = self.links.iter().position(|link| link.to == to.0).unwrap_or_else(|| {
-            self.links.push(LinkOutcome { from: from.0, to: to.0, ..LinkOutcome::default() });
-            self.links.len() - 1
-        });
-        &mut self.links[at]
-    }
-
-    /// What its links did, by next hop.
-    pub fn links(&self) -> Vec<LinkOutcome> {
-        let mut links = self.links.clone();
-        links.sort_by_key(|link| link.to);
-        links
-    }
-}
-
-/// The distribution of delays given in nanoseconds; sorts them.
-pub fn quantiles(delays: &mut [u64]) -> Quantiles {
-    if delays.is_empty() {
-        return Quantiles::default();
-    }
-    delays.sort_unstable();
-    let seconds = |ns: u64| ns as f64 * 1e-9;
-    // The nearest-rank definition: the smallest delay that at least this share does not exceed.
-    let rank = |share: f64| {
-        seconds(delays[((share * delays.len() as f64).ceil() as usize).clamp(1, delays.len()) - 1])
-    };
-    let sum: u128 = delays.iter().map(|delay| u128::from(*delay)).sum();
-    Quantiles {
-        mean: sum as f64 * 1e-9 / delays.len() as f64,
-        p50: rank(0.5),
-        p90: rank(0.9),
-        p95: rank(0.95),
-        p99: rank(0.99),
-        max: seconds(delays[delays.len() - 1]),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::mean::Mean;
     use super::*;
+    use crate::outcome::Quantiles;
     use multihop_core::FlowId;
 
     #[test]
@@ -489,10 +343,10 @@ mod tests {
         }
     }
 
-    /// The books open at 100 ms. Station 0 sends two data frames, one given up; station 1 one data frame and one acknowledgement.
+    /// Counting begins at 100 ms. Station 0 sends two data frames, one given up; station 1 one data frame and one acknowledgement.
     #[test]
     fn a_flow_counts_the_frames_of_its_data_at_every_hop() {
-        let mut books = Recorder::new(3, 1, Time::from_ns(100_000_000));
+        let mut counters = Recorder::new(3, 1, Time::from_ns(100_000_000));
         let frames = [
             frame(0, 1000, 10, 90, [1, 0], Fate::Acknowledged),
             frame(0, 1000, 12, 120, [2, 1], Fate::Acknowledged),
@@ -501,10 +355,10 @@ mod tests {
             frame(1, 0, 90, 300, [5, 4], Fate::Acknowledged),
         ];
         for frame in &frames {
-            books.exchange(frame, frame.done);
+            counters.exchange(frame, frame.done);
         }
         let close = |mean: Mean, expected: f64| (mean.get().unwrap() - expected).abs() < 1e-9;
-        let flow = &books.flows[0];
+        let flow = &counters.flows[0];
         assert!(close(flow.frames.efficiency, 0.625), "{flow:?}");
         assert!(close(flow.frames.service_delay, 0.015), "{flow:?}");
         assert!(close(flow.rts_failures, (1.0 + 7.0 + 0.0) / 3.0), "{flow:?}");
@@ -515,28 +369,28 @@ mod tests {
         );
         let busy = |station: NodeId| if station == NodeId(0) { 0.9 } else { 0.6 };
         assert!((flow.mean_over_frames(busy).unwrap() - 0.8).abs() < 1e-12);
-        assert!(close(books.nodes[1].frames.efficiency, 0.3), "nodes count all frames");
-        assert_eq!(FlowBook::default().mean_over_frames(busy), None);
+        assert!(close(counters.nodes[1].frames.efficiency, 0.3), "nodes count all frames");
+        assert_eq!(FlowCounters::default().mean_over_frames(busy), None);
     }
 
     #[test]
     fn frames_without_rts_have_no_mean_of_rts() {
-        let mut books = Recorder::new(2, 1, Time::ZERO);
+        let mut counters = Recorder::new(2, 1, Time::ZERO);
         let basic = Exchange { data_tries: 1, ..frame(0, 1000, 10, 20, [0, 0], Fate::Acknowledged) };
-        books.exchange(&basic, basic.done);
-        assert_eq!(books.flows[0].rts_failures.get(), None);
-        assert!(books.flows[0].frames.service_delay.get().is_some());
+        counters.exchange(&basic, basic.done);
+        assert_eq!(counters.flows[0].rts_failures.get(), None);
+        assert!(counters.flows[0].frames.service_delay.get().is_some());
     }
 
     #[test]
     fn the_queue_mean_is_over_time_after_the_warm_up() {
         let at = |s: u64| Time::from_ns(s * 1_000_000_000);
-        let mut books = Recorder::new(1, 0, at(10));
-        books.queue(NodeId(0), 4, at(5));
-        books.queue(NodeId(0), 2, at(15));
-        assert_eq!(books.queue_mean(NodeId(0), at(20)), 3.0);
+        let mut counters = Recorder::new(1, 0, at(10));
+        counters.queue(NodeId(0), 4, at(5));
+        counters.queue(NodeId(0), 2, at(15));
+        assert_eq!(counters.queue_mean(NodeId(0), at(20)), 3.0);
         assert_eq!(
-            books.nodes[0].queue.max, 4,
+            counters.nodes[0].queue.max, 4,
             "it was that long after the warm-up, though not for the first time"
         );
     }

@@ -9,28 +9,30 @@ mod lookahead;
 mod losses;
 mod outcomes;
 mod purpose;
+mod samples;
 mod stepping;
 mod wires;
 
 use crate::agenda::{Agenda, Lane, Slot};
 use crate::airlog::{AirLog, AirLogError};
-use crate::config::{Config, FlowConfig};
+use crate::config::Config;
 use crate::framelog::FrameLog;
 use crate::mac::Timing;
 use crate::measure::Measurements;
-use crate::medium::{Front, Listeners, Loads, Rows};
+use crate::medium::{Listeners, Loads, NodeOrder, Wavefront};
 use crate::node::{Node, at_node, settle};
 use crate::outages::{Outages, Sent};
-use crate::outcome::{NodeOutcome, Outcome, SeriesRow};
+use crate::outcome::{NodeOutcome, Outcome};
 use crate::record::Recorder;
 use crate::routing::{self, LinkQuality, Routes};
 use crate::slab::Slab;
 use crate::stack::{End, Network, Stack, Surroundings};
 use build::SlotPlan;
 pub use frames::Logs;
-use multihop_core::{NodeId, Port, Span, Time};
+use multihop_core::{NodeId, Port, Time};
 use multihop_transport::Progress;
 use purpose::Purpose;
+use samples::Samples;
 use wires::Wired;
 
 /// How the agenda is kept; results must not depend on it.
@@ -50,9 +52,9 @@ pub struct World {
     timing: Timing,
     listeners: Listeners,
     /// By transmitter; none unless delays go by distance.
-    fronts: Option<Vec<Front>>,
+    wavefronts: Option<Vec<Wavefront>>,
     outages: Outages,
-    rows: Rows,
+    order: NodeOrder,
     /// Each in its row.
     nodes: Vec<Node>,
     wires: Vec<Wired>,
@@ -70,41 +72,6 @@ pub struct World {
     frame_log: Option<Box<FrameLog>>,
     /// Packets that came from outside.
     injected: u64,
-}
-
-/// The periodic look at the flows.
-#[derive(Clone, Debug, Default)]
-struct Samples {
-    slot: u32,
-    every: Span,
-    per_row: u64,
-    taken: u64,
-    series: Vec<SeriesRow>,
-    delivered_before: Vec<u64>,
-    sent_before: Vec<u64>,
-    window: Vec<WindowMean>,
-    rates: Vec<RateMeans>,
-    /// Senders' counters at the end of the warm-up.
-    baseline: Vec<Progress>,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct WindowMean {
-    sum: u128,
-    count: u64,
-}
-
-/// What senders that go by a rate were seen at.
-#[derive(Clone, Copy, Debug, Default)]
-struct RateMeans {
-    allowed: SampleMean,
-    loss_event: SampleMean,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct SampleMean {
-    sum: f64,
-    count: u64,
 }
 
 /// Runs a configuration to its end.
@@ -141,11 +108,11 @@ pub fn run_logged(
 impl World {
     /// A run that has not begun.
     pub fn new(config: &Config, ties: Ties) -> World {
-        World::in_rows(config, ties, Rows::new(config))
+        World::in_order(config, ties, NodeOrder::new(config))
     }
 
-    /// The same; nodes lie in these rows.
-    fn in_rows(config: &Config, ties: Ties, rows: Rows) -> World {
+    /// The same; nodes lie in this order.
+    fn in_order(config: &Config, ties: Ties, order: NodeOrder) -> World {
         let quality = LinkQuality::new(config);
         let routes = Routes::new(config, &quality);
         let (links, timing) = quality.into_parts();
@@ -159,7 +126,7 @@ impl World {
         let measurements = Measurements::new(config, &timing, &mut nodes.0);
         let samples = Samples::new(config, &mut plan);
         let warmup = plan.add(u32::MAX, Purpose::WarmUpEnds);
-        let mut listeners = Listeners::new(config, links, &rows);
+        let mut listeners = Listeners::new(config, links, &order);
         let outages = Outages::new(&config.mobility.outages, config.nodes.len());
         let changes = build::changes(config, &mut listeners, &outages, &mut plan);
         let mut agenda = match ties {
@@ -172,35 +139,22 @@ impl World {
         for (index, slot) in notices {
             nodes.0[index as usize].stack.notify_by(slot, &mut agenda);
         }
-        let from = Time::ZERO + config.warmup;
-        agenda.arm(warmup, from, Lane::Record);
+        agenda.arm(warmup, Time::ZERO + config.warmup, Lane::Record);
         agenda.arm(Slot(samples.slot), Time::ZERO + samples.every, Lane::Record);
-        for (slot, at) in changes {
+        for (slot, at) in changes.into_iter().chain(build::starts(config, &nodes.0, &plan)) {
             agenda.arm(slot, at, Lane::Upper);
         }
-        for (index, purpose) in plan.purposes.iter().enumerate() {
-            if let Purpose::App { node, end } = purpose {
-                let flow = nodes.0[*node as usize].stack.end(*end).flow();
-                let start = Time::ZERO + config.flows[flow.index()].start;
-                agenda.arm(Slot(index as u32), start, Lane::Upper);
-            }
-        }
-        let (mut nodes, flows) = (rows.arranged(nodes.0), nodes.1);
+        let (mut nodes, flows) = (order.arranged(nodes.0), nodes.1);
         (0..).zip(&mut nodes).for_each(|(row, node)| node.mac.join(&node.stack, row));
-        let record = Recorder::new(config.nodes.len(), config.flows.len(), from)
-            .with_wires(wires.len())
-            .with_media(config);
-        let record = record.with_external(config).with_categories(config);
-        let record = if config.causes { record.with_causes(Listeners::spread(config)) } else { record };
         World {
             agenda,
-            purposes: plan.purposes.into_iter().map(|purpose| purpose.in_rows(&rows)).collect(),
-            fronts: listeners.fronts(config),
+            purposes: plan.purposes.into_iter().map(|purpose| purpose.in_rows(&order)).collect(),
+            wavefronts: listeners.wavefronts(config),
             listeners,
             outages,
-            rows,
+            order,
             nodes,
-            record,
+            record: build::recorder(config, wires.len()),
             wires,
             packets: Slab::default(),
             loads,
@@ -224,7 +178,7 @@ impl World {
         }
     }
 
-    /// Runs to the end and closes the books.
+    /// Runs to the end and closes the counters.
     ///
     /// # Panics
     /// If packets are not conserved.
@@ -339,10 +293,10 @@ impl World {
 
     /// A radio takes what others of its node have for it, in the order of radios.
     fn take_over(&mut self, id: u32) {
-        let row = self.rows.of(NodeId(id));
+        let row = self.order.of(NodeId(id));
         let mut index = 0;
         while let Some(other) = self.nodes[row].stack.other_radio(index) {
-            let other = self.rows.of(other);
+            let other = self.order.of(other);
             while let Some(handle) = self.nodes[other].stack.poll_handed(NodeId(id)) {
                 self.above(row as u32, |stack, around| stack.take_over(around, handle));
             }
@@ -353,7 +307,7 @@ impl World {
     /// A node is switched off or on.
     fn switch(&mut self, slot: Slot, id: u32) {
         let off = self.outages.switch(id);
-        let row = self.rows.of(NodeId(id));
+        let row = self.order.of(NodeId(id));
         if off && self.nodes[row].radio.is_sending(self.now) {
             self.outages.note(id, Sent::Cut);
         }
@@ -394,57 +348,15 @@ impl World {
 
     /// The node of this number.
     fn node(&self, number: NodeId) -> &Node {
-        &self.nodes[self.rows.of(number)]
+        &self.nodes[self.order.of(number)]
     }
 
-    /// The periodic look at the flows.
-    fn sample(&mut self) {
-        let now = self.now;
-        let progress = self.progress();
-        self.samples.taken += 1;
-        if self.record.counts(now) {
-            for (mean, progress) in self.samples.window.iter_mut().zip(&progress) {
-                mean.sum += u128::from(progress.window.unwrap_or(0));
-                mean.count += u64::from(progress.window.is_some());
-            }
-            for (means, progress) in self.samples.rates.iter_mut().zip(&progress) {
-                means.allowed.add(progress.allowed_rate.map(bits));
-                means.loss_event.add(progress.loss_event_rate);
-            }
-        }
-        if self.samples.taken.is_multiple_of(self.samples.per_row) {
-            for (index, progress) in progress.iter().enumerate() {
-                let delivered = self.record.flows[index].delivered_bytes_ever;
-                let sent = self.record.flows[index].sent_bytes_ever;
-                let FlowConfig { source, destination, .. } = self.config.flows[index];
-                let next_hop = self.network.routes.next_hop(source, destination);
-                self.samples.series.push(SeriesRow {
-                    time_s: now.seconds(),
-                    flow: index as u32,
-                    delivered_bytes: delivered
-                        - std::mem::replace(&mut self.samples.delivered_before[index], delivered),
-                    sent_bytes: sent - std::mem::replace(&mut self.samples.sent_before[index], sent),
-                    rate_bps: progress.allowed_rate.map(bits),
-                    loss_event_rate: progress.loss_event_rate,
-                    window_bytes: progress.window,
-                    rtt_s: progress.rtt.map(Span::seconds),
-                    source_queue: self.node(source).stack.queue_towards(next_hop) as u32,
-                    transmission_efficiency: std::mem::take(&mut self.record.flows[index].step_efficiency)
-                        .get(),
-                });
-            }
-            let step = self.samples.every * self.samples.per_row;
-            self.measurements.take(now, step, &self.nodes, &self.rows, &self.record);
-        }
-        self.agenda.arm(Slot(self.samples.slot), now + self.samples.every, Lane::Record);
-    }
-
-    /// Adds up what has happened until now: the books are closed then, and the time series are in the result alone.
+    /// Adds up what has happened until now: the counters are closed then, and the time series are in the result alone.
     fn count(&mut self) -> Outcome {
         self.record.conservation.queued = self.packets.under_way();
-        let books = self.record.conservation;
-        let accounted = books.delivered + books.dropped.iter().sum::<u64>() + books.queued;
-        assert_eq!(books.sent, accounted, "packets are not conserved: {books:?}");
+        let counters = self.record.conservation;
+        let accounted = counters.delivered + counters.dropped.iter().sum::<u64>() + counters.queued;
+        assert_eq!(counters.sent, accounted, "packets are not conserved: {counters:?}");
         let stuck = self.nodes.iter().position(|node| node.mac.is_stuck(&self.agenda));
         assert_eq!(stuck, None, "a station has a packet, an idle medium, and nothing that it waits for");
         let measured = self.now.since(Time::ZERO + self.config.warmup);
@@ -455,7 +367,7 @@ impl World {
             .map(|index| self.flow_outcome(index, &progress[index], &nodes, measured))
             .collect();
         let wires = self.wire_outcomes();
-        let links = self.record.nodes.iter().flat_map(crate::record::NodeBook::links).collect();
+        let links = self.record.nodes.iter().flat_map(crate::record::NodeCounters::links).collect();
         Outcome {
             seed: self.config.seed,
             measured_s: measured.seconds(),
@@ -469,47 +381,13 @@ impl World {
             series: std::mem::take(&mut self.samples.series),
             measurements: self.measurements.take_rows(),
             causes: self.record.causes_outcome(measured),
-            conservation: books,
+            conservation: counters,
         }
     }
-}
-
-impl SampleMean {
-    fn add(&mut self, sample: Option<f64>) {
-        self.sum += sample.unwrap_or(0.0);
-        self.count += u64::from(sample.is_some());
-    }
-
-    fn get(self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum / self.count as f64)
-    }
-}
-
-/// Bytes per second as bits per second.
-fn bits(rate: f64) -> f64 {
-    8.0 * rate
 }
 
 /// A commutative contribution to the run's fingerprint.
 fn mix(time: u64, slot: u32) -> u64 {
     let z = (time ^ u64::from(slot).rotate_left(40)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (z ^ (z >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
-}
-
-impl Samples {
-    /// Windows are looked at about every 100 ms, or oftener if the record is finer.
-    fn new(config: &Config, plan: &mut SlotPlan) -> Samples {
-        let row = config.record_interval;
-        let per_row = row.ns().div_ceil(Span::from_ms(100).ns()).max(1);
-        Samples {
-            slot: plan.add(u32::MAX - 1, Purpose::Sample).0,
-            every: Span::from_ns((row.ns() / per_row).max(1)),
-            per_row,
-            delivered_before: vec![0; config.flows.len()],
-            sent_before: vec![0; config.flows.len()],
-            window: vec![WindowMean::default(); config.flows.len()],
-            rates: vec![RateMeans::default(); config.flows.len()],
-            ..Samples::default()
-        }
-    }
 }

@@ -151,7 +151,7 @@ fn error(error: &ScenarioError) -> Value {
     let mut made = json!({ "message": error.to_string(), "key": key, "found": found, "remedy": remedy });
     match place {
         Place::Line { line, .. } => made["line"] = (*line).into(),
-        Place::Override(option) => made["option"] = option.as_str().into(),
+        place @ (Place::Override(_) | Place::Setting(_)) => made["option"] = place.to_string().into(),
     }
     made
 }

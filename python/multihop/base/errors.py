@@ -8,7 +8,15 @@ from multihop import _core
 
 
 class UserError(ValueError):
-    """What was asked for cannot be done; the message says why and what would do."""
+    """What was asked for cannot be done; the message says why and what would do.
+
+    Attributes:
+        setting: as of a `ScenarioError`, the key path that was set, or the name of the option.
+    """
+
+    def __init__(self, message: str, *, setting: str | None = None) -> None:
+        super().__init__(message)
+        self.setting = setting
 
 
 class OutputError(UserError):
@@ -19,7 +27,6 @@ class Interrupted(Exception):  # noqa: N818 - not an error: the person at the ke
     """Work was interrupted; the message says what is kept and how to go on."""
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A question with the known name that is nearest, if one is near, as the engine has it."""
-    near = _core.nearest_name(name, list(known))
-    return f"did you mean {near}? " if near is not None else ""
+def instead_of(name: str, known: Iterable[str]) -> str:
+    """What to say of a name that is not known, as the engine says it: a question with the nearest, and the list."""
+    return _core.instead_of(name, list(known))

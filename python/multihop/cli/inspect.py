@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from multihop.base import extras
-from multihop.base.errors import UserError, did_you_mean
+from multihop.base.errors import UserError, instead_of
 from multihop.base.files import require_writable_directory
 from multihop.cli import completion, console
 from multihop.cli.settings import SetOption, read
@@ -80,7 +80,7 @@ def list_names(
     wanted = kind.lower() if kind is not None else None
     if wanted is not None and wanted not in catalogue and wanted not in completion.ALIASES:
         known = [*catalogue, *completion.ALIASES]
-        raise UserError(f"list: found {kind!r}; {did_you_mean(wanted, known)}what there is: {', '.join(known)}")
+        raise UserError(f"list: found {kind!r}; {instead_of(wanted, known)}")
     names = catalogue if wanted is None else completion.ALIASES.get(wanted, (wanted,))
     chosen = {name: catalogue[name] for name in names}
     if as_json:

@@ -18,7 +18,7 @@ from typing import IO, Any, Self
 
 from multihop import _core
 from multihop.api import replacements
-from multihop.base.errors import UserError, did_you_mean
+from multihop.base.errors import UserError, instead_of
 from multihop.emulation import uplink
 from multihop.emulation.isolate import MARK
 from multihop.emulation.outcome import Emulated, result_of
@@ -96,8 +96,7 @@ def index_of(view: _core.ScenarioView, name: str) -> int:
     """
     names = [node["name"] for node in view["nodes"]]
     if name not in names:
-        hint = did_you_mean(name, names)
-        raise UserError(f"node: found {name!r}; {hint}needs one of {', '.join(names[:20])}")
+        raise UserError(f"node: found {name!r}; {instead_of(name, names)}")
     return names.index(name)
 
 

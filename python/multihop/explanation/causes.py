@@ -19,7 +19,7 @@ import numpy as np
 
 from multihop import _core
 from multihop.comparison.run import Run
-from multihop.explanation.books import Blame, Books, Failures, HopBook
+from multihop.explanation.counters import Blame, CauseCounters, Failures, HopCounters
 from multihop.optima.optimum import Optimum
 
 #: A flow that gets less than this share of what is fair and possible is dead, starving, or slow.
@@ -90,7 +90,7 @@ class Hop:
         sender, receiver: indices of its ends.
         feedback: does it carry the flow's acknowledgements rather than its data?
         wire: is it a wire?
-        book: what it did for the flow; none for a wire, or where nothing came.
+        counters: what it did for the flow; none for a wire, or where nothing came.
         alone_bps: the goodput that it would carry with nothing else on the air, without the channel's errors.
         occupied: the share of time during which a frame of the flow was at the head of its queue.
         failures: why tries failed on this link, of all flows.
@@ -102,7 +102,7 @@ class Hop:
     receiver: int
     feedback: bool
     wire: bool
-    book: HopBook | None
+    counters: HopCounters | None
     alone_bps: float | None
     occupied: float
     failures: dict[Blame, Failures]
@@ -165,18 +165,18 @@ class FlowAccount:
 
 def accounts(runs: Sequence[Run], best: Optimum) -> list[FlowAccount]:
     """Every flow of runs of one scenario, which have the tables of causes; `best` is the scenario's optimum."""
-    books = Books(runs)
-    return [_Accountant(books, best, flow).account() for flow in range(len(books.view["flows"]))]
+    counters = CauseCounters(runs)
+    return [_Accountant(counters, best, flow).account() for flow in range(len(counters.view["flows"]))]
 
 
 class _Accountant:
     """What is known of one flow."""
 
-    def __init__(self, books: Books, best: Optimum, flow: int) -> None:
-        self.books, self.best, self.flow = books, best, flow
-        self.view = books.view["flows"][flow]
+    def __init__(self, counters: CauseCounters, best: Optimum, flow: int) -> None:
+        self.counters, self.best, self.flow = counters, best, flow
+        self.view = counters.view["flows"][flow]
         self.demand = best.capacity["demands"][flow]
-        self.rows = books.flows[books.flows["flow"] == flow]
+        self.rows = counters.flows[counters.flows["flow"] == flow]
         self.hops = [*self._path(feedback=False), *self._path(feedback=True)]
 
     def account(self) -> FlowAccount:
@@ -197,32 +197,36 @@ class _Accountant:
     def _path(self, *, feedback: bool) -> list[Hop]:
         """The hops of the shortest path, and those that a routing protocol took besides for a part of the frames."""
         path = self.view["path"][::-1] if feedback else self.view["path"]
-        nodes = self.books.view["nodes"]
+        nodes = self.counters.view["nodes"]
         # From one radio of a node to another packets pass at once.
         pairs = [(a, b) for a, b in pairwise(path) if nodes[a]["node"] != nodes[b]["node"]]
-        used = {(s, r): hop for (f, back, s, r), hop in self.books.hops.items() if (f, back) == (self.flow, feedback)}
+        used = {
+            (s, r): hop for (f, back, s, r), hop in self.counters.hops.items() if (f, back) == (self.flow, feedback)
+        }
         most = max((hop.frames for hop in used.values()), default=0)
         pairs += [pair for pair, hop in used.items() if pair not in pairs and hop.frames > 0.05 * most]
         if feedback and not used:
             return []
         return [self._hop(sender, receiver, used.get((sender, receiver)), feedback) for sender, receiver in pairs]
 
-    def _hop(self, sender: int, receiver: int, book: HopBook | None, feedback: bool) -> Hop:
-        link = self.books.links.get((sender, receiver), {})
-        failures = dict(self.books.failures.get((sender, receiver), {}))
+    def _hop(self, sender: int, receiver: int, counters: HopCounters | None, feedback: bool) -> Hop:
+        link = self.counters.links.get((sender, receiver), {})
+        failures = dict(self.counters.failures.get((sender, receiver), {}))
         # Tries, and what fails, are PPDUs.
-        mpdus = self.books.mpdus.get((sender, receiver), 1.0)
+        mpdus = self.counters.mpdus.get((sender, receiver), 1.0)
         arrived = link.get("acknowledged", 0) / mpdus
         ended = arrived + link.get("given_up", 0) / mpdus
         failed = sum(failure.frames for failure in failures.values())
-        wire = any({wire["sender"], wire["receiver"]} == {sender, receiver} for wire in self.books.view["wires"])
+        wire = any({wire["sender"], wire["receiver"]} == {sender, receiver} for wire in self.counters.view["wires"])
         occupied = 0.0
-        if book is not None:
+        if counters is not None:
             # The MPDUs of a PPDU are at the head together.
-            occupied = book.service_s * book.frames / book.mpdus / (self.books.runs * self.books.measured_s)
+            occupied = (
+                counters.service_s * counters.frames / counters.mpdus / (self.counters.runs * self.counters.measured_s)
+            )
         tries = (arrived + failed) / max(ended, 1)
         alone = None if feedback else self._alone(sender, receiver)
-        return Hop(sender, receiver, feedback, wire, book, alone, min(occupied, 1.0), failures, ended, tries)
+        return Hop(sender, receiver, feedback, wire, counters, alone, min(occupied, 1.0), failures, ended, tries)
 
     def _alone(self, sender: int, receiver: int) -> float | None:
         for time in self.demand["forward"]:
@@ -261,7 +265,7 @@ class _Accountant:
         lost = self._loss()
         sent = float(self.rows["packets_sent"].sum())
         backward = sum(
-            sum(drops.values()) for (f, back, _), drops in self.books.drops.items() if f == self.flow and back
+            sum(drops.values()) for (f, back, _), drops in self.counters.drops.items() if f == self.flow and back
         )
         lost = max(lost, backward / max(backward + float(self.rows["packets_delivered"].sum()), 1.0))
         if not self.demand["feedback"]:
@@ -272,10 +276,12 @@ class _Accountant:
 
     def _of_time(self, hop: Hop) -> list[Cause]:
         """The time of a frame at the head of a hop's queue, by what it is spent on."""
-        book = hop.book
-        if book is None or book.data + book.rts == 0 or book.service_s <= 0:
+        counters = hop.counters
+        if counters is None or counters.data + counters.rts == 0 or counters.service_s <= 0:
             return []
-        exchange = book.airtime * self.books.measured_s * self.books.runs / max(book.data / book.mpdus, 1)
+        exchange = (
+            counters.airtime * self.counters.measured_s * self.counters.runs / max(counters.data / counters.mpdus, 1)
+        )
         access = next((time["access_s"] for time in self.demand["forward"]), 0.0)
         # The contention window doubles with each failure, up to 32 times its first length: what failed n times in a row
         # waits for 2^n times the first back-off before it is sent again.
@@ -287,40 +293,40 @@ class _Accountant:
             whole = (failure.frames - failure.short) * exchange + failure.short * 0.2 * exchange
             spent[blame] = whole / max(hop.ended, 1) + backoff * failure.frames / max(failed, 1)
         own = exchange + access
-        node = self.books.nodes[hop.sender]
+        node = self.counters.nodes[hop.sender]
         busy = min(float(node["sensing"] + node["receiving"] + node["nav_only"]), 1.0)
-        left = max(book.service_s - own - sum(spent.values()), 0.0)
-        deferral = min(left, busy * book.service_s)
+        left = max(counters.service_s - own - sum(spent.values()), 0.0)
+        deferral = min(left, busy * counters.service_s)
         others = self._others_of(hop)
         # MPDUs for a neighbour stand at the head while their node serves others; without A-MPDUs a queue has one head.
-        turns = min(left - deferral, sum(others.values()) * book.service_s) if book.mpdus > _AGGREGATES else 0.0
+        turns = min(left - deferral, sum(others.values()) * counters.service_s) if counters.mpdus > _AGGREGATES else 0.0
         # Without what the exchange itself takes: that holds nothing back.
         lost = deferral + turns + sum(spent.values())
         if lost <= 0:
             return []
-        times = {"own_s": own, "service_s": book.service_s, "mpdus": book.mpdus}
+        times = {"own_s": own, "service_s": counters.service_s, "mpdus": counters.mpdus}
         made = [self._frames(hop, blame, time / lost, {**times, "time_s": time}) for blame, time in spent.items()]
         facts = {**self._contention(hop), **times, "time_s": deferral}
         made.append(Cause("contention", deferral / lost, hop.sender, hop.receiver, None, facts))
         if turns:
             receivers = sorted(others.items(), key=lambda item: -item[1])[:3]
-            facts = {**times, "time_s": turns, "others": [(self.books.name(to), share) for to, share in receivers]}
+            facts = {**times, "time_s": turns, "others": [(self.counters.name(to), share) for to, share in receivers]}
             made.append(Cause("turns", turns / lost, hop.sender, hop.receiver, None, facts))
         return made
 
     def _others_of(self, hop: Hop) -> Counter[int]:
         """The shares of the air that a hop's sender spends on other neighbours."""
         used: Counter[int] = Counter()
-        for (_, _, sender, receiver), book in self.books.hops.items():
+        for (_, _, sender, receiver), counters in self.counters.hops.items():
             if sender == hop.sender and receiver != hop.receiver:
-                used[receiver] += book.airtime  # type: ignore[assignment]
+                used[receiver] += counters.airtime  # type: ignore[assignment]
         return used
 
     def _of_drops(self) -> list[Cause]:
         """The packets that were dropped, by where and why. Those given up are split by why tries failed on the hop."""
         weights: dict[Any, list[Any]] = defaultdict(lambda: [0.0, None])
         total = 0
-        for (flow, feedback, node), drops in self.books.drops.items():
+        for (flow, feedback, node), drops in self.counters.drops.items():
             if flow != self.flow:
                 continue
             for cause, count in drops.items():
@@ -344,17 +350,17 @@ class _Accountant:
 
     def _dropped(self, node: int, cause: str, count: int) -> Cause:
         kind = DROP_KINDS[cause]
-        facts: dict[str, Any] = {"packets": count / self.books.runs}
+        facts: dict[str, Any] = {"packets": count / self.counters.runs}
         if kind in {"queue", "aqm"}:
             others: Counter[int] = Counter()
-            for (flow, _, sender, _), hop in self.books.hops.items():
+            for (flow, _, sender, _), hop in self.counters.hops.items():
                 if sender == node:
                     others[flow] += hop.frames
-            for (flow, _, at), drops in self.books.drops.items():
+            for (flow, _, at), drops in self.counters.drops.items():
                 if at == node:
                     others[flow] += drops.get(cause, 0)
             offered = max(others.total(), 1)
-            rows = self.books.nodes[node]
+            rows = self.counters.nodes[node]
             facts |= {
                 "lost_share": count / max(others[self.flow], 1),
                 "own_share": others[self.flow] / offered,
@@ -368,7 +374,7 @@ class _Accountant:
         failure = hop.failures[blame]
         facts: dict[str, Any] = {
             **(more or {}),
-            "frames": failure.frames / self.books.runs,
+            "frames": failure.frames / self.counters.runs,
             "share": hop.share(failure.frames),
             "answers": failure.answers / max(failure.frames, 1),
             "short": failure.short / max(failure.frames, 1),
@@ -378,7 +384,7 @@ class _Accountant:
             (frame, whom), count = failure.doing.most_common(1)[0]
             facts |= {
                 "doing": frame,
-                "whom": None if whom is None else self.books.name(whom),
+                "whom": None if whom is None else self.counters.name(whom),
                 "whom_node": whom,
                 "doing_share": count / failure.frames,
                 "warned": failure.warned / failure.frames,
@@ -387,7 +393,7 @@ class _Accountant:
 
     def _contention(self, hop: Hop) -> dict[str, Any]:
         """The other nodes that use the medium around a hop."""
-        node = self.books.nodes[hop.sender]
+        node = self.counters.nodes[hop.sender]
         links = [tuple(link) for link in self.best.capacity["links"]]
         pair = (hop.sender, hop.receiver)
         near: set[Any] = set()
@@ -396,15 +402,15 @@ class _Accountant:
             for a, b in self.best.capacity["sensing_conflicts"]:
                 near |= {links[b]} if a == index else {links[a]} if b == index else set()
         used: Counter[tuple[int, tuple[int, int]]] = Counter()
-        for (flow, _, sender, receiver), book in self.books.hops.items():
+        for (flow, _, sender, receiver), counters in self.counters.hops.items():
             if (sender, receiver) in near:
-                used[flow, (sender, receiver)] += book.airtime  # type: ignore[assignment]
+                used[flow, (sender, receiver)] += counters.airtime  # type: ignore[assignment]
         own = sum(share for (flow, _), share in used.items() if flow == self.flow)
         return {
             "busy": float(node["sensing"] + node["receiving"]),
             "own_hops": float(own),
             "others": [
-                (flow, self.books.name(link[0]), self.books.name(link[1]), float(share))
+                (flow, self.counters.name(link[0]), self.counters.name(link[1]), float(share))
                 for (flow, link), share in used.most_common()
                 if flow != self.flow
             ][:3],
@@ -413,8 +419,8 @@ class _Accountant:
     def _clique(self) -> tuple[tuple[tuple[int, int], ...], float]:
         """Of the cliques with a link of the path, the one whose links took most of the time in the runs."""
         used: Counter[tuple[int, int]] = Counter()
-        for (_, _, sender, receiver), book in self.books.hops.items():
-            used[sender, receiver] += book.airtime  # type: ignore[assignment]
+        for (_, _, sender, receiver), counters in self.counters.hops.items():
+            used[sender, receiver] += counters.airtime  # type: ignore[assignment]
         links: list[tuple[int, int]] = [(a, b) for a, b in self.best.capacity["links"]]
         own = {time["link"] for time in self.demand["forward"]}
         cliques = [clique for clique in self.best.shares.cliques if own & set(clique)]

@@ -12,8 +12,8 @@ from typing import Any
 from multihop.base.errors import UserError
 from multihop.comparison.run import Run
 from multihop.explanation import remedies, source, words
-from multihop.explanation.books import Blame, has_causes
 from multihop.explanation.causes import Cause, FlowAccount, Hop, Place, accounts
+from multihop.explanation.counters import Blame, has_causes
 from multihop.explanation.remedies import Trial
 from multihop.optima.optimum import Optimum, optimum
 from multihop.results.provenance import record
@@ -247,9 +247,9 @@ class Explanation:
             "receiver": self.name(hop.receiver),
             "feedback": hop.feedback,
             "wire": hop.wire,
-            "frames": 0 if hop.book is None else hop.book.frames / len(self.runs),
-            "given_up": 0 if hop.book is None else hop.book.given_up / len(self.runs),
-            "airtime": 0.0 if hop.book is None else hop.book.airtime,
+            "frames": 0 if hop.counters is None else hop.counters.frames / len(self.runs),
+            "given_up": 0 if hop.counters is None else hop.counters.given_up / len(self.runs),
+            "airtime": 0.0 if hop.counters is None else hop.counters.airtime,
             "tries": hop.tries,
             "occupied": hop.occupied,
             "alone_bps": hop.alone_bps,

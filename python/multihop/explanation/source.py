@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from multihop import _core
-from multihop.base.errors import UserError
+from multihop.base.errors import UserError, instead_of
 from multihop.results.folders import MOTION_FILE
 from multihop.results.provenance import engine
 from multihop.simulation.scenario import Scenario, load, read_text
@@ -67,9 +67,7 @@ def flow_index(view: _core.ScenarioView, name: str) -> int:
 
 
 def _unknown(name: str, known: list[str], what: str) -> str:
-    near = _core.nearest_name(name, known)
-    hint = f"did you mean {near}?" if near else f"there are: {', '.join(known[:20])}"
-    return f"no {what} is called {name!r}; {hint}"
+    return f"no {what} is called {name!r}; {instead_of(name, known)}"
 
 
 def _manifest(directory: Path) -> dict[str, Any]:

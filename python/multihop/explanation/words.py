@@ -188,17 +188,17 @@ def hop_sentence(hop: Hop, names: Names, airtime: tuple[float, float, float] | N
     head = f"{names(hop.sender)} to {names(hop.receiver)}{of}: "
     if hop.wire:
         return f"{head}a wire."
-    if hop.book is None or hop.book.frames == 0:
+    if hop.counters is None or hop.counters.frames == 0:
         return f"{head}nothing of the flow ended here."
-    book = hop.book
+    counters = hop.counters
     parts = [f"{hop.tries:.3g} tries per frame"]
     lost = sorted(_by_kind(hop).items(), key=lambda item: -item[1])
     parts += [
         f"{percent(hop.share(frames))} lost to {TITLES[kind]}" for kind, frames in lost if hop.share(frames) >= 0.01
     ]
-    if book.given_up:
-        parts.append(f"{percent(book.given_up / book.frames)} of its frames given up")
-    parts.append(f"{book.wait_s * 1e3:.3g} ms in the queue and {book.service_s * 1e3:.3g} ms at its head")
+    if counters.given_up:
+        parts.append(f"{percent(counters.given_up / counters.frames)} of its frames given up")
+    parts.append(f"{counters.wait_s * 1e3:.3g} ms in the queue and {counters.service_s * 1e3:.3g} ms at its head")
     if hop.alone_bps:
         parts.append(f"alone it would carry {bits(hop.alone_bps)}")
     text = head + "; ".join(parts) + "."

@@ -93,7 +93,7 @@ def checked(path: Path, between: tuple[int, int] | None = None, most: int = MOST
 
 @contextmanager
 def _errors_of(path: Path) -> Iterator[None]:
-    """What is wrong with a log is told with its path."""
+    """What is wrong with a log is reported with its path."""
     try:
         yield
     except OSError as error:

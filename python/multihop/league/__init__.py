@@ -19,7 +19,7 @@ from typing import Any
 import pandas as pd
 
 from multihop import importers
-from multihop.base.errors import UserError, did_you_mean
+from multihop.base.errors import UserError, instead_of
 from multihop.claims.study import Study, StudyResult
 from multihop.importers import to_scenario
 from multihop.simulation.scenario import load, registered
@@ -135,9 +135,7 @@ def schemes(wanted: Sequence[str] | None = None) -> list[str]:
         return known
     for name in wanted:
         if name not in known:
-            raise UserError(
-                f"--schemes: there is no scheme {name!r}; {did_you_mean(name, known)}there are {', '.join(known)}"
-            )
+            raise UserError(f"--schemes: there is no scheme {name!r}; {instead_of(name, known)}")
     if not wanted:
         raise UserError(f"--schemes: names none; there are {', '.join(known)}")
     return [name for name in known if name in wanted]
@@ -184,7 +182,7 @@ def settings(scheme: str) -> dict[str, Any]:
     if "segment_size" in parameters:
         made[f"schemes.{scheme}.segment_size"] = f"{said['packet'] - headers(scheme)} B"
     # Others may have a window that is something else.
-    if parameters.get("window", {}).get("description", "").startswith("Receive window"):
+    if parameters.get("window", {}).get("x-role") == "receive-window":
         made[f"schemes.{scheme}.window"] = said["receive_window"]
     return made
 

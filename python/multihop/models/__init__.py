@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
-from multihop.base.errors import UserError
+from multihop.base.errors import UserError, instead_of
 from multihop.models.chain_capacity import chain_capacity
 from multihop.models.contention_delay import contention_delay
 from multihop.models.ewccp_fluid import ewccp_fluid
@@ -56,7 +56,7 @@ def require_model(name: str) -> Callable[..., Mapping[str, float]]:
         UserError: if there is none.
     """
     if name not in MODELS:
-        raise UserError(f"there is no closed form {name!r}; there are {', '.join(MODELS)}")
+        raise UserError(f"there is no closed form {name!r}; {instead_of(name, MODELS)}")
     return MODELS[name]
 
 
@@ -70,7 +70,7 @@ def evaluate(name: str, arguments: Mapping[str, Any]) -> Mapping[str, float]:
     known = inspect.signature(model).parameters
     unknown = next((argument for argument in arguments if argument not in known), None)
     if unknown is not None:
-        raise UserError(f"closed form {name}: has no argument {unknown!r}; it has {', '.join(known)}")
+        raise UserError(f"closed form {name}: has no argument {unknown!r}; {instead_of(unknown, known)}")
     try:
         return model(**arguments)
     except (TypeError, ValueError) as error:

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from multihop import _core
-from multihop.base.errors import UserError
+from multihop.base.errors import UserError, instead_of
 from multihop.optima.capacity import LEVELS, Shares, crossings, interference_shares, not_counted, shares
 from multihop.optima.utility import LOG, Allocation, Utility, allocate
 from multihop.results.statistics import jain
@@ -279,7 +279,7 @@ def _weights(view: _core.ScenarioView, given: Mapping[str, float]) -> np.ndarray
     names = [flow["name"] for flow in view["flows"]]
     for name, weight in given.items():
         if name not in names:
-            raise UserError(f"weights: there is no flow {name!r}; there are {', '.join(names)}")
+            raise UserError(f"weights: there is no flow {name!r}; {instead_of(name, names)}")
         number: object = weight
         if not isinstance(number, int | float | np.number) or isinstance(number, bool) or not 0 < weight < np.inf:
             raise UserError(f"weights: {name}: found {weight!r}; needs a number above 0")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from multihop import importers
-from multihop.base.errors import UserError, did_you_mean
+from multihop.base.errors import UserError, instead_of
 from multihop.claims.study import Study
 from multihop.importers import to_scenario
 
@@ -41,9 +41,7 @@ class Paper:
             UserError: if the paper has no such item.
         """
         if item not in self.items:
-            raise UserError(
-                f"{self.name}/{item}: no such item; {did_you_mean(item, self.items)}it has {', '.join(self.items)}"
-            )
+            raise UserError(f"{self.name}/{item}: no such item; {instead_of(item, self.items)}")
         return Study.load(_FOLDER / self.name / f"{item}.toml")
 
     def study_on(self, item: str, mesh: Path) -> Study:
@@ -88,5 +86,5 @@ def find(name: str) -> Paper:
     """
     known = {paper.name: paper for paper in papers()}
     if name not in known:
-        raise UserError(f"{name}: no such paper; {did_you_mean(name, known)}there are {', '.join(known)}")
+        raise UserError(f"{name}: no such paper; {instead_of(name, known)}")
     return known[name]

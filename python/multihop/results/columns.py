@@ -82,7 +82,7 @@ METRICS: tuple[Metric, ...] = (
 VIDEO_METRICS: tuple[Metric, ...] = (
     Metric("late_ratio", "Late frames", "%", 1e2, higher_is_better=False),
     Metric("stall_time_s", "Stall time", "s", 1.0, higher_is_better=False),
-    Metric("frame_delay_p95_s", "95th percentile of frame delay", "ms", 1e3, higher_is_better=False),
+    Metric("video_frame_delay_p95_s", "95th percentile of frame delay", "ms", 1e3, higher_is_better=False),
 )
 
 #: What comparisons report besides, where runs can be held against the optimum (`multihop.optima`).

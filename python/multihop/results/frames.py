@@ -179,14 +179,14 @@ def _flow_scalars(flows: pd.DataFrame) -> dict[str, float | int]:
         "rate_cv": _mean(column["rate_cv"]),
         "late_ratio": _late_ratio(column),
         "stall_time_s": _mean(column["stall_time_s"]),
-        "frame_delay_p95_s": _mean(column["frame_delay_p95_s"]),
+        "video_frame_delay_p95_s": _mean(column["video_frame_delay_p95_s"]),
     }
 
 
 def _late_ratio(column: dict[str, np.ndarray]) -> float:
     """Of the frames of all flows whose fate was decided; NaN if there are none."""
-    in_time = float(np.nansum(column["frames_on_time"].astype(float)))
-    missed = sum(float(np.nansum(column[f"frames_{how}"].astype(float))) for how in ("late", "lost", "skipped"))
+    in_time = float(np.nansum(column["video_frames_on_time"].astype(float)))
+    missed = sum(float(np.nansum(column[f"video_frames_{how}"].astype(float))) for how in ("late", "lost", "skipped"))
     return missed / (missed + in_time) if missed + in_time else _MISSING
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from multihop import _core
-from multihop.base.errors import UserError, did_you_mean
+from multihop.base.errors import UserError, instead_of
 from multihop.base.files import whole_file
 
 _NS = 1_000_000_000
@@ -48,8 +48,7 @@ def _places(wanted: tuple[str, ...], names: list[str], what: str, view: _core.Sc
     """Where the wanted names stand among all; an error names the option, which is called as what they are of."""
     for name in wanted:
         if name not in names:
-            hint = f"{did_you_mean(name, names)}needs one of {', '.join(names[:20])}"
-            raise UserError(f"--{what}s: {view['name']} has no {what} {name!r}; {hint}")
+            raise UserError(f"--{what}s: {view['name']} has no {what} {name!r}; {instead_of(name, names)}")
     return {index for index, name in enumerate(names) if name in wanted}
 
 

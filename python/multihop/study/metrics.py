@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from multihop.base.errors import UserError, did_you_mean
+from multihop.base.errors import UserError, instead_of
 from multihop.models import suffix_and_unit
 from multihop.results.columns import METRIC, TABLES, Metric
 from multihop.results.statistics import jain
@@ -19,7 +19,6 @@ from multihop.study.spec import Label, MetricSpec, StudySpec
 from multihop.study.units import divisors_of, shown_unit, unit_of
 
 #: Columns that a message lists.
-_MOST_NAMES = 30
 
 _PERCENTILES = {"p5": 0.05, "p10": 0.1, "p25": 0.25, "p75": 0.75, "p90": 0.9, "p95": 0.95}
 
@@ -233,10 +232,7 @@ def _is(cells: pd.Series[float], wanted: Label) -> np.ndarray:
 
 def _require_column(table: str, column: str, at: str) -> None:
     if column not in TABLES[table]:
-        known = list(TABLES[table])
-        more = f", and {len(known) - _MOST_NAMES} more" if len(known) > _MOST_NAMES else ""
-        found = f"the table {table} has no column {column!r}; {did_you_mean(column, known)}"
-        raise UserError(f"{at}: {found}it has {', '.join(known[:_MOST_NAMES])}{more}")
+        raise UserError(f"{at}: the table {table} has no column {column!r}; {instead_of(column, TABLES[table])}")
 
 
 def _texts(table: str) -> set[str]:

@@ -196,7 +196,7 @@ class PlannedStudy:
             # Whose fault is it: the scenario's as it stands, or of what the study sets?
             if not point.settings:
                 raise
-            raise UserError(f"{self._where_set(point, str(error))}: at {point.name}: {error}") from error
+            raise UserError(f"{self._where_set(point, error.setting)}: at {point.name}: {error}") from error
 
     def _check_arguments(self, model: str, point: Point) -> None:
         """Whether a closed form takes what a point sets."""
@@ -205,22 +205,17 @@ class PlannedStudy:
         except UserError as error:
             raise UserError(f"{self.origin}: at {point.name}: {error}") from error
 
-    def _where_set(self, point: Point, message: str) -> str:
-        """File and line of the setting that a message names, or of the study as a whole."""
+    def _where_set(self, point: Point, setting: str | None) -> str:
+        """File and line of what an error is about, or of the study as a whole."""
         at: list[str | int] = ["name"]
         for name in point.labels:
-            if any(_is_named(key, message) for key in keys_of(name, self.spec.factors[name])):
+            if setting in keys_of(name, self.spec.factors[name]):
                 at = ["factors", name]
-        if any(_is_named(key, message) for key in self._set_at_last):
+        if setting in self._set_at_last:
             at = ["quick", "set"]
-        elif at == ["name"] and any(_is_named(key, message) for key in self.spec.set):
+        elif at == ["name"] and setting in self.spec.set:
             at = ["set"]
         return place(self.origin, self.text, at) if at != ["name"] else self.origin
-
-
-def _is_named(key: str, message: str) -> bool:
-    """Whether a message is about the setting of this key."""
-    return f"--set {key}" in message or (key == "scheme" and "--scheme:" in message)
 
 
 def overrides_of(point: Point) -> dict[str, Any]:
@@ -228,7 +223,7 @@ def overrides_of(point: Point) -> dict[str, Any]:
     keys = settings({path: value for path, value in point.settings.items() if path != "scheme"})
     scheme = {"scheme": point.settings["scheme"]} if "scheme" in point.settings else {}
     if not all(isinstance(name, str) for name in scheme.values()):
-        raise UserError(f"--set scheme: found {scheme['scheme']!r}; needs the name of a scheme")
+        raise UserError(f"--set scheme: found {scheme['scheme']!r}; needs the name of a scheme", setting="scheme")
     return {**scheme, **({"set": keys} if keys else {})}
 
 

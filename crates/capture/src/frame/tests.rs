@@ -162,7 +162,7 @@ fn the_frame_check_sequence_is_taken_off_and_verified() {
     assert_eq!(seen(&with(right), 0, Some(true)), (Fcs::Right, 14));
     assert_eq!(seen(&with(right ^ 1), 0, Some(true)), (Fcs::Wrong, 14));
     assert_eq!(seen(&with(0), 0, Some(true)), (Fcs::Zero, 14), "as simulators write");
-    assert_eq!(seen(&with(right), 0, None), (Fcs::Right, 14), "found without being told of");
+    assert_eq!(seen(&with(right), 0, None), (Fcs::Right, 14), "found without being announced");
     assert_eq!(seen(&with(right ^ 1), 0, None), (Fcs::Absent, 18));
     assert_eq!(seen(&ack, 0, None), (Fcs::Absent, 14));
     assert_eq!(seen(&with(right)[..12], 2, Some(true)), (Fcs::Cut, 14));

@@ -100,7 +100,7 @@ fn frame_check_sequences_are_what_the_files_are_known_for() {
             assert_eq!(seen.right + seen.wrong, frames, "{name}");
             assert!(seen.right * 20 >= frames * 19, "{name}: {seen:?}");
         } else if name == "aircrack-wpa-prism.cap" {
-            assert_eq!(counts, (frames, 0, 0), "{name}: found without being told of");
+            assert_eq!(counts, (frames, 0, 0), "{name}: found without being announced");
         } else if name == "aircrack-wds.cap" {
             assert!(seen.four_addresses > 0, "{name}");
         }
@@ -128,8 +128,8 @@ fn every_broken_capture_gives_records_or_a_sentence() {
             Err(error) => assert!(error.to_string().len() > 20, "{}: {error}", name(&path)),
             Ok(capture) => {
                 let seen = summary(capture);
-                let told = seen.error.as_ref().is_some_and(|error| error.to_string().len() > 20);
-                assert!(seen.records > 0 || told, "{}: {seen:?}", name(&path));
+                let announced = seen.error.as_ref().is_some_and(|error| error.to_string().len() > 20);
+                assert!(seen.records > 0 || announced, "{}: {seen:?}", name(&path));
             }
         }
     }

@@ -87,8 +87,11 @@ fn damage_makes_no_other_dialect_of_a_file() {
 
 #[test]
 fn the_link_type_of_pcap_may_tell_of_the_frame_check_sequence() {
-    let told = pcap(true, false, 0x69 | 1 << 26 | 2 << 28, &TWO);
-    assert_eq!((records(&told)[0].link_type, records(&told)[0].fcs_bytes), (LinkType::Ieee80211, Some(4)));
+    let announced = pcap(true, false, 0x69 | 1 << 26 | 2 << 28, &TWO);
+    assert_eq!(
+        (records(&announced)[0].link_type, records(&announced)[0].fcs_bytes),
+        (LinkType::Ieee80211, Some(4))
+    );
     assert_eq!(records(&pcap(true, false, 105, &TWO))[0].fcs_bytes, None);
 }
 

@@ -164,7 +164,7 @@ fn same_header(frame: &Frame, said: &Said, place: &str) {
         Fcs::Wrong | Fcs::Zero => Some(false),
         Fcs::Absent | Fcs::Cut => None,
     };
-    // It looks for a sequence only where it was told of one.
+    // It looks for a sequence only where it was announced of one.
     assert!(right == said.fcs || (right == Some(true) && said.fcs.is_none()), "{place}: {:?}", frame.fcs);
     if let (Some(receiver), false) = (frame.receiver, said.receiver.is_empty()) {
         assert_eq!(receiver.to_string(), said.receiver, "{place}");

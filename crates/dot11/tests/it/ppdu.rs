@@ -109,9 +109,10 @@ fn very_high_throughput_by_hand() {
     assert_eq!(ns(Ppdu::Vht(vht(9, 1, Bandwidth::Mhz80)), 3000), 40_000 + 16 * 4_000);
     let short = VhtPpdu { short_gi: true, ..vht(9, 1, Bandwidth::Mhz80) };
     assert_eq!(ns(Ppdu::Vht(short), 3000), 40_000 + 60_000, "57.6 us, up to a multiple of 4");
-    let told = |extra| VhtPpdu { ldpc: true, ldpc_extra_symbol: Some(extra), ..vht(9, 1, Bandwidth::Mhz80) };
-    assert_eq!(ns(Ppdu::Vht(told(true)), 3000), 40_000 + 17 * 4_000);
-    assert_eq!(ns(Ppdu::Vht(told(false)), 3000), 40_000 + 16 * 4_000);
+    let with_extra =
+        |extra| VhtPpdu { ldpc: true, ldpc_extra_symbol: Some(extra), ..vht(9, 1, Bandwidth::Mhz80) };
+    assert_eq!(ns(Ppdu::Vht(with_extra(true)), 3000), 40_000 + 17 * 4_000);
+    assert_eq!(ns(Ppdu::Vht(with_extra(false)), 3000), 40_000 + 16 * 4_000);
     assert_eq!(ns(Ppdu::Vht(vht(0, 8, Bandwidth::Mhz20)), 100), 68_000 + 4 * 4_000, "8 training symbols");
 }
 

@@ -72,16 +72,16 @@ pub fn look(node: &OfNode, to: i64, (before, arrived): (usize, bool), mpdus: &[M
     (same, fresh)
 }
 
-/// Codes the packets, which are as expected unless `told`; returns how many are not of the last aggregate. None if they cannot be.
+/// Codes the packets, which are as expected unless `signalled`; returns how many are not of the last aggregate. None if they cannot be.
 pub fn code<C: Coder>(
     c: &mut C,
     node: &mut OfNode,
     sort: &Sort,
-    (told, before, arrived): (bool, usize, bool),
+    (signalled, before, arrived): (bool, usize, bool),
     mpdus: &mut Vec<Mpdu>,
 ) -> Option<i64> {
     let mut count = expected(before, arrived) as i64;
-    if told {
+    if signalled {
         count = c.number(Stream::Mpdus, mpdus.len() as i64);
     }
     if !(0..=MOST).contains(&count) {
@@ -96,7 +96,7 @@ pub fn code<C: Coder>(
     }
     let mut at = 0;
     while at < mpdus.len() {
-        let hits = if told { hits(c, node, &walk, &mpdus[at..])? } else { mpdus.len() - at };
+        let hits = if signalled { hits(c, node, &walk, &mpdus[at..])? } else { mpdus.len() - at };
         for mpdu in &mut mpdus[at..at + hits] {
             let next = walk.next(node)?;
             walk.take(node, next);
@@ -109,7 +109,7 @@ pub fn code<C: Coder>(
             at += 1;
         }
     }
-    if told {
+    if signalled {
         outcomes(c, mpdus);
     }
     walk.link.again.clear();
@@ -149,8 +149,8 @@ fn hits<C: Coder>(c: &mut C, node: &OfNode, walk: &Walk, mpdus: &[Mpdu]) -> Opti
         }
     }
     // 0: all that are left.
-    let told = c.number(Stream::Hits, if found == mpdus.len() { 0 } else { found as i64 + 1 });
-    let hits = if told == 0 { mpdus.len() } else { usize::try_from(told - 1).ok()? };
+    let signalled = c.number(Stream::Hits, if found == mpdus.len() { 0 } else { found as i64 + 1 });
+    let hits = if signalled == 0 { mpdus.len() } else { usize::try_from(signalled - 1).ok()? };
     (hits <= mpdus.len()).then_some(hits)
 }
 

@@ -249,8 +249,8 @@ impl Model {
             (row.outcome, row.overlap, row.collided) = (sort.usual(), 0, -1);
         }
         let arrived = row.outcome == sort.usual();
-        let told = (mask & MPDUS > 0, of_sort.mpdus, arrived);
-        let fresh = aggregates::code(c, node, sort, told, &mut row.mpdus)?;
+        let signalled = (mask & MPDUS > 0, of_sort.mpdus, arrived);
+        let fresh = aggregates::code(c, node, sort, signalled, &mut row.mpdus)?;
         let queue = node.queue.wrapping_sub(fresh);
         row.queue = if mask & QUEUE > 0 { c.near(Stream::Queue, row.queue, queue) } else { queue };
         row.packet =
@@ -280,11 +280,11 @@ impl Model {
         } else {
             0
         };
-        let told = usize::try_from(c.number(Stream::Which, known as i64)).ok()?;
-        let place = if told == 0 {
+        let signalled = usize::try_from(c.number(Stream::Which, known as i64)).ok()?;
+        let place = if signalled == 0 {
             c.wide(place as u64) as usize
-        } else if told <= latest.len() {
-            latest.remove(told - 1)
+        } else if signalled <= latest.len() {
+            latest.remove(signalled - 1)
         } else {
             return None;
         };

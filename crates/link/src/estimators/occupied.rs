@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn overlaps_count_once_in_whatever_order_they_are_told() {
+    fn overlaps_count_once_in_whatever_order_they_are_reported() {
         let periods =
             [period(100, 200), period(150, 300), period(500, 600), period(300, 320), period(50, 90)];
         let mut orders = [periods; 5];

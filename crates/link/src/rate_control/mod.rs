@@ -2,7 +2,7 @@
 //!
 //! A [`RateTable`] is what all stations of a network share: the rates to choose from, and what a frame costs at each. A [`RateControl`] is what a
 //! station keeps about one neighbour. The MAC asks it for a [`Chain`] when it begins to send something, goes down the chain while
-//! nobody answers, and reports each [`Attempted`].
+//! no response comes, and reports each [`Attempted`].
 
 mod ideal;
 mod minstrel_ht;
@@ -75,7 +75,7 @@ impl RateTable {
     }
 }
 
-/// What an exchange tries, in this order, while nobody answers.
+/// What an exchange tries, in this order, without a response.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Chain {
     stages: [Stage; 3],

@@ -3,7 +3,7 @@
 mod shim;
 
 use multihop_core::{DropCause, Ecn, HeaderBytes, NodeId, Rng, Span, Time};
-use multihop_live::books::Books;
+use multihop_live::counters::Counters;
 use multihop_live::datagram::{Datagram, Refusal};
 use multihop_live::ethernet::hardware_address;
 use multihop_live::journal::{self, JournalError, Recorder};
@@ -122,11 +122,11 @@ fn number(packet: &[u8]) -> u32 {
     u32::from_be_bytes(packet[28..32].try_into().unwrap())
 }
 
-fn run(world: World, fake: &Fake, slow: f64) -> (Outcome, Books, Lateness) {
+fn run(world: World, fake: &Fake, slow: f64) -> (Outcome, Counters, Lateness) {
     let mut emulation = Emulation::new(world, fake.clone(), fake.clone(), slow);
     while emulation.turn().unwrap() {}
-    let (world, books, lateness) = emulation.end().unwrap();
-    (world.close().unwrap(), books, lateness)
+    let (world, counters, lateness) = emulation.end().unwrap();
+    (world.close().unwrap(), counters, lateness)
 }
 
 /// With a clock that is never late, packets arrive at the instants of the same run without a clock.
@@ -159,11 +159,11 @@ fn packets_come_out_where_and_when_the_run_delivers_them() {
         let (to, bytes) = expected[number as usize - 1].clone();
         arrivals.push((at.since(Time::ZERO), NodeId(to), bytes));
     }
-    let (outcome, books, lateness) = run(world(CHAIN), &fake, 1.0);
+    let (outcome, counters, lateness) = run(world(CHAIN), &fake, 1.0);
     assert!(arrivals.len() > 290, "{}", arrivals.len());
     assert_eq!(fake.at().got, arrivals);
     assert_eq!(outcome, stepped.close().unwrap());
-    assert_eq!((books.read, books.delivered), (300, arrivals.len() as u64));
+    assert_eq!((counters.read, counters.delivered), (300, arrivals.len() as u64));
     assert_eq!((lateness.count(), lateness.max()), (arrivals.len() as u64, Span::ZERO));
 }
 
@@ -191,7 +191,7 @@ fn slow_stretches_the_air_and_a_late_clock_is_noticed() {
 
 /// Far more than the air carries, to everywhere, some of it nonsense, some to a device that is full.
 #[test]
-fn the_books_balance_whatever_comes() {
+fn the_counters_balance_whatever_comes() {
     for seed in 0..6 {
         let mut rng = Rng::at(seed, &["flood"]);
         let fake = Fake::default();
@@ -210,17 +210,20 @@ fn the_books_balance_whatever_comes() {
             }
             fake.send(at, from, bytes);
         }
-        let (outcome, books, _) = run(world(CHAIN), &fake, 1.0);
-        assert!(books.balance(), "{books:?}");
-        assert_eq!(books.read as usize + fake.at().sends.len(), 6_000);
-        assert_eq!(books.delivered as usize, fake.at().got.len());
-        assert_eq!(outcome.conservation.dropped, books.lost);
-        assert_eq!(outcome.conservation.delivered, books.delivered + books.device_full);
-        assert_eq!(outcome.conservation.queued, books.queued);
-        let refused = |why: Refusal| books.refused[why as usize];
-        assert!(refused(Refusal::Ipv6) > 100 && refused(Refusal::Malformed) > 100, "{books:?}");
+        let (outcome, counters, _) = run(world(CHAIN), &fake, 1.0);
+        assert!(counters.balance(), "{counters:?}");
+        assert_eq!(counters.read as usize + fake.at().sends.len(), 6_000);
+        assert_eq!(counters.delivered as usize, fake.at().got.len());
+        assert_eq!(outcome.conservation.dropped, counters.lost);
+        assert_eq!(outcome.conservation.delivered, counters.delivered + counters.device_full);
+        assert_eq!(outcome.conservation.queued, counters.queued);
+        let refused = |why: Refusal| counters.refused[why as usize];
+        assert!(refused(Refusal::Ipv6) > 100 && refused(Refusal::Malformed) > 100, "{counters:?}");
         assert!(refused(Refusal::UnknownDestination) > 500, "no node 3, nor a way from a node to itself");
-        assert!(books.lost[DropCause::QueueFull as usize] > 100 && books.device_full > 100, "{books:?}");
+        assert!(
+            counters.lost[DropCause::QueueFull as usize] > 100 && counters.device_full > 100,
+            "{counters:?}"
+        );
     }
 }
 
@@ -228,8 +231,8 @@ fn the_books_balance_whatever_comes() {
 fn nobody_sends_for_another() {
     let fake = Fake::default();
     fake.send(Span::ZERO, 0, packet(1, 2, Ecn::NotCapable, 100, 0));
-    let (.., books, _) = run(world(CHAIN), &fake, 1.0);
-    assert_eq!((books.read, books.refused[Refusal::ForeignSource as usize]), (1, 1));
+    let (.., counters, _) = run(world(CHAIN), &fake, 1.0);
+    assert_eq!((counters.read, counters.refused[Refusal::ForeignSource as usize]), (1, 1));
 }
 
 /// Node 1 leads to other networks: what others send there comes out at it, and what comes from there goes to them. Its own packets have
@@ -249,13 +252,13 @@ fn a_gateway_sends_for_networks_beyond_the_air() {
     fake.send(Span::from_ms(5), 0, plain(0, 200, 5));
     let mut emulation = Emulation::new(world(CHAIN), fake.clone(), fake.clone(), 1.0).through(NodeId(1));
     while emulation.turn().unwrap() {}
-    let (_, books, _) = emulation.end().unwrap();
+    let (_, counters, _) = emulation.end().unwrap();
     let came: Vec<(u32, u32)> =
         fake.at().got.iter().map(|(_, node, packet)| (node.0, number(packet))).collect();
     assert_eq!(came, [(1, 1), (2, 2)]);
     let refused =
-        [Refusal::UnknownDestination, Refusal::ForeignSource].map(|why| books.refused[why as usize]);
-    assert_eq!((books.read, refused), (5, [2, 1]));
+        [Refusal::UnknownDestination, Refusal::ForeignSource].map(|why| counters.refused[why as usize]);
+    assert_eq!((counters.read, refused), (5, [2, 1]));
 }
 
 /// CoDel marks the packets of transports that understand it, in their bytes, and drops others.
@@ -267,11 +270,11 @@ fn marks_are_in_the_bytes() {
         for i in 0..1_500_u32 {
             fake.send(Span::from_us(u64::from(i) * 1_200), 0, packet(0, 1, ecn, 1_472, i));
         }
-        let (_, books, _) = run(world(&discipline), &fake, 1.0);
+        let (_, counters, _) = run(world(&discipline), &fake, 1.0);
         let is_marked = |bytes: &[u8]| bytes[1] & 3 == Ecn::CongestionExperienced.bits();
         let marked = fake.at().got.iter().filter(|(.., bytes)| is_marked(bytes)).count() as u64;
-        assert_eq!(marked, books.marked);
-        (marked, books.lost[DropCause::Aqm as usize])
+        assert_eq!(marked, counters.marked);
+        (marked, counters.lost[DropCause::Aqm as usize])
     };
     let (marked, lost) = sent(Ecn::Ect0);
     assert!(marked > 10 && lost == 0, "{marked} {lost}");
@@ -348,7 +351,7 @@ fn an_emulation_ends_with_all_that_its_last_packet_makes_due() {
     let mut emulation = Emulation::new(world(&text), fake.clone(), fake.clone(), 1.0)
         .carrying(Mode::Ethernet)
         .recorded(recorder);
-    while emulation.books().read == 0 {
+    while emulation.counters().read == 0 {
         emulation.turn().unwrap();
     }
     let fingerprint = emulation.end().unwrap().0.close().unwrap().fingerprint;
@@ -414,16 +417,16 @@ fn frames_of_ethernet_go_one_hop() {
     let mut emulation =
         Emulation::new(world(CHAIN), fake.clone(), fake.clone(), 1.0).carrying(Mode::Ethernet);
     while emulation.turn().unwrap() {}
-    let (world, books, lateness) = emulation.end().unwrap();
+    let (world, counters, lateness) = emulation.end().unwrap();
     world.close().unwrap();
     let got: Vec<_> = fake.at().got.iter().map(|(_, node, bytes)| (number(bytes), node.0)).collect();
     assert_eq!(got, [(0, 0), (0, 2), (1, 1), (2, 1), (4, 2)]);
     // 192 us of preamble, 236 bytes at 1 Mb/s, 1 us of propagation.
     assert_eq!(fake.at().got[0].0, Span::from_us(100_000 + 192 + 236 * 8 + 1));
-    assert_eq!((books.read, books.delivered, books.queued), (6, 4, 0));
-    assert_eq!(books.lost[DropCause::RetryLimit as usize], 1);
-    assert_eq!(books.refused[Refusal::UnknownDestination as usize], 1);
-    assert!(books.balance(), "{books:?}");
+    assert_eq!((counters.read, counters.delivered, counters.queued), (6, 4, 0));
+    assert_eq!(counters.lost[DropCause::RetryLimit as usize], 1);
+    assert_eq!(counters.refused[Refusal::UnknownDestination as usize], 1);
+    assert!(counters.balance(), "{counters:?}");
     assert_eq!(lateness.count(), 5);
 }
 
@@ -442,8 +445,8 @@ fn a_journal_of_frames_is_the_same_run_again() {
         .carrying(Mode::Ethernet)
         .recorded(recorder);
     while emulation.turn().unwrap() {}
-    let books = emulation.books();
-    assert!(books.balance() && books.lost[DropCause::QueueFull as usize] > 10, "{books:?}");
+    let counters = emulation.counters();
+    assert!(counters.balance() && counters.lost[DropCause::QueueFull as usize] > 10, "{counters:?}");
     let outcome = emulation.end().unwrap().0.close().unwrap();
     let written = file.0.lock().unwrap().clone();
     let mut again = world(CHAIN);
@@ -451,7 +454,7 @@ fn a_journal_of_frames_is_the_same_run_again() {
     assert_eq!((ending.fingerprint, again.close().unwrap()), (outcome.fingerprint, outcome));
 }
 
-/// Random bytes, whole and damaged packets, into both modes: nothing panics, and the books balance.
+/// Random bytes, whole and damaged packets, into both modes: nothing panics, and the counters balance.
 fn fuzz(packets: u32) {
     for (seed, mode) in [(1, Mode::Ip), (2, Mode::Ethernet)] {
         let mut rng = Rng::at(seed, &["fuzz"]);
@@ -484,9 +487,9 @@ fn fuzz(packets: u32) {
             }
             fake.at().got.clear();
         }
-        let books = emulation.books();
-        assert!(books.balance() && books.delivered > u64::from(packets / 200), "{books:?}");
-        assert_eq!(books.read, u64::from(packets / 2));
+        let counters = emulation.counters();
+        assert!(counters.balance() && counters.delivered > u64::from(packets / 200), "{counters:?}");
+        assert_eq!(counters.read, u64::from(packets / 2));
         emulation.end().unwrap().0.close().unwrap();
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{Fake, Shared, world_of};
 use multihop_core::{DropCause, Ecn, FlowId, NodeId, Rng, Span, Time};
-use multihop_live::books::Books;
+use multihop_live::counters::Counters;
 use multihop_live::datagram::{Datagram, Refusal};
 use multihop_live::journal::{self, Recorder};
 use multihop_live::shim::{Arrival, Headers, Outgoing, Shim};
@@ -243,15 +243,15 @@ fn script(fake: &Fake) {
     (1..=10).for_each(|n| fake.send(ms(40 + 5 * u64::from(n)), 2, ack(n).bytes()));
 }
 
-fn run(fake: &Fake, out: Shared) -> (Outcome, Books) {
+fn run(fake: &Fake, out: Shared) -> (Outcome, Counters) {
     let world = world();
     let shim = Shim::below_tcp(world.config()).unwrap();
     let journal = Recorder::new(Box::new(out) as Box<dyn std::io::Write + Send>, "first").unwrap();
     let mut emulation =
         Emulation::new(world, fake.clone(), fake.clone(), 1.0).recorded(journal).below_tcp(shim);
     while emulation.turn().unwrap() {}
-    let (world, books, _) = emulation.end().unwrap();
-    (world.close().unwrap(), books)
+    let (world, counters, _) = emulation.end().unwrap();
+    (world.close().unwrap(), counters)
 }
 
 /// Routers see the header: a probe over two idle links finds a window of two segments.
@@ -259,8 +259,8 @@ fn run(fake: &Fake, out: Shared) -> (Outcome, Books) {
 fn routers_say_how_much_and_a_journal_repeats_it() {
     let (fake, out) = (Fake::default(), Shared::default());
     script(&fake);
-    let (outcome, books) = run(&fake, out.clone());
-    assert_eq!((books.read, books.delivered, books.queued), (22, 22, 0));
+    let (outcome, counters) = run(&fake, out.clone());
+    assert_eq!((counters.read, counters.delivered, counters.queued), (22, 22, 0));
     let outside = fake.at();
     let windows: Vec<u16> = outside
         .got

@@ -1,7 +1,7 @@
 //! Airtime of A-MPDUs and of damaged frames, by numbers reckoned by hand: 65 Mb/s is 260 bits in a symbol of 4 us after 36 us, and
 //! 24 Mb/s is 96 bits after 20 us.
 
-use crate::frames::{A, B, How, NOBODY, Packet, ack, block_ack, data, file};
+use crate::frames::{A, B, How, Packet, UNKNOWN, ack, block_ack, data, file};
 use multihop_capture::{Address, Capture};
 use multihop_core::Span;
 use multihop_measure::{Kind, Marks, Options, Row, SnifferReport, survey};
@@ -172,7 +172,7 @@ fn each_receiver_has_sequence_numbers_of_its_own() {
         bad: false,
         bytes: data(to, 100, number, false),
     };
-    let numbers = [(B, 100), (NOBODY, 90), (B, 101), (NOBODY, 91), (B, 102), (NOBODY, 93)];
+    let numbers = [(B, 100), (UNKNOWN, 90), (B, 101), (UNKNOWN, 91), (B, 102), (UNKNOWN, 93)];
     let packets: Vec<Packet> =
         numbers.iter().zip(0..).map(|(&(to, number), at)| single(at, to, number)).collect();
     let quality = measured(&packets, Marks::End).quality;
@@ -192,7 +192,7 @@ fn references_that_never_change_do_not_glue_frames_together() {
     let alone = Span::from_us(36 + 4 * 4);
     let found = measured(&[single(0, B), single(1, B)], Marks::End);
     assert_eq!((busy(&found), found.quality.aggregates), (alone * 2, 2), "too far apart");
-    let other = Packet { stamp_us: 1_100, ..single(1, NOBODY) };
+    let other = Packet { stamp_us: 1_100, ..single(1, UNKNOWN) };
     let found = measured(&[single(0, B), other], Marks::End);
     assert_eq!((busy(&found), found.quality.aggregates), (alone * 2, 2), "to another station");
     let slower = Packet { stamp_us: 1_200, how: How::Ht(0), ..single(1, B) };
@@ -209,7 +209,7 @@ fn a_damaged_frame_of_an_a_mpdu_has_its_share_but_no_sender() {
     assert_eq!(busy(&found), Span::from_us(PPDU + BLOCK_ACK));
     let [damaged] = of(&found, Kind::Damaged)[..] else { panic!("one row") };
     assert_eq!((damaged.station, damaged.cell.frames, damaged.cell.bytes), (None, 1, 41));
-    assert!(found.stations.iter().all(|station| station.address != Address(NOBODY)));
+    assert!(found.stations.iter().all(|station| station.address != Address(UNKNOWN)));
     let (_, _, link) = found.links[0];
     assert_eq!((link.exchanges, link.answered, link.bytes), (1, 1, 2 * 1_463));
 }
@@ -226,7 +226,7 @@ fn at_24(stamp_us: u64, bad: bool, bytes: Vec<u8>) -> Packet {
 fn damaged_frames_take_time_and_come_between_a_frame_and_its_answer() {
     let packets = [
         at_24(1_000, false, data(B, 1_528, 1, false)),
-        at_24(2_000, true, data(NOBODY, 1_528, 2, false)),
+        at_24(2_000, true, data(UNKNOWN, 1_528, 2, false)),
         at_24(2_000 + SIFS + ACK, false, ack(A)),
     ];
     let found = measured(&packets, Marks::End);
@@ -235,7 +235,7 @@ fn damaged_frames_take_time_and_come_between_a_frame_and_its_answer() {
     assert_eq!((damaged.station, damaged.cell.frames, damaged.cell.bytes), (None, 1, 1_528));
     assert_eq!(damaged.cell.airtime, Span::from_us(DATA));
     assert_eq!((found.quality.damaged, found.quality.unknown_airtime), (1, 0));
-    assert!(found.stations.iter().all(|station| station.address != Address(NOBODY)));
+    assert!(found.stations.iter().all(|station| station.address != Address(UNKNOWN)));
     let (_, _, link) = found.links[0];
     assert_eq!((link.exchanges, link.answered), (1, 0), "the ACK is of the damaged frame");
     assert_eq!(found.quality.orphan_acks, 1);

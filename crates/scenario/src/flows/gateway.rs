@@ -95,7 +95,7 @@ pub(super) fn add(
     let (document, nodes) = (flows.document, flows.nodes);
     if !config.mobility.motions.is_empty() {
         let why =
-            "has clients at their nearest gateways, which nobody knows before the run, because nodes move";
+            "has clients at their nearest gateways, which are not known before the run, because nodes move";
         let remedy = "use \"to-gateway\", or list [[flows]]";
         return Err(document.bad(&key!["traffic", "pattern"], why, remedy));
     }

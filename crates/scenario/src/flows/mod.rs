@@ -12,6 +12,7 @@ use crate::schemes::Schemes;
 use crate::topology::Nodes;
 use crate::values::{Codepoint, Switch};
 use multihop_core::{Dscp, NodeId, Rng, Span};
+use multihop_schemes::bounds;
 use multihop_schemes::quantity::{BitRate, Duration, Size};
 use multihop_sim::config::{AppConfig, FlowConfig};
 use schemars::JsonSchema;
@@ -88,29 +89,35 @@ apps! {
     /// One transfer that begins at once.
     Bulk {
         /// How much. Default: without end.
+        #[schemars(transform = bounds!("1 B", "1000000 GB"))]
         size: Option<Size>,
     }
     /// Packets at equal intervals.
     Cbr {
         /// Payload rate.
+        #[schemars(transform = bounds!("1 b/s", "1000 Gb/s"))]
         rate: BitRate,
         /// Payload of a packet.
+        #[schemars(transform = bounds!("1 B", "65507 B"))]
         packet: Size,
         /// Each interval varies uniformly by up to this fraction of it.
         #[serde(default)]
-        #[schemars(range(min = 0, max = 1))]
+        #[schemars(transform = bounds!(0, 1))]
         jitter: f64,
     }
     /// Packets at exponential intervals.
     Poisson {
         /// Mean payload rate.
+        #[schemars(transform = bounds!("1 b/s", "1000 Gb/s"))]
         rate: BitRate,
         /// Payload of a packet.
+        #[schemars(transform = bounds!("1 B", "65507 B"))]
         packet: Size,
     }
     /// Transfers one after another, with pauses.
     Transfers {
         /// Size of a transfer; the mean, if exponential.
+        #[schemars(transform = bounds!("1 B", "1000000 GB"))]
         size: Size,
         /// Pause from the end of one to the start of the next; the mean, if exponential.
         #[serde(default)]
@@ -126,25 +133,28 @@ apps! {
     Video {
         /// Frames per second. Default: 25.
         #[serde(default = "television")]
-        #[schemars(range(min = 0.1, max = 1000))]
+        #[schemars(transform = bounds!(0.1, 1000))]
         frame_rate: f64,
         /// Mean payload rate.
+        #[schemars(transform = bounds!("1 b/s", "1000 Gb/s"))]
         rate: BitRate,
         /// A frame is to be shown this long after it was made; whoever watches waits so long at the start.
+        #[schemars(transform = bounds!("1 ms", "1 h"))]
         deadline: Duration,
         /// Frames from one key frame to the next. Default: 1, all frames are alike.
         #[serde(default = "alone")]
-        #[schemars(range(min = 1, max = 100_000))]
+        #[schemars(transform = bounds!(1, 100_000))]
         gop: u32,
         /// How many times larger key frames are than others. Default: 4.
-        #[schemars(range(min = 1, max = 1000))]
+        #[schemars(transform = bounds!(1, 1000))]
         key_ratio: Option<f64>,
         /// Coefficient of variation of sizes, lognormally around those of the pattern.
         #[serde(default)]
-        #[schemars(range(min = 0, max = 10))]
+        #[schemars(transform = bounds!(0, 10))]
         variation: f64,
         /// Frames are skipped while more waits at the sender than the mean rate makes in this time; `"off"` for never.
         /// Default: the deadline.
+        #[schemars(transform = bounds!("1 ms", "1 h"))]
         buffer: Option<Switch<Duration>>,
     }
     /// Nothing by itself: packets come from outside while the run is stepped (`multihop.Run`, `multihop emulate`). Of the scheme
@@ -394,36 +404,24 @@ impl App {
     pub(super) const SATURATED: App = App::Saturated { dscp: Codepoint::BEST_EFFORT };
 
     fn resolve(&self, document: &Document<'_>, at: &KeyPath) -> Result<AppConfig> {
-        let size =
-            |key, size: Size| document.between(&at.join(key), size, "1 B", "1000000 GB").map(Size::bytes);
         Ok(match *self {
             App::Saturated { .. } => AppConfig::Saturated,
             App::External { .. } => AppConfig::External,
             App::Bulk { size: None, .. } => AppConfig::Bulk { bytes: None },
-            App::Bulk { size: Some(bytes), .. } => AppConfig::Bulk { bytes: Some(size("size", bytes)?) },
+            App::Bulk { size: Some(size), .. } => AppConfig::Bulk { bytes: Some(size.bytes()) },
             App::Cbr { rate, packet, jitter, .. } => {
-                document.between(&at.join("jitter"), jitter, "0", "1")?;
                 let packet = packets(document, at, rate, packet)?;
                 AppConfig::Cbr { rate: rate.rate(), packet, jitter }
             }
             App::Poisson { rate, packet, .. } => {
                 AppConfig::Poisson { packet: packets(document, at, rate, packet)?, rate: rate.rate() }
             }
-            App::Transfers { size: bytes, pause, distribution, count, .. } => {
-                if count == Some(0) {
-                    return Err(document.bad(
-                        &at.join("count"),
-                        "transfers are none",
-                        "give at least 1, or remove the key",
-                    ));
-                }
-                AppConfig::Transfers {
-                    bytes: size("size", bytes)?,
-                    pause: document.time(&at.join("pause"), pause, 0.0)?,
-                    exponential: distribution == Distribution::Exponential,
-                    count,
-                }
-            }
+            App::Transfers { size, pause, distribution, count, .. } => AppConfig::Transfers {
+                bytes: size.bytes(),
+                pause: document.time(&at.join("pause"), pause, 0.0)?,
+                exponential: distribution == Distribution::Exponential,
+                count,
+            },
             App::Video { frame_rate, rate, deadline, gop, key_ratio, variation, buffer, .. } => {
                 let video = Video { frame_rate, rate, deadline, gop, key_ratio, variation, buffer };
                 AppConfig::Video(video.resolve(document, at)?)
@@ -434,8 +432,6 @@ impl App {
 
 /// Bytes of the packets of a packet source, whose intervals the clock must resolve.
 fn packets(document: &Document<'_>, at: &KeyPath, rate: BitRate, packet: Size) -> Result<u32> {
-    document.between(&at.join("rate"), rate, "1 b/s", "1000 Gb/s")?;
-    let packet = document.between(&at.join("packet"), packet, "1 B", "65507 B (the largest datagram)")?;
     let bytes = packet.bytes() as u32;
     let interval_s = f64::from(bytes) * 8.0 / rate.0;
     if interval_s < 1e-9 {

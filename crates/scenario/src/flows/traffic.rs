@@ -8,6 +8,7 @@ use crate::schemes::Schemes;
 use crate::settings::matches;
 use crate::topology::Nodes;
 use multihop_core::{NodeId, Rng};
+use multihop_schemes::bounds;
 use multihop_schemes::quantity::Duration;
 use multihop_sim::config::{Config, Radios};
 use multihop_sim::routing::{LinkQuality, Routes};
@@ -22,12 +23,12 @@ pub struct Traffic {
     /// Who sends to whom.
     pub pattern: Pattern,
     /// `random-pairs`, `to-gateway`: how many flows. Default of `to-gateway`: one from every node that can reach the gateway.
-    #[schemars(range(min = 1, max = 100_000))]
+    #[schemars(transform = bounds!(1, 100_000))]
     pub flows: Option<u32>,
     /// `to-gateway`, `all-to-one`: name of the node that receives.
     pub gateway: Option<String>,
     /// `random-pairs`, `to-gateway`, `gateway`: only pairs whose shortest path has at least this many hops. Default: 1.
-    #[schemars(range(min = 1, max = 100_000))]
+    #[schemars(transform = bounds!(1, 100_000))]
     pub min_hops: Option<u32>,
     /// `random-pairs`, `to-gateway`, `gateway`: seed of the choice. It is not that of the run, so that all runs of a study share one
     /// choice. Default: 1.
@@ -37,10 +38,10 @@ pub struct Traffic {
     /// `gateway`: names of the gateways. Default: `gateway_count` of the best connected.
     pub gateways: Option<Vec<String>>,
     /// `gateway`: so many gateways, of all nodes those with most two-way links, instead of names. Default: 1.
-    #[schemars(range(min = 1, max = 100_000))]
+    #[schemars(transform = bounds!(1, 100_000))]
     pub gateway_count: Option<u32>,
     /// `gateway`: how many clients, different random nodes that are no gateways. Default: all that can reach one.
-    #[schemars(range(min = 1, max = 100_000))]
+    #[schemars(transform = bounds!(1, 100_000))]
     pub clients: Option<u32>,
     /// `gateway`: which way the flows of a client go. Default: downloads.
     pub direction: Option<Way>,
@@ -135,21 +136,12 @@ impl Traffic {
         }
     }
 
-    /// Refuses keys that the pattern does not use, and values out of range.
+    /// Refuses keys that the pattern does not use.
     fn check(&self, document: &Document<'_>, config: &Config) -> Result<()> {
         self.check_keys(document)?;
         if self.min_hops() > 1 && !config.mobility.motions.is_empty() {
             let why = "is unknown before the run, because nodes move";
             return Err(document.bad(&key!["traffic", "min_hops"], why, "remove it, or list [[flows]]"));
-        }
-        let counts = [
-            ("flows", self.flows),
-            ("min_hops", self.min_hops),
-            ("gateway_count", self.gateway_count),
-            ("clients", self.clients),
-        ];
-        for (key, value) in counts {
-            document.count(&key!["traffic", key], value.unwrap_or(1), 1, 100_000)?;
         }
         Ok(())
     }

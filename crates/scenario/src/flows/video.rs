@@ -2,7 +2,6 @@
 
 use crate::document::{Document, KeyPath, Result};
 use crate::values::Switch;
-use multihop_core::Span;
 use multihop_schemes::quantity::{BitRate, Duration};
 use multihop_sim::config::VideoConfig;
 
@@ -33,22 +32,18 @@ const KEY_RATIO: f64 = 4.0;
 impl Video {
     /// The video of the table at `at`.
     pub(super) fn resolve(self, document: &Document<'_>, at: &KeyPath) -> Result<VideoConfig> {
-        let number = |key: &str, value: f64, least, most| document.between(&at.join(key), value, least, most);
-        let frame_rate = number("frame_rate", self.frame_rate, "0.1", "1000 frames per second")?;
-        let rate_bps = document.between(&at.join("rate"), self.rate, "1 b/s", "1000 Gb/s")?.0;
-        let deadline = time(document, at, "deadline", self.deadline)?;
-        let gop = document.count(&at.join("gop"), self.gop, 1, 100_000)?;
+        let Video { frame_rate, rate, deadline, gop, variation, .. } = self;
+        let (rate_bps, deadline) = (rate.0, deadline.span());
         if let (1, Some(_)) = (gop, self.key_ratio) {
             let remedy = "give gop, the number of frames from one key frame to the next, or remove the key";
             return Err(document.bad(&at.join("key_ratio"), "needs frames that are no key frames", remedy));
         }
         let usual = if gop == 1 { 1.0 } else { KEY_RATIO };
-        let key_ratio = number("key_ratio", self.key_ratio.unwrap_or(usual), "1", "1000")?;
-        let variation = number("variation", self.variation, "0", "10")?;
+        let key_ratio = self.key_ratio.unwrap_or(usual);
         let waits = match self.buffer {
             None => Some(deadline),
             Some(Switch::Off) => None,
-            Some(Switch::At(buffer)) => Some(time(document, at, "buffer", buffer)?),
+            Some(Switch::At(buffer)) => Some(buffer.span()),
         };
         let buffer = waits.map(|waits| (waits.seconds() * rate_bps / 8.0) as u64);
         let video = VideoConfig { frame_rate, rate_bps, gop, key_ratio, variation, deadline, buffer };
@@ -64,9 +59,4 @@ impl Video {
         }
         Ok(video)
     }
-}
-
-/// A time that is not zero, nor longer than any that a player waits.
-fn time(document: &Document<'_>, at: &KeyPath, key: &str, value: Duration) -> Result<Span> {
-    document.between(&at.join(key), value, "1 ms", "1 h").map(Duration::span)
 }

@@ -3,8 +3,9 @@
 use super::{Network, count, limit};
 use crate::discipline::{Codel, Discipline};
 use crate::document::{Document, Result, key};
-use crate::wires::{Line, discipline, fifty, loss, queue, rate};
+use crate::wires::{Line, discipline, fifty, rate};
 use multihop_core::{Rate, Span};
+use multihop_schemes::bounds;
 use multihop_schemes::quantity::{BitRate, Duration};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -17,12 +18,13 @@ pub struct Dumbbell {
     #[schemars(range(min = 1, max = 49_999))]
     pub pairs: u32,
     /// Rate of the bottleneck, the wire between the two routers.
+    #[schemars(transform = bounds!("1 b/s", "100 Gb/s"))]
     pub rate: BitRate,
     /// Its propagation delay.
     pub delay: Duration,
     /// Packets that wait at each end of it at most, besides the one that is being sent.
     #[serde(default = "fifty")]
-    #[schemars(range(min = 1, max = 1_000_000))]
+    #[schemars(transform = bounds!(1, 1_000_000))]
     pub queue: u32,
     /// How they wait: `drop-tail` or `fq-codel`. In front of the other wires they wait in one line.
     #[serde(default)]
@@ -31,10 +33,10 @@ pub struct Dumbbell {
     pub codel: Option<Codel>,
     /// Probability with which it loses each packet at random, from 0 to below 1. The other wires lose none. Default 0.
     #[serde(default)]
-    #[schemars(range(min = 0, max = 1))]
+    #[schemars(transform = bounds!(0, below 1))]
     pub loss: f64,
     /// The same on the way back, where the acknowledgements of the canonical flows go. Default: `loss`.
-    #[schemars(range(min = 0, max = 1))]
+    #[schemars(transform = bounds!(0, below 1))]
     pub loss_back: Option<f64>,
     /// Rate of the wires of each pair: one for all, or one per pair.
     #[serde(default = "gigabit")]
@@ -45,7 +47,7 @@ pub struct Dumbbell {
     pub access_delays: Vec<Duration>,
     /// Packets that wait at each end of these wires at most.
     #[serde(default = "thousand")]
-    #[schemars(range(min = 1, max = 1_000_000))]
+    #[schemars(transform = bounds!(1, 1_000_000))]
     pub access_queue: u32,
 }
 
@@ -65,14 +67,13 @@ impl Dumbbell {
         limit(document, "pairs", 2 * pairs as u64 + 2)?;
         let at = |key: &str| key!["topology", key];
         let bottleneck = Line {
-            rate: rate(document, &at("rate"), self.rate)?,
+            rate: self.rate.rate(),
             delay: document.time(&at("delay"), self.delay, 0.0)?,
-            queue_limit: queue(document, &at("queue"), self.queue)?,
+            queue_limit: self.queue as usize,
             discipline: discipline(document, &key!["topology"], self.discipline, self.codel.as_ref())?,
-            loss: loss(document, &at("loss"), self.loss)?,
+            loss: self.loss,
         };
-        let lost_back =
-            self.loss_back.map_or(Ok(self.loss), |back| loss(document, &at("loss_back"), back))?;
+        let lost_back = self.loss_back.unwrap_or(self.loss);
         let access = self.access(document, pairs)?;
         let (left, right) = (pairs, pairs + 1);
         let back = Line { loss: lost_back, ..bottleneck };
@@ -96,7 +97,7 @@ impl Dumbbell {
     /// The wires of each pair.
     fn access(&self, document: &Document<'_>, pairs: usize) -> Result<Vec<Line>> {
         let at = |key: &str| key!["topology", key];
-        let queue_limit = queue(document, &at("access_queue"), self.access_queue)?;
+        let queue_limit = self.access_queue as usize;
         let check_length = |key: &str, length: usize| {
             if length == 1 || length == pairs {
                 return Ok(());

@@ -5,8 +5,9 @@ use super::wired::thousand;
 use super::{Network, count, distance, limit};
 use crate::document::{Document, Result, key};
 use crate::phy::rate::{DataRate, rate_of};
-use crate::wires::{Line, loss, queue, rate};
+use crate::wires::Line;
 use multihop_dot11::{self as dot11, Phy};
+use multihop_schemes::bounds;
 use multihop_schemes::quantity::{BitRate, Duration, Length};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -38,16 +39,17 @@ pub struct Wlan {
 #[serde(deny_unknown_fields)]
 pub struct Server {
     /// Rate of the wire.
+    #[schemars(transform = bounds!("1 b/s", "100 Gb/s"))]
     pub rate: BitRate,
     /// Its propagation delay.
     pub delay: Duration,
     /// Packets that wait at each end of it at most, besides the one that is being sent.
     #[serde(default = "thousand")]
-    #[schemars(range(min = 1, max = 1_000_000))]
+    #[schemars(transform = bounds!(1, 1_000_000))]
     pub queue: u32,
     /// Probability with which it loses each packet at random, in either direction: from 0 to below 1. Default 0.
     #[serde(default)]
-    #[schemars(range(min = 0, max = 1))]
+    #[schemars(transform = bounds!(0, below 1))]
     pub loss: f64,
 }
 
@@ -108,11 +110,11 @@ impl Server {
     fn line(&self, document: &Document<'_>) -> Result<Line> {
         let at = |key: &str| key!["topology", "server", key];
         Ok(Line {
-            rate: rate(document, &at("rate"), self.rate)?,
+            rate: self.rate.rate(),
             delay: document.time(&at("delay"), self.delay, 0.0)?,
-            queue_limit: queue(document, &at("queue"), self.queue)?,
+            queue_limit: self.queue as usize,
             discipline: multihop_link::Discipline::DropTail,
-            loss: loss(document, &at("loss"), self.loss)?,
+            loss: self.loss,
         })
     }
 }

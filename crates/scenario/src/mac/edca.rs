@@ -3,6 +3,7 @@
 use super::RuleSet;
 use crate::document::{Document, KeyPath, Result, key};
 use multihop_dot11::{AccessCategory, EdcaParameters, Phy};
+use multihop_schemes::bounds;
 use multihop_schemes::quantity::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,20 +34,21 @@ pub struct Edca {
 #[serde(default, deny_unknown_fields)]
 pub struct Category {
     /// Slots of the arbitration inter-frame space, which come after SIFS.
-    #[schemars(range(min = 1, max = 15))]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = bounds!(1, 15))]
     pub aifsn: Option<u32>,
     /// First contention window.
-    #[schemars(range(min = 0, max = 32_767))]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = bounds!(0, 32_767))]
     pub cw_min: Option<u32>,
     /// Largest contention window.
-    #[schemars(range(min = 0, max = 32_767))]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = bounds!(0, 32_767))]
     pub cw_max: Option<u32>,
     /// How long a transmission opportunity may last, in which frames follow each other after SIFS: `"0 s"` for one exchange. A frame
     /// that takes longer alone is sent nevertheless.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = bounds!("0 s", "2.09712 s"))]
     pub txop_limit: Option<Duration>,
 }
 
@@ -86,22 +88,18 @@ impl Category {
         default: EdcaParameters,
     ) -> Result<EdcaParameters> {
         let at = |key: &str| table.join(key);
-        let count = |key: &str, value: Option<u32>, usual: u32, (least, most): (u32, u32)| {
-            value.map_or(Ok(usual), |value| document.count(&at(key), value, least, most))
-        };
-        let cw_min = count("cw_min", self.cw_min, default.cw_min, (0, 32_767))?;
-        let cw_max = count("cw_max", self.cw_max, default.cw_max, (0, 32_767))?;
+        let cw_min = self.cw_min.unwrap_or(default.cw_min);
+        let cw_max = self.cw_max.unwrap_or(default.cw_max);
         if cw_min > cw_max {
             let key = if self.cw_min.is_some() { "cw_min" } else { "cw_max" };
             let found = format!("cw_min {cw_min} is above cw_max {cw_max}");
             return Err(document.fail(&at(key), found, "lower cw_min or raise cw_max"));
         }
-        let limit = |limit| document.between(&at("txop_limit"), limit, "0 s", "2.09712 s");
         Ok(EdcaParameters {
-            aifsn: count("aifsn", self.aifsn, default.aifsn, (1, 15))?,
+            aifsn: self.aifsn.unwrap_or(default.aifsn),
             cw_min,
             cw_max,
-            txop_limit: self.txop_limit.map_or(Ok(default.txop_limit), |given| Ok(limit(given)?.span()))?,
+            txop_limit: self.txop_limit.map_or(default.txop_limit, Duration::span),
         })
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::discipline::Discipline;
 use crate::document::{Document, KeyPath, Result, key};
-use multihop_core::Span;
 use multihop_link::AirtimeLimits;
+use multihop_schemes::bounds;
 use multihop_schemes::quantity::Duration;
 use multihop_sim::config::HardwareQueueConfig;
 use schemars::JsonSchema;
@@ -16,13 +16,13 @@ use serde::{Deserialize, Serialize};
 pub struct HardwareQueue {
     /// Packets of an access category that the hardware has room for, those that are being sent included. Neighbours take turns, a frame each.
     /// Firmware of 802.11ac has room for a thousand and more.
-    #[schemars(range(min = 1, max = 1_000_000))]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = bounds!(1, 1_000_000))]
     pub packets: Option<u32>,
     /// Frames of an access category, A-MPDUs where there are such, the one that is being sent included. Each is put together, of what waits
     /// then, when there is room for it. Linux's ath9k has 2.
-    #[schemars(range(min = 1, max = 64))]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = bounds!(1, 64))]
     pub aggregates: Option<u32>,
     /// Airtime, as Linux limits it (AQL): `{}` for its limits. Only with `discipline = "stations"`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -35,12 +35,15 @@ pub struct HardwareQueue {
 pub struct Aql {
     /// Of a station. Default: 5 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = bounds!("10 us", "100 s"))]
     pub low: Option<Duration>,
     /// Of a station, while less than `threshold` is pending for all. Default: 12 ms, or `low` if that is longer.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = bounds!("10 us", "100 s"))]
     pub high: Option<Duration>,
     /// Of all stations, up to which `high` holds. Default: 24 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = bounds!("10 us", "100 s"))]
     pub threshold: Option<Duration>,
 }
 
@@ -66,12 +69,9 @@ pub(super) fn resolve(
             "remove it, or set mac.discipline = \"stations\"",
         ));
     }
-    let count = |key: &str, value: Option<u32>, most: u32| {
-        value.map(|count| document.count(&table.join(key), count, 1, most)).transpose()
-    };
     Ok(Some(HardwareQueueConfig {
-        packets: count("packets", *packets, 1_000_000)?,
-        aggregates: count("aggregates", *aggregates, 64)?,
+        packets: *packets,
+        aggregates: *aggregates,
         airtime: aql.as_ref().map(|aql| aql.resolve(document, &table.join("aql"))).transpose()?,
     }))
 }
@@ -79,12 +79,8 @@ pub(super) fn resolve(
 impl Aql {
     fn resolve(&self, document: &Document<'_>, table: &KeyPath) -> Result<AirtimeLimits> {
         let usual = AirtimeLimits::default();
-        let time = |key: &str, value: Option<Duration>, usual: Span| match value {
-            None => Ok(usual),
-            Some(time) => document.between(&table.join(key), time, "10 us", "100 s").map(Duration::span),
-        };
-        let low = time("low", self.low, usual.low)?;
-        let high = time("high", self.high, usual.high.max(low))?;
+        let low = self.low.map_or(usual.low, Duration::span);
+        let high = self.high.map_or(usual.high.max(low), Duration::span);
         if high < low {
             let why = format!(
                 "makes the high limit of {} shorter than the low one of {}",
@@ -93,6 +89,6 @@ impl Aql {
             );
             return Err(document.bad(&table.join("high"), why, "make it as long as the low one, or longer"));
         }
-        Ok(AirtimeLimits { low, high, threshold: time("threshold", self.threshold, usual.threshold)? })
+        Ok(AirtimeLimits { low, high, threshold: self.threshold.map_or(usual.threshold, Duration::span) })
     }
 }

@@ -12,12 +12,13 @@ use self::rate_control::RateControl;
 pub(crate) use self::rate_control::check as check_rate_control;
 use crate::discipline::{Codel, Discipline};
 use crate::document::{Document, Result, key};
-use crate::parameters::{keys, overrides};
+use crate::parameters::overrides;
 use crate::values::{Limit, Switch};
 use multihop_core::Span;
 use multihop_dot11::{
     self as dot11, AccessCategory, BackoffDraw, DcfRules, EdcaParameters, EifsRule, Microseconds,
 };
+use multihop_schemes::keys;
 use multihop_schemes::quantity::{Duration, Size};
 use multihop_sim::config::{
     AggregationConfig, HardwareQueueConfig, MacConfig, Persistence, RateControlConfig,
@@ -28,49 +29,49 @@ use serde::{Deserialize, Serialize};
 keys! {
     /// The distributed coordination function.
     #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
-    Mac:
-    /// The rule set.
-    rules: RuleSet = RuleSet::Ieee;
-    /// DATA frames longer than this (MAC header and FCS included) use RTS/CTS: `"off"` for never, `"0 B"` for always.
-    rts_threshold: Switch<Size> = Switch::Off;
-    /// Transmissions of an RTS, or of a DATA frame sent without RTS, before giving up (`dot11ShortRetryLimit`; 802.11-2012, annex C).
-    short_retry_limit: Limit = Limit::At(7);
-    /// Transmissions of a DATA frame sent after RTS/CTS before giving up (`dot11LongRetryLimit`; 802.11-2012, annex C).
-    long_retry_limit: Limit = Limit::At(4);
-    /// Coverage class, by which the slot is 3 us longer each, and with it DIFS, EIFS and the timeouts of CTS and ACK: 450 m of distance
-    /// each, there and back (aAirPropagationTime; 802.11-2007, 7.3.2.9 and 17.3.8.6). A link that needs more than it has gets every
-    /// ACK too late. The standard has classes up to 31 (14 km), Linux up to 255, as here. Not with
-    /// `response_timeout = "whole-response"`, which has an allowance of its own.
-    #[schemars(range(min = 0, max = 255))]
-    coverage_class: u32 = 0;
-    /// Packets that the interface queue holds. Default: 50, as in ns-2; with A-MPDUs four times the packets that one may have, as at each
-    /// hop one waits for its acknowledgement and the next for the medium, while bursts as long come in.
-    #[schemars(range(min = 1, max = 1_000_000))]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    queue: Option<u32> = None;
-    /// How they wait. `queue` is the limit of all disciplines: Linux has 10240 for `fq-codel` and 8192 for `stations`.
-    discipline: Discipline = Discipline::DropTail;
-    /// Parameters of the discipline.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    codel: Option<Codel> = None;
-    /// A queue of the hardware, below the discipline.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hardware_queue: Option<HardwareQueue> = None;
-    /// A packet that has waited in the interface queue for longer is dropped when its turn comes: `"off"` for never. ns-3 has
-    /// 500 ms.
-    lifetime: Switch<Duration> = Switch::Off;
-    /// Several packets in one frame, in 802.11n, ac and ax.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    aggregation: Option<Aggregation> = None;
-    /// A rate for each neighbour in place of `phy.rate`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rate_control: Option<RateControl> = None;
-    /// A queue and contention of its own for each access category. Default: one queue under the distributed coordination function.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    edca: Option<Edca> = None;
-    /// Single rules that differ from those of the rule set.
-    #[serde(rename = "override")]
-    overrides: RuleOverrides = RuleOverrides::default();
+    #[serde(deny_unknown_fields)]
+    pub struct Mac {
+        /// The rule set.
+        pub rules: RuleSet = RuleSet::Ieee,
+        /// DATA frames longer than this (MAC header and FCS included) use RTS/CTS: `"off"` for never, `"0 B"` for always.
+        pub rts_threshold: Switch<Size> ["0 B", "65535 B"] = Switch::Off,
+        /// Transmissions of an RTS, or of a DATA frame sent without RTS, before giving up (`dot11ShortRetryLimit`; 802.11-2012, annex C).
+        pub short_retry_limit: Limit = Limit::At(7),
+        /// Transmissions of a DATA frame sent after RTS/CTS before giving up (`dot11LongRetryLimit`; 802.11-2012, annex C).
+        pub long_retry_limit: Limit = Limit::At(4),
+        /// Coverage class, by which the slot is 3 us longer each, and with it DIFS, EIFS and the timeouts of CTS and ACK: 450 m of distance
+        /// each, there and back (aAirPropagationTime; 802.11-2007, 7.3.2.9 and 17.3.8.6). A link that needs more than it has gets every
+        /// ACK too late. The standard has classes up to 31 (14 km), Linux up to 255, as here. Not with
+        /// `response_timeout = "whole-response"`, which has an allowance of its own.
+        pub coverage_class: u32 [0, 255] = 0,
+        /// Packets that the interface queue holds. Default: 50, as in ns-2; with A-MPDUs four times the packets that one may have, as at each
+        /// hop one waits for its acknowledgement and the next for the medium, while bursts as long come in.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub queue: Option<u32> [1, 1_000_000] = None,
+        /// How they wait. `queue` is the limit of all disciplines: Linux has 10240 for `fq-codel` and 8192 for `stations`.
+        pub discipline: Discipline = Discipline::DropTail,
+        /// Parameters of the discipline.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub codel: Option<Codel> = None,
+        /// A queue of the hardware, below the discipline.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub hardware_queue: Option<HardwareQueue> = None,
+        /// A packet that has waited in the interface queue for longer is dropped when its turn comes: `"off"` for never. ns-3 has
+        /// 500 ms.
+        pub lifetime: Switch<Duration> ["1 us", "1000000 s"] = Switch::Off,
+        /// Several packets in one frame, in 802.11n, ac and ax.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub aggregation: Option<Aggregation> = None,
+        /// A rate for each neighbour in place of `phy.rate`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub rate_control: Option<RateControl> = None,
+        /// A queue and contention of its own for each access category. Default: one queue under the distributed coordination function.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub edca: Option<Edca> = None,
+        /// Single rules that differ from those of the rule set.
+        #[serde(rename = "override")]
+        pub overrides: RuleOverrides = RuleOverrides::default(),
+    }
 }
 
 /// A rule set of the distributed coordination function.
@@ -114,30 +115,21 @@ impl Mac {
         phy: &dot11::Phy,
         aggregation: Option<&AggregationConfig>,
     ) -> Result<MacConfig> {
-        let at = |key: &str| key!["mac", key];
-        let threshold = |size| document.between(&at("rts_threshold"), size, "0 B", "65535 B (or \"off\")");
-        let lifetime = |time| document.between(&at("lifetime"), time, "1 us", "1000000 s (or \"off\")");
         let usual = aggregation.map_or(50, |limits| 50.max(4 * limits.mpdus));
         let queue = self.queue.unwrap_or(usual);
-        document.between(&at("queue"), f64::from(queue), "1", "1000000 packets")?;
         Ok(MacConfig {
             rules: self.overrides.resolve(
                 document,
                 self.rules,
                 self.edca.is_some() || phy.standard().has_mcs(),
             )?,
-            rts_threshold: self
-                .rts_threshold
-                .at()
-                .map(threshold)
-                .transpose()?
-                .map(|size| size.bytes() as u32),
+            rts_threshold: self.rts_threshold.at().map(|size| size.bytes() as u32),
             short_retry_limit: self.short_retry_limit.get(),
             long_retry_limit: self.long_retry_limit.get(),
             cw_min: phy.cw_min,
             cw_max: phy.cw_max,
             queue_limit: queue as usize,
-            lifetime: self.lifetime.at().map(lifetime).transpose()?.map(Duration::span),
+            lifetime: self.lifetime.at().map(Duration::span),
         })
     }
 
@@ -187,7 +179,7 @@ impl Mac {
         rules: &DcfRules,
     ) -> Result<dot11::Phy> {
         let at = key!["mac", "coverage_class"];
-        let class = document.count(&at, self.coverage_class, 0, 255)?;
+        let class = self.coverage_class;
         if class > 0 && rules.response_timeout != dot11::ResponseTimeout::FirstBit {
             return Err(document.bad(
                 &at,
@@ -211,7 +203,7 @@ impl RuleOverrides {
             RuleSet::Bianchi => of_standard(DcfRules::BIANCHI),
         };
         let response_timeout = self.response_timeout(document, base)?;
-        Ok(DcfRules { response_timeout, ..self.resolve_listed(document, base)? })
+        Ok(DcfRules { response_timeout, ..self.resolve_listed(base) })
     }
 
     fn response_timeout(&self, document: &Document<'_>, base: DcfRules) -> Result<dot11::ResponseTimeout> {

@@ -3,6 +3,7 @@
 use crate::document::{Document, Result, key};
 use multihop_dot11::{DataRate, Phy};
 use multihop_link::Algorithm;
+use multihop_schemes::bounds;
 use multihop_sim::config::{Config, MatrixQuantity, MediumModel, RateControlConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,13 +19,13 @@ pub struct RateControl {
     /// How they choose.
     pub algorithm: RateAlgorithm,
     /// Spatial streams that they use at most, in 802.11n, ac and ax. Default: as many as `phy.rate` has.
-    #[schemars(range(min = 1, max = 8))]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = bounds!(1, 8))]
     pub streams: Option<u32>,
     /// Transmissions of a frame, with RTS or without, before it is given up, in place of `mac.short_retry_limit` and `long_retry_limit`. Default: of
     /// Minstrel-HT 21, seven of each of the three rates of its chain, which Linux allows drivers at most; of `ideal` as those say.
-    #[schemars(range(min = 1, max = 255))]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = bounds!(1, 255))]
     pub tries: Option<u32>,
 }
 
@@ -65,7 +66,7 @@ pub(super) fn resolve(
         RateAlgorithm::MinstrelHt => Algorithm::MinstrelHt,
     };
     let tries = match (tries, algorithm) {
-        (Some(tries), _) => Some(document.count(&key!["mac", "rate_control", "tries"], *tries, 1, 255)?),
+        (Some(tries), _) => Some(*tries),
         (None, Algorithm::MinstrelHt) => Some(CHAIN_TRIES),
         (None, Algorithm::Ideal) => None,
     };

@@ -11,6 +11,7 @@ pub use dsr::Dsr;
 use crate::document::{Document, Result, key};
 use multihop_core::Span;
 use multihop_dot11::DcfRules;
+use multihop_schemes::bounds;
 use multihop_schemes::quantity::{Duration, Size};
 use multihop_sim::config::{LinkFailureRule, RouteMetric, RoutingConfig, RoutingProtocol};
 use schemars::{JsonSchema, Schema};
@@ -41,7 +42,7 @@ pub struct StaticRoutes {
     /// What happens when the MAC gives a packet up.
     pub on_link_failure: OnLinkFailure,
     /// `break` only: consecutive failures towards a next hop that break the link. Default: 1.
-    #[schemars(range(min = 1, max = 1000))]
+    #[schemars(transform = bounds!(1, 1000))]
     pub failures: Option<u32>,
     /// `break` only: how long the broken route stays unusable. Default: 10 s.
     pub hold: Option<Duration>,
@@ -70,6 +71,7 @@ pub enum OnLinkFailure {
 pub struct Network {
     /// Header bytes of every packet below the transport, besides IP's: ns-2 adds 20 to TCP's with DSDV and with DSR, and none with
     /// AODV.
+    #[schemars(transform = bounds!("0 B", "1500 B"))]
     pub extra_header: Size,
     /// Before a node first sends a unicast packet to a neighbour by radio, it asks for its address (RFC 826), by broadcast; the
     /// neighbour replies by unicast. Each takes 28 B and the headers of the MAC. As in ns-2, one packet for each neighbour waits
@@ -109,7 +111,6 @@ impl StaticRoutes {
             }
             OnLinkFailure::Break => {
                 let failures = self.failures.unwrap_or(1);
-                document.count(&key!["routing", "failures"], failures, 1, 1000)?;
                 let hold = match self.hold {
                     None => Span::from_ms(10_000),
                     Some(hold) => document.time(&key!["routing", "hold"], hold, 0.0)?,
@@ -135,8 +136,7 @@ fn protocol_is_optional(schema: &mut Schema) {
 
 impl Network {
     /// The extra header in bytes.
-    pub(super) fn resolve(&self, document: &Document<'_>) -> Result<u32> {
-        let at = key!["network", "extra_header"];
-        document.between(&at, self.extra_header, "0 B", "1500 B").map(|size| size.bytes() as u32)
+    pub(super) fn extra_header(&self) -> u32 {
+        self.extra_header.bytes() as u32
     }
 }

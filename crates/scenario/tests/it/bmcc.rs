@@ -1,4 +1,4 @@
-//! BMCC in a WLAN (Qazi, Znati and Mosse): what routers are told, what they measure, and weights of clients.
+//! BMCC in a WLAN (Qazi, Znati and Mosse): capacities that are set, and measured, and weights of clients.
 
 use multihop_scenario::{Overrides, resolve};
 use multihop_sim::outcome::Outcome;
@@ -51,17 +51,17 @@ fn lost(outcome: &Outcome) -> f64 {
     1.0 - sum(|flow| flow.packets_delivered) as f64 / sum(|flow| flow.packets_sent) as f64
 }
 
-/// The medium carries about 4.3 Mb/s of payload beside acknowledgements. Told less, flows send that, less what slow addition leaves after
-/// cuts, and nothing waits; told the bit rate,
+/// The medium carries about 4.3 Mb/s of payload beside acknowledgements. Set lower, flows send that, less what slow addition leaves after
+/// cuts, and nothing waits; set to the bit rate,
 /// the load is about a half however full the queue is, and packets overflow it; measured, it is neither.
 #[test]
-fn what_a_base_station_is_told_is_what_it_gets() {
+fn a_base_station_carries_the_capacity_that_is_set() {
     let payload = 1460.0 / 1500.0;
-    for told in [2.0, 3.0, 4.0] {
-        let outcome = downloads(&format!("capacity = \"{told} Mb/s\""), 0.0);
+    for set in [2.0, 3.0, 4.0] {
+        let outcome = downloads(&format!("capacity = \"{set} Mb/s\""), 0.0);
         let (total, queue) = (goodputs(&outcome).iter().sum::<f64>(), outcome.nodes[0].queue_mean);
-        assert!((total - told * payload).abs() < 0.08 * told, "{told}: {total}");
-        assert!(queue < 2.0 && lost(&outcome) < 0.01, "{told}: {queue} {}", lost(&outcome));
+        assert!((total - set * payload).abs() < 0.08 * set, "{set}: {total}");
+        assert!(queue < 2.0 && lost(&outcome) < 0.01, "{set}: {queue} {}", lost(&outcome));
     }
     let blind = downloads("capacity = \"phy-rate\"", 0.0);
     let sent: u64 = blind.flows.iter().map(|flow| flow.packets_sent).sum();
@@ -109,10 +109,19 @@ fn shares_of_small_windows_become_equal() {
 #[test]
 fn uploads_heed_the_queue_of_acknowledgements() {
     let fewest = |outcome: &Outcome| goodputs(outcome).into_iter().fold(f64::INFINITY, f64::min);
-    let told = wlan(8, "up", "", 0.0);
-    let fair = goodputs(&told).iter().sum::<f64>() / 8.0;
-    assert!(fewest(&told) > 0.5 * fair && lost(&told) < 0.02, "{:?}, {}", goodputs(&told), lost(&told));
-    let untold = wlan(8, "up", "mark_acks = false", 0.0);
-    assert!(untold.nodes[0].queue_mean > told.nodes[0].queue_mean + 20.0, "{}", untold.nodes[0].queue_mean);
-    assert!(lost(&untold) > 0.05, "{}", lost(&untold));
+    let signalled = wlan(8, "up", "", 0.0);
+    let fair = goodputs(&signalled).iter().sum::<f64>() / 8.0;
+    assert!(
+        fewest(&signalled) > 0.5 * fair && lost(&signalled) < 0.02,
+        "{:?}, {}",
+        goodputs(&signalled),
+        lost(&signalled)
+    );
+    let unsignalled = wlan(8, "up", "mark_acks = false", 0.0);
+    assert!(
+        unsignalled.nodes[0].queue_mean > signalled.nodes[0].queue_mean + 20.0,
+        "{}",
+        unsignalled.nodes[0].queue_mean
+    );
+    assert!(lost(&unsignalled) > 0.05, "{}", lost(&unsignalled));
 }

@@ -70,9 +70,9 @@ fn a_smoothed_round_trip_winds_up() {
     assert!(bps(smoothed.delivered_bytes) < 0.1e6, "{}", bps(smoothed.delivered_bytes));
 }
 
-/// Told of one hop, it takes every round trip over four for a queue; told of thirty, none.
+/// With one hop set, it takes every round trip over four for a queue; with thirty, none.
 #[test]
-fn told_of_more_hops_the_ceiling_is_higher() {
+fn with_more_hops_set_the_ceiling_is_higher() {
     let [short, long] =
         [1, 30].map(|hops| over(4, &format!(r#"{{ {ROUND_TRIP}, hops = {hops}, flavour = "ns2" }}"#)));
     let plain = over(4, r#"{ base = "tfrc", flavour = "ns2" }"#);

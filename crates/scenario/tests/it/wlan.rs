@@ -144,7 +144,7 @@ fn errors(text: &str) -> Vec<(u32, u32, f64)> {
 }
 
 #[test]
-fn errors_are_of_both_directions_unless_told_otherwise() {
+fn errors_are_of_both_directions_unless_set_otherwise() {
     let expected = [(0, 1, 0.1), (1, 0, 0.1), (2, 1, 0.2), (1, 2, 0.0)];
     assert_eq!(errors(LOSSY), expected);
     for medium in ["model = \"sinr\"", "model = \"matrix\"\nquantity = \"rssi\""] {
@@ -267,7 +267,7 @@ fn a_server_stands_behind_the_base_station_and_clients_join_one_after_another() 
 fn broken_wlans() {
     let broken: &[(&str, &str, &[&str])] = &[
         ("clients = 4", "clients = 0", &["topology.clients", "0 is out of range"]),
-        ("clients = 4", "clients = 100000", &["topology.clients", "makes 100002 nodes"]),
+        ("clients = 4", "clients = 100000", &["topology.clients", "from 1 to 99998"]),
         ("clients = 4", "client = 4", &["topology.client", "did you mean \"clients\"?"]),
         ("\"20 m\"", "\"0 m\"", &["topology.radius", "\"0 m\" is out of range"]),
         ("\"20 m\"", "\"300 m\"", &["traffic", "no path", "n1 is in a component of 1 node"]),

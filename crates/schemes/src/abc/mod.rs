@@ -8,8 +8,8 @@ mod sender;
 use crate::abc::router::{AbcConstants, AbcRouter};
 use crate::abc::sender::AbcSender;
 use crate::capacity::CapacityParameters;
+use crate::keys;
 use crate::quantity::Duration;
-use crate::range::{number_in_range, span_in_range};
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
 use crate::{Misfit, Parameters, TcpScheme};
@@ -21,41 +21,27 @@ use multihop_transport::{CongestionHeader, Controller, CubicOptions, Echo, RenoO
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A reliable transport whose packets leave as accelerates, of which routers make brakes: for the one a sender sends two packets, for
-/// the other none. Losses are Cubic's, whose window counts where it is the smaller one.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct Abc {
-    /// The capacity of links.
-    #[serde(flatten)]
-    pub capacity: CapacityParameters,
-    /// Share of the capacity that is aimed at (`eta`). Default 0.98.
-    pub utilization: f64,
-    /// Time in which a queue is to be gone (`delta`). Stable for round trips up to half as long again. Default "133 ms".
-    pub drain_time: Duration,
-    /// Queueing delay that is left alone (`d_t`). On a radio it has to be above what a packet or a batch waits for the MAC. Default
-    /// "20 ms".
-    pub delay_threshold: Duration,
-    /// Time over which routers measure at which rate packets leave. Default "50 ms".
-    pub rate_window: Duration,
-    /// Accelerates that a router lets through in a row at most before it goes by their share again. Default 5.
-    pub token_limit: f64,
-    /// The connection: repaired from selective acknowledgements, with a receive window of 1024 segments unless `window` is given.
-    #[serde(flatten)]
-    pub tcp: TcpParameters,
-}
-
-impl Default for Abc {
-    fn default() -> Abc {
-        Abc {
-            capacity: CapacityParameters::default(),
-            utilization: 0.98,
-            drain_time: Duration(0.133),
-            delay_threshold: Duration(0.02),
-            rate_window: Duration(0.05),
-            token_limit: 5.0,
-            tcp: TcpParameters::default(),
-        }
+keys! {
+    /// A reliable transport whose packets leave as accelerates, of which routers make brakes: for the one a sender sends two packets, for
+    /// the other none. Losses are Cubic's, whose window counts where it is the smaller one.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+    pub struct Abc {
+        /// The capacity of links.
+        #[serde(flatten)]
+        pub capacity: CapacityParameters,
+        /// Share of the capacity that is aimed at (`eta`).
+        pub utilization: f64 [0.01, 2] = 0.98,
+        /// Time in which a queue is to be gone (`delta`). Stable for round trips up to half as long again.
+        pub drain_time: Duration ["1 ms", "1 min"] = Duration(0.133),
+        /// Queueing delay that is left alone (`d_t`). On a radio it has to be above what a packet or a batch waits for the MAC.
+        pub delay_threshold: Duration ["0 s", "1 min"] = Duration(0.02),
+        /// Time over which routers measure at which rate packets leave.
+        pub rate_window: Duration ["1 ms", "1 min"] = Duration(0.05),
+        /// Accelerates that a router lets through in a row at most before it goes by their share again.
+        pub token_limit: f64 [2, 1_000_000] = 5.0,
+        /// The connection: repaired from selective acknowledgements, with a receive window of 1024 segments unless `window` is given.
+        #[serde(flatten)]
+        pub tcp: TcpParameters,
     }
 }
 
@@ -67,11 +53,6 @@ impl Parameters for Abc {
 
     fn check(&self) -> Result<(), Misfit> {
         self.capacity.check()?;
-        number_in_range("utilization", self.utilization, 0.01, 2.0)?;
-        span_in_range("drain_time", Some(self.drain_time), 1e-3, 60.0)?;
-        span_in_range("delay_threshold", Some(self.delay_threshold), 0.0, 60.0)?;
-        span_in_range("rate_window", Some(self.rate_window), 1e-3, 60.0)?;
-        number_in_range("token_limit", self.token_limit, 2.0, 1e6)?;
         no_ecn(&self.tcp)?;
         self.tcp.check()
     }

@@ -6,8 +6,8 @@ pub use winf::{Reading, Watched, WinfParameters};
 
 use crate::Misfit;
 use crate::capacity::winf::Estimates;
+use crate::keys;
 use crate::quantity::{BitRate, Duration};
-use crate::range::{bytes_per_second, check_weight, in_range, rate_in_range, span_in_range};
 use multihop_core::Rate;
 use multihop_link::{
     EgressQueue, Estimator, LinkView, ModelledCapacity, ModelledCapacityOptions, PacketThroughput,
@@ -41,37 +41,32 @@ const NAMED: [(&str, CapacitySource); 4] = [
     ("model", CapacitySource::Model),
 ];
 
-/// The capacity that routers reckon with.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct CapacityParameters {
-    /// Capacity that routers take their radio links to have: a bit rate, or where they have it from. "phy-rate" is the bit rate of the
-    /// DATA that the node sends, which is far above what the MAC can carry; "packet-throughput" what the network layer gets while the MAC has its packets;
-    /// "rt-winf" what rt-Winf, read whole, says that a link sustains; and "model" that of a formula with measured losses, back-offs
-    /// and airtime of others. Before there is a measurement it is the data rate, and of "rt-winf" what Eq. 14 of Barreto 2015 makes of
-    /// that. The capacity of a wire is its bit rate, whatever is said here. Default "packet-throughput".
-    pub capacity: Option<CapacitySource>,
-    /// Time that a sample of a measured capacity is taken over ("packet-throughput" and "model"). Default "200 ms".
-    pub capacity_interval: Option<Duration>,
-    /// Weight of a new sample of a measured capacity: above 0, up to 1, which keeps the last one alone. Default 0.125.
-    pub capacity_smoothing: Option<f64>,
-    /// "packet-throughput" only: packets count as if they had the mean size of the last so many, so that acknowledgements do not
-    /// lower the capacity. Default: as they are.
-    pub normalise_over: Option<u32>,
+keys! {
+    /// The capacity that routers reckon with.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+    pub struct CapacityParameters {
+        /// Capacity that routers take their radio links to have: a bit rate, or where they have it from. "phy-rate" is the bit rate of the
+        /// DATA that the node sends, which is far above what the MAC can carry; "packet-throughput" what the network layer gets while the MAC has its packets;
+        /// "rt-winf" what rt-Winf, read whole, says that a link sustains; and "model" that of a formula with measured losses, back-offs
+        /// and airtime of others. Before there is a measurement it is the data rate, and of "rt-winf" what Eq. 14 of Barreto 2015 makes of
+        /// that. The capacity of a wire is its bit rate, whatever is said here. Default "packet-throughput".
+        pub capacity: Option<CapacitySource> ["8 b/s", "16 Gb/s"],
+        /// Time that a sample of a measured capacity is taken over ("packet-throughput" and "model"). Default "200 ms".
+        pub capacity_interval: Option<Duration> ["1 ms", "1 min"],
+        /// Weight of a new sample of a measured capacity: above 0, up to 1, which keeps the last one alone. Default 0.125.
+        pub capacity_smoothing: Option<f64> [above 0, 1],
+        /// "packet-throughput" only: packets count as if they had the mean size of the last so many, so that acknowledgements do not
+        /// lower the capacity. Default: as they are.
+        pub normalise_over: Option<u32> [1, 10_000],
+    }
 }
 
 impl CapacityParameters {
-    /// Are all values in range, and does each have an effect?
+    /// Does each that is given have an effect?
     ///
     /// # Errors
     /// The parameter, what was found, and what would do.
     pub(crate) fn check(&self) -> Result<(), Misfit> {
-        if let Some(CapacitySource::Constant(rate)) = self.capacity {
-            rate_in_range("capacity", Some(rate))?;
-        }
-        span_in_range("capacity_interval", self.capacity_interval, 1e-3, 60.0)?;
-        self.capacity_smoothing.map_or(Ok(()), |weight| check_weight("capacity_smoothing", weight))?;
-        in_range("normalise_over", self.normalise_over, 1, 10_000, "packets")?;
         let source = self.capacity.unwrap_or_default();
         let is_packets = source == CapacitySource::PacketThroughput;
         let has_interval = is_packets || source == CapacitySource::Model;
@@ -82,8 +77,9 @@ impl CapacityParameters {
             ("normalise_over", self.normalise_over.is_some() && !is_packets),
         ];
         match idle.iter().find(|(_, idle)| *idle) {
-            Some((name, _)) => Err(Misfit::among(
-                format!("{name} has no effect with capacity = \"{source}\""),
+            Some((name, _)) => Err(Misfit::of(
+                name,
+                format!("has no effect with capacity = \"{source}\""),
                 "leave it out, or set capacity = \"packet-throughput\"",
             )),
             None => Ok(()),
@@ -97,7 +93,7 @@ impl CapacityParameters {
         let rate = egress.rate.bps() as f64 / 8.0;
         let source = match self.capacity.unwrap_or_default() {
             _ if egress.is_wired => return Capacity::known(rate),
-            CapacitySource::Constant(rate) => return Capacity::known(bytes_per_second(rate)),
+            CapacitySource::Constant(rate) => return Capacity::known(rate.bytes_per_second()),
             CapacitySource::PhyRate => Source::PhyRate(egress.rate),
             CapacitySource::PacketThroughput => Source::PacketThroughput(PacketThroughputOptions {
                 interval,
@@ -215,7 +211,7 @@ mod tests {
     use serde_json::json;
 
     fn parameters(value: serde_json::Value) -> Result<CapacityParameters, String> {
-        let parsed: CapacityParameters = serde_json::from_value(value).map_err(|error| error.to_string())?;
+        let parsed = serde_json::from_value::<CapacityParameters>(value).unwrap();
         parsed.check().map(|()| parsed).map_err(|misfit| misfit.to_string())
     }
 
@@ -252,21 +248,6 @@ mod tests {
             assert!(at(&wire).estimators(&phy()).is_empty());
             assert_eq!(at(&EGRESS).estimators(&phy()).len(), 1);
         }
-    }
-
-    #[test]
-    fn what_is_wrong_is_said() {
-        let error = |value| parameters(value).unwrap_err();
-        let unknown = error(json!({ "capacity": "guess" }));
-        assert!(unknown.contains("\"packet-throughput\", \"rt-winf\", \"model\""), "{unknown}");
-        let unit = error(json!({ "capacity": "11 MB" }));
-        assert!(unit.contains("not a unit of a bit rate"), "{unit}");
-        let idle = error(json!({ "capacity": "11 Mb/s", "capacity_interval": "1 s" }));
-        assert!(idle.contains("capacity_interval has no effect with capacity = \"11 Mb/s\""), "{idle}");
-        let idle = error(json!({ "capacity": "model", "normalise_over": 10 }));
-        assert!(idle.contains("normalise_over has no effect"), "{idle}");
-        assert!(error(json!({ "capacity": "0 b/s" })).contains("capacity is 0 b/s; it must be between"));
-        assert!(error(json!({ "capacity_smoothing": 0.0 })).contains("above 0, and at most 1"));
     }
 
     /// The schema says at the parameter itself what it may be: one of the names, or a bit rate.

@@ -1,8 +1,8 @@
 //! What XCP-Winf and RCP-Winf share: rt-Winf's estimates, which each node has of its own links (Barreto 2015, section 3).
 
 use crate::Misfit;
+use crate::keys;
 use crate::quantity::{Duration, Size};
-use crate::range::{check_weight, size_in_range, span_in_range};
 use multihop_link::{
     EgressQueue, Elapsed, Estimator, LinkView, PhyTimes, RtWinf, RtWinfOptions, RtWinfProbe,
     RtWinfProbeOptions, WinfReading,
@@ -44,81 +44,68 @@ impl From<Reading> for WinfReading {
     }
 }
 
-/// Parameters of rt-Winf at each node.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct WinfParameters {
-    /// Which frames the medium is measured by: "rts-cts", or "probe" where RTS is not used. Default: what fits full packets of this scheme
-    /// at the scenario's threshold.
-    pub watched: Option<Watched>,
-    /// How the equations of capacity are read (Eqs. 1, 4 and 6): "whole", what a link sustains (Eq. 14), "printed", or "strict", which
-    /// `watched` = "probe" does not have. Default "whole": the paper defines capacity as the maximum sustainable data rate. Of `xcp-winf`
-    /// over radios that send A-MPDUs "strict", or "printed" with probes, which is the same there: what an exchange costs besides DATA is then
-    /// shared by as many packets as wait, so that what short aggregates sustain is not the maximum.
-    pub reading: Option<Reading>,
-    /// ACKs report capacity and available bandwidth of the node that sends them, and the sender takes the smaller of its own and of
-    /// what its receivers reported (Eq. 11, of capacity). The ACK of 802.11 has no field for them: here they take no airtime. Default
-    /// false.
-    pub ack_report: bool,
-    /// Whole exchanges count as busy, and not only what NAVs reserve. Default false, as printed: 0.39 of the capacity is then left
-    /// of a saturated medium with packets of 1500 bytes at 11 Mb/s. Not with reading "whole".
-    pub full_busy: bool,
-    /// Onlookers divide by the length of the exchange that they saw last (Eqs. 7 and 8 as printed). Default false. Not with
-    /// reading "whole".
-    pub total_per_exchange: bool,
-    /// The latest time over which busy time counts. The paper has all since the first exchange. Default "200 ms".
-    pub estimate_over: Duration,
-    /// Capacities are those of packets of this size, so that acknowledgements do not lower them; "0 B" for the sizes that are sent,
-    /// as printed. Default "1500 B".
-    pub reference_size: Size,
-    /// Weight of a new sample of capacity: above 0, up to 1, which keeps the last one alone. Default 0.125.
-    pub capacity_smoothing: f64,
-    /// The hops of a flow share the medium, so that a bit that comes to a queue costs several bits of it: the time in use over the
-    /// input of the queue, between 1 and 20. With true, spare bandwidth counts as input that costs so much, and a queue as the medium
-    /// that it takes to send it. Not in the paper. Default true.
-    pub self_interference: bool,
-    /// The available bandwidth is a mean over `estimate_over`, and shows what a change did only after that. With true, gains count for
-    /// that time and a round trip together; with false, as published, for each round trip. Not in the paper. Default true.
-    pub await_estimate: bool,
-}
-
-impl Default for WinfParameters {
-    fn default() -> WinfParameters {
-        WinfParameters {
-            watched: None,
-            reading: None,
-            ack_report: false,
-            full_busy: false,
-            total_per_exchange: false,
-            estimate_over: Duration(0.2),
-            reference_size: Size(1500.0),
-            capacity_smoothing: 0.125,
-            self_interference: true,
-            await_estimate: true,
-        }
+keys! {
+    /// Parameters of rt-Winf at each node.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+    pub struct WinfParameters {
+        /// Which frames the medium is measured by: "rts-cts", or "probe" where RTS is not used. Default: what fits full packets of this scheme
+        /// at the scenario's threshold.
+        pub watched: Option<Watched>,
+        /// How the equations of capacity are read (Eqs. 1, 4 and 6): "whole", what a link sustains (Eq. 14), "printed", or "strict", which
+        /// `watched` = "probe" does not have. Default "whole": the paper defines capacity as the maximum sustainable data rate. Of `xcp-winf`
+        /// over radios that send A-MPDUs "strict", or "printed" with probes, which is the same there: what an exchange costs besides DATA is then
+        /// shared by as many packets as wait, so that what short aggregates sustain is not the maximum.
+        pub reading: Option<Reading>,
+        /// ACKs report capacity and available bandwidth of the node that sends them, and the sender takes the smaller of its own
+        /// and of what its receivers reported (Eq. 11, of capacity). The ACK of 802.11 has no field for them: here they take no
+        /// airtime.
+        pub ack_report: bool,
+        /// Whole exchanges count as busy, and not only what NAVs reserve. The default is as printed: 0.39 of the capacity is then
+        /// left of a saturated medium with packets of 1500 bytes at 11 Mb/s. Not with reading "whole".
+        pub full_busy: bool,
+        /// Onlookers divide by the length of the exchange that they saw last (Eqs. 7 and 8 as printed). Not with reading "whole".
+        pub total_per_exchange: bool,
+        /// The latest time over which busy time counts. The paper has all since the first exchange.
+        pub estimate_over: Duration ["1 ms", "1 h"] = Duration(0.2),
+        /// Capacities are those of packets of this size, so that acknowledgements do not lower them; "0 B" for the sizes that are
+        /// sent, as printed.
+        pub reference_size: Size ["0 B", "65535 B"] = Size(1500.0),
+        /// Weight of a new sample of capacity: above 0, up to 1, which keeps the last one alone.
+        pub capacity_smoothing: f64 [above 0, 1] = 0.125,
+        /// The hops of a flow share the medium, so that a bit that comes to a queue costs several bits of it: the time in use over
+        /// the input of the queue, between 1 and 20. With true, spare bandwidth counts as input that costs so much, and a queue as
+        /// the medium that it takes to send it. Not in the paper.
+        pub self_interference: bool = true,
+        /// The available bandwidth is a mean over `estimate_over`, and shows what a change did only after that. With true, gains
+        /// count for that time and a round trip together; with false, as published, for each round trip. Not in the paper.
+        pub await_estimate: bool = true,
     }
 }
 
 impl WinfParameters {
-    /// Are all values in range?
+    /// Do values go together that each are in their range?
     ///
     /// # Errors
     /// The parameter, what was found, and what would do.
     pub(crate) fn check(&self) -> Result<(), Misfit> {
-        span_in_range("estimate_over", Some(self.estimate_over), 1e-3, 3600.0)?;
-        size_in_range("reference_size", Some(self.reference_size), 0.0, 65_535.0)?;
         let printed = [("full_busy", self.full_busy), ("total_per_exchange", self.total_per_exchange)];
         let whole = self.reading.unwrap_or_default() == Reading::Whole;
         if let Some((name, _)) = printed.iter().find(|(_, given)| *given && whole) {
-            let remedy = "it has no effect with reading = \"whole\", and must be left out";
-            return Err(Misfit::of(name, true, remedy));
+            return Err(Misfit::of(
+                name,
+                "has no effect with reading = \"whole\"",
+                "leave it out, or set another reading",
+            ));
         }
         if self.watched == Some(Watched::Probe) && self.reading == Some(Reading::Strict) {
-            let remedy =
-                "with watched = \"probe\" it must be \"printed\", which is the same there, or \"whole\"";
-            return Err(Misfit::of("reading", "\"strict\"", remedy));
+            let found = "\"strict\" is none of watched = \"probe\"";
+            return Err(Misfit::of(
+                "reading",
+                found,
+                "give \"printed\", which is the same there, or \"whole\"",
+            ));
         }
-        check_weight("capacity_smoothing", self.capacity_smoothing)
+        Ok(())
     }
 
     /// The estimates at a queue before `egress`, by which full packets of this size leave; `of_aggregates` is the reading where the radio
@@ -201,7 +188,7 @@ impl Estimates {
     }
 
     /// What a byte that comes to the queue costs of the medium, in bytes, where `used` bytes per second of it are in use: those of
-    /// all hops of the neighbourhood, and of acknowledgements. A wire is used by nobody else.
+    /// all hops of the neighbourhood, and of acknowledgements. A wire is used by this queue alone.
     pub(crate) fn cost(&self, used: f64) -> f64 {
         if !self.parameters.self_interference || self.egress.is_wired || self.input <= 0.0 {
             return 1.0;
@@ -275,7 +262,7 @@ mod tests {
             ("total_per_exchange", WinfParameters { total_per_exchange: true, ..whole.clone() }),
         ] {
             let error = given.check().unwrap_err().to_string();
-            assert!(error.starts_with(&format!("{name} is true; it has no effect")), "{error}");
+            assert!(error.starts_with(&format!("{name}: has no effect")), "{error}");
             assert_eq!(WinfParameters { reading: Some(Reading::Strict), ..given }.check(), Ok(()));
         }
     }
@@ -289,7 +276,7 @@ mod tests {
         assert_eq!(probe(Reading::Printed), Ok(()));
         assert_eq!(probe(Reading::Whole), Ok(()));
         let error = probe(Reading::Strict).unwrap_err().to_string();
-        assert!(error.starts_with("reading is \"strict\"; with watched = \"probe\" it must be"), "{error}");
+        assert!(error.starts_with("reading: \"strict\" is none of watched = \"probe\""), "{error}");
         for watched in [None, Some(Watched::RtsCts)] {
             let reading = Some(Reading::Strict);
             let other = WinfParameters { watched, reading, ..WinfParameters::default() };

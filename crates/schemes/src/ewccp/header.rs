@@ -120,7 +120,7 @@ mod tests {
 
     /// Two data packets of one acknowledgement: their numbers and their feedback add up; of what follows a probe the last counts.
     #[test]
-    fn an_echo_adds_up_what_packets_were_told() {
+    fn an_echo_adds_up_what_was_fed_back() {
         let noted = |headers: &[EwccpHeader]| {
             let mut echo = EwccpEcho::default();
             for header in headers {
@@ -128,11 +128,11 @@ mod tests {
             }
             echo.take().parse::<EwccpHeader>()
         };
-        let told =
+        let reported =
             |feedback, probe| EwccpHeader { packets: Bits(1), feedback, probe, ..EwccpHeader::default() };
-        let sum = noted(&[told(30, false), told(12, false)]).unwrap();
+        let sum = noted(&[reported(30, false), reported(12, false)]).unwrap();
         assert_eq!((sum.packets.0, sum.feedback, sum.probe), (2, 42, false));
-        let probed = noted(&[told(30, false), told(12, true)]).unwrap();
+        let probed = noted(&[reported(30, false), reported(12, true)]).unwrap();
         assert_eq!((probed.packets.0, probed.feedback, probed.probe), (1, 12, true));
         assert!(noted(&[]).is_none());
     }

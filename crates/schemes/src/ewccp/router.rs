@@ -1,7 +1,7 @@
 //! The router of EWCCP: queues of a neighbourhood, and the feedback that follows from them.
 //!
 //! Time goes in rounds, each node's for itself. A round's mean queues are what the next one signals: in the link headers of its packets,
-//! in broadcasts, and as feedback. Rounds that nobody looks at are caught up with when something happens.
+//! in broadcasts, and as feedback. Rounds that no packet observes are caught up with when something happens.
 
 use super::header::{EwccpHeader, EwccpLink};
 use super::signalling;
@@ -19,7 +19,7 @@ pub(super) struct Constants {
     pub threshold: f64,
     /// `d`.
     pub round: Span,
-    /// `d_s`; none where nobody would hear it.
+    /// `d_s`; none where there are no neighbours.
     pub signalling: Option<Span>,
     /// By which share of itself the time between two broadcasts varies, at most.
     pub jitter: f64,

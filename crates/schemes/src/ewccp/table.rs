@@ -63,7 +63,7 @@ impl Table {
     /// Takes in what is known of a queue now: the node's own, or another's of which was heard.
     ///
     /// Of another's, "the one with larger sequence number wins"; numbers wrap, so that those up to 127 ahead are larger. A known
-    /// number says nothing new, so that what nobody measures any more ages wherever it is. Nobody else signals a node's own queues to it.
+    /// number says nothing new, so that what is measured no more ages wherever it is. No other node signals a node's own queues to it.
     pub fn learn(&mut self, now: Time, link: Link, hops: u8, queue: u16, sequence: u8) {
         let origin = if link.from == self.id {
             Origin::Own

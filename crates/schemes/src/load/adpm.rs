@@ -76,7 +76,7 @@ mod tests {
                 let code = mark(Ecn::Ect0, identification, load);
                 let (from, below) = bounds(code, identification).unwrap();
                 assert!(load >= from && load < below, "{identification} {load} {code:?}");
-                assert_eq!(from >= 1.0 || below > 1.0, load >= 1.0, "overload is told by every packet");
+                assert_eq!(from >= 1.0 || below > 1.0, load >= 1.0, "overload is signalled by every packet");
             }
         }
     }

@@ -5,10 +5,10 @@
 
 use super::header::{LoadEcho, LoadHeader};
 use crate::capacity::CapacityParameters;
+use crate::keys;
 use crate::load::router::{Code, LoadConstants, LoadRouter};
 use crate::load::sender::{LoadSender, LoadSenderOptions};
 use crate::quantity::Duration;
-use crate::range::{number_in_range, span_in_range};
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
 use crate::{Misfit, Parameters, TcpScheme};
@@ -19,67 +19,49 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A reliable transport whose window is multiplied while the path has room, opened by addition near its capacity, and cut above that,
-/// by a load factor that routers mark packets with.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct Bmcc {
-    /// The capacity of links.
-    #[serde(flatten)]
-    pub capacity: CapacityParameters,
-    /// Weights by number of the node, as the topology lists them from 0 on, for service differentiation: { 1 = 3, 2 = 1.5 }. A node
-    /// divides its capacity among next hops with traffic by their weights (1 for others), and gives each a load factor of its own. A
-    /// node that is listed takes its own capacity to be less, by its weight over the largest. Default: none, and one load factor.
-    pub weights: BTreeMap<u32, f64>,
-    /// Time between load factors (`t_p`), in steps of 10 ms. Default "200 ms".
-    pub interval: Duration,
-    /// Share of the capacity that is aimed at (`gamma`). Default 1.
-    pub utilization: f64,
-    /// Share of the mean queue that counts as demand (`kappa_1`). Default 0.5.
-    pub queue_share: f64,
-    /// Gain of multiplicative increase (`kappa`). Default 0.35.
-    pub kappa: f64,
-    /// Segments that additive increase adds in a round trip of `typical_rtt` (`alpha`), but no more than a cut takes back, which is
-    /// `1 - backoff` of the window. Default 0.1: several flows add between two cuts, and that is not to be more than a cut takes back
-    /// either. The authors' program for VCP has 1, and the limit below.
-    pub alpha: f64,
-    /// The round-trip time at which the increase is not scaled (`t_d`). Default "100 ms".
-    pub typical_rtt: Duration,
-    /// What one acknowledgement adds is limited to between a tenth of a segment, at a window of one, and a fiftieth, at 1000, as in the
-    /// authors' program for VCP. Of small windows that is in proportion to the window, and shares do not become equal. Default false.
-    pub limit_addition: bool,
-    /// Routers mark acknowledgements as well as data, and the sender takes the larger load factor of the two directions, so that a
-    /// queue of acknowledgements holds it back too. Costs no bytes: pure acknowledgements are ECN capable, as in RFC 5690.
-    /// Default true.
-    pub mark_acks: bool,
-    /// What is left of the window after a cut (`beta`). Default 0.875.
-    pub backoff: f64,
-    /// By how much less than `backoff` is left for each unit of load above one, down to a half. Default 0.5: with
-    /// the same cut at any overload, many small windows add more between two cuts than these take back, and a queue that is full stays so.
-    pub backoff_slope: f64,
-    /// The connection: repaired from selective acknowledgements, with a receive window of 1024 segments unless `window` is given, and
-    /// 4 more bytes in acknowledgements.
-    #[serde(flatten)]
-    pub tcp: TcpParameters,
-}
-
-impl Default for Bmcc {
-    fn default() -> Bmcc {
-        Bmcc {
-            capacity: CapacityParameters::default(),
-            weights: BTreeMap::new(),
-            interval: Duration(0.2),
-            utilization: 1.0,
-            queue_share: 0.5,
-            kappa: 0.35,
-            alpha: 0.1,
-            typical_rtt: Duration(0.1),
-            limit_addition: false,
-            mark_acks: true,
-            backoff: 0.875,
-            backoff_slope: 0.5,
-            tcp: TcpParameters::default(),
-        }
+keys! {
+    /// A reliable transport whose window is multiplied while the path has room, opened by addition near its capacity, and cut above that,
+    /// by a load factor that routers mark packets with.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+    pub struct Bmcc {
+        /// The capacity of links.
+        #[serde(flatten)]
+        pub capacity: CapacityParameters,
+        /// Weights by number of the node, as the topology lists them from 0 on, for service differentiation: { 1 = 3, 2 = 1.5 }. A node
+        /// divides its capacity among next hops with traffic by their weights (1 for others), and gives each a load factor of its own. A
+        /// node that is listed takes its own capacity to be less, by its weight over the largest. Default: none, and one load factor.
+        pub weights: BTreeMap<u32, f64>,
+        /// Time between load factors (`t_p`), in steps of 10 ms.
+        pub interval: Duration ["10 ms", "1 min"] = Duration(0.2),
+        /// Share of the capacity that is aimed at (`gamma`).
+        pub utilization: f64 [0.01, 2] = 1.0,
+        /// Share of the mean queue that counts as demand (`kappa_1`).
+        pub queue_share: f64 [0, 100] = 0.5,
+        /// Gain of multiplicative increase (`kappa`).
+        pub kappa: f64 [0, 10] = 0.35,
+        /// Segments that additive increase adds in a round trip of `typical_rtt` (`alpha`), but no more than a cut takes back,
+        /// which is `1 - backoff` of the window. The default is small because several flows add between two cuts, and that is not
+        /// to be more than a cut takes back either. The authors' program for VCP has 1, and the limit below.
+        pub alpha: f64 [0, 1000] = 0.1,
+        /// The round-trip time at which the increase is not scaled (`t_d`).
+        pub typical_rtt: Duration ["1 ms", "1 min"] = Duration(0.1),
+        /// What one acknowledgement adds is limited to between a tenth of a segment, at a window of one, and a fiftieth, at 1000,
+        /// as in the authors' program for VCP. Of small windows that is in proportion to the window, and shares do not become
+        /// equal.
+        pub limit_addition: bool,
+        /// Routers mark acknowledgements as well as data, and the sender takes the larger load factor of the two directions, so
+        /// that a queue of acknowledgements holds it back too. Costs no bytes: pure acknowledgements are ECN capable, as in RFC
+        /// 5690.
+        pub mark_acks: bool = true,
+        /// What is left of the window after a cut (`beta`).
+        pub backoff: f64 [0.5, 1] = 0.875,
+        /// By how much less than `backoff` is left for each unit of load above one, down to a half. With the same cut at any
+        /// overload, many small windows add more between two cuts than these take back, and a queue that is full stays so.
+        pub backoff_slope: f64 [0, 100] = 0.5,
+        /// The connection: repaired from selective acknowledgements, with a receive window of 1024 segments unless `window` is given, and
+        /// 4 more bytes in acknowledgements.
+        #[serde(flatten)]
+        pub tcp: TcpParameters,
     }
 }
 
@@ -92,18 +74,10 @@ impl Parameters for Bmcc {
 
     fn check(&self) -> Result<(), Misfit> {
         self.capacity.check()?;
-        span_in_range("interval", Some(self.interval), 0.01, 60.0)?;
-        number_in_range("utilization", self.utilization, 0.01, 2.0)?;
-        number_in_range("queue_share", self.queue_share, 0.0, 100.0)?;
-        number_in_range("kappa", self.kappa, 0.0, 10.0)?;
-        number_in_range("alpha", self.alpha, 0.0, 1000.0)?;
-        span_in_range("typical_rtt", Some(self.typical_rtt), 1e-3, 60.0)?;
-        number_in_range("backoff", self.backoff, 0.5, 1.0)?;
-        number_in_range("backoff_slope", self.backoff_slope, 0.0, 100.0)?;
         if let Some((node, weight)) = self.weights.iter().find(|(_, weight)| !(1e-3..=1e3).contains(*weight))
         {
-            let found = format!("weights of node {node} is {weight}");
-            return Err(Misfit::among(found, "it must be between 0.001 and 1000"));
+            let found = format!("{weight} of node {node} is out of range");
+            return Err(Misfit::of("weights", found, "give a value from 0.001 to 1000"));
         }
         no_ecn(&self.tcp)?;
         self.tcp.check()
@@ -156,7 +130,6 @@ impl TcpScheme for Bmcc {
 mod tests {
     use super::*;
     use crate::Scheme;
-    use crate::find;
     use multihop_core::{Ecn, Time};
     use serde_json::json;
 
@@ -207,21 +180,5 @@ mod tests {
         let other =
             json!({ "segment_size": "1000 B", "initial_window": 10, "backoff": 0.75, "backoff_slope": 0.25 });
         assert_eq!(left(other, 15_000), (10_000, 6_250));
-    }
-
-    #[test]
-    fn what_is_wrong_with_an_option_is_said_with_its_name() {
-        for (parameters, expected) in [
-            (json!({ "alpha": -0.1 }), "alpha is -0.1; it must be between 0 and 1000"),
-            (
-                json!({ "mark_acks": "both" }),
-                "mark_acks is \"both\": invalid type: string \"both\", expected a boolean",
-            ),
-            (json!({ "limit_addition": 0.1 }), "limit_addition is 0.1: invalid type: floating point `0.1`"),
-            (json!({ "mark_ack": true }), "did you mean \"mark_acks\"?"),
-        ] {
-            let message = find("bmcc").unwrap().build(&parameters).err().unwrap().to_string();
-            assert!(message.contains(expected), "{message}");
-        }
     }
 }

@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn regions_are_told_in_each_packet_and_never_lowered() {
+    fn regions_are_signalled_in_each_packet_and_never_lowered() {
         use Ecn::{CongestionExperienced as Ce, Ect0, Ect1, NotCapable};
         assert_eq!(marks(Code::Region, 0.79, Ect1), [Ect1; 4]);
         assert_eq!(marks(Code::Region, 0.8, Ect1), [Ect0; 4]);

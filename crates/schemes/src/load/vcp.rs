@@ -4,9 +4,9 @@
 use super::header::MarkEcho;
 use super::header::MarkHeader;
 use crate::capacity::CapacityParameters;
+use crate::keys;
 use crate::load::router::{Code, LoadConstants, LoadRouter};
 use crate::load::sender::{LoadSender, LoadSenderOptions};
-use crate::range::number_in_range;
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
 use crate::{Misfit, Parameters, TcpScheme};
@@ -17,24 +17,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A reliable transport whose window is multiplied at a low load, opened by addition at a high one, and cut at an overload, as routers
-/// mark packets. The ancestor of `bmcc`.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct Vcp {
-    /// The capacity of links.
-    #[serde(flatten)]
-    pub capacity: CapacityParameters,
-    /// Share of the capacity that is aimed at (`gamma_l`). Default 0.98.
-    pub utilization: f64,
-    /// The connection: repaired from selective acknowledgements, with a receive window of 1024 segments unless `window` is given.
-    #[serde(flatten)]
-    pub tcp: TcpParameters,
-}
-
-impl Default for Vcp {
-    fn default() -> Vcp {
-        Vcp { capacity: CapacityParameters::default(), utilization: 0.98, tcp: TcpParameters::default() }
+keys! {
+    /// A reliable transport whose window is multiplied at a low load, opened by addition at a high one, and cut at an overload, as routers
+    /// mark packets. The ancestor of `bmcc`.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+    pub struct Vcp {
+        /// The capacity of links.
+        #[serde(flatten)]
+        pub capacity: CapacityParameters,
+        /// Share of the capacity that is aimed at (`gamma_l`).
+        pub utilization: f64 [0.01, 2] = 0.98,
+        /// The connection: repaired from selective acknowledgements, with a receive window of 1024 segments unless `window` is given.
+        #[serde(flatten)]
+        pub tcp: TcpParameters,
     }
 }
 
@@ -50,7 +45,6 @@ impl Parameters for Vcp {
 
     fn check(&self) -> Result<(), Misfit> {
         self.capacity.check()?;
-        number_in_range("utilization", self.utilization, 0.01, 2.0)?;
         no_ecn(&self.tcp)?;
         self.tcp.check()
     }

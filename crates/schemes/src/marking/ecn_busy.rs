@@ -1,9 +1,8 @@
 //! ECN from the channel busyness ratio: the third rival of RECN (He et al. 2017, section 2, after Zhai, Chen and Fang 2007).
 
-use crate::Misfit;
-use crate::marking::{EcnTcp, Metric, check_share};
+use crate::keys;
+use crate::marking::{EcnTcp, Metric};
 use crate::quantity::Duration;
-use crate::range::span_in_range;
 use multihop_link::{BusyRatio, Departure, Estimator, LinkView};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,22 +10,16 @@ use serde::{Deserialize, Serialize};
 /// Marks all data while the medium is busy most of the time.
 pub type EcnBusy = EcnTcp<Busyness>;
 
-/// `R_b`, the share of the latest time in which the station transmitted, received or sensed a signal, or its NAV was set (He et
-/// al. 2017, Eq. 1, measured as Zhai, Chen and Fang do).
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct Busyness {
-    /// Channel busyness ratio above which all frames are marked, from 0 to 1 (never).
-    pub threshold: f64,
-    /// Time that the ratio is measured over: the latest, up to the instant at which a frame leaves. The paper does not give it.
-    /// Default "100 ms", about ten exchanges of 1000 bytes at 1 Mb/s. (`window` is TCP's.)
-    pub busy_window: Duration,
-}
-
-impl Default for Busyness {
-    /// The threshold of He et al. 2017.
-    fn default() -> Busyness {
-        Busyness { threshold: 0.75, busy_window: Duration(0.1) }
+keys! {
+    /// `R_b`, the share of the latest time in which the station transmitted, received or sensed a signal, or its NAV was set (He et
+    /// al. 2017, Eq. 1, measured as Zhai, Chen and Fang do).
+    #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+    pub struct Busyness {
+        /// Channel busyness ratio above which all frames are marked, from 0 to 1 (never).
+        pub threshold: f64 [0, 1] = 0.75,
+        /// Time that the ratio is measured over: the latest, up to the instant at which a frame leaves. The paper does not give it.
+        /// The default is about ten exchanges of 1000 bytes at 1 Mb/s. (`window` is TCP's.)
+        pub busy_window: Duration ["1 ms", "1 min"] = Duration(0.1),
     }
 }
 
@@ -34,11 +27,6 @@ impl Metric for Busyness {
     const NAME: &str = "ecn-busy";
     const SUMMARY: &str = "TCP NewReno with ECN, marked by nodes while the channel busyness ratio is high";
     const REFERENCE: &str = "He et al. 2017, section 5.1; Zhai, Chen and Fang 2007; RFC 3168";
-
-    fn check(&self) -> Result<(), Misfit> {
-        check_share(self.threshold)?;
-        span_in_range("busy_window", Some(self.busy_window), 1e-3, 60.0)
-    }
 
     fn estimators(&self) -> Vec<Box<dyn Estimator>> {
         vec![Box::new(BusyRatio::new(self.busy_window.span()))]

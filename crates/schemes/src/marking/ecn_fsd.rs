@@ -1,9 +1,8 @@
 //! ECN from the frame service delay: the second rival of RECN (He et al. 2017, section 2, after Yue et al. 2008).
 
-use crate::Misfit;
+use crate::keys;
 use crate::marking::{EcnTcp, Metric};
 use crate::quantity::Duration;
-use crate::range::span_in_range;
 use multihop_link::{Departure, LinkView};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,20 +10,14 @@ use serde::{Deserialize, Serialize};
 /// Marks a data frame that took long.
 pub type EcnFsd = EcnTcp<ServiceDelay>;
 
-/// `T_FSD`, the frame's service delay as predicted when its DATA leaves: from the head of the line to the end of the ACK that is
-/// due (He et al. 2017, Eq. 6).
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct ServiceDelay {
-    /// Service delay above which a frame is marked. Unlike RECN's, this threshold depends on the rate and on the length of
-    /// frames. Default "30 ms", for 1000 bytes at 1 Mb/s.
-    pub threshold: Duration,
-}
-
-impl Default for ServiceDelay {
-    /// The threshold of He et al. 2017.
-    fn default() -> ServiceDelay {
-        ServiceDelay { threshold: Duration(0.03) }
+keys! {
+    /// `T_FSD`, the frame's service delay as predicted when its DATA leaves: from the head of the line to the end of the ACK that is
+    /// due (He et al. 2017, Eq. 6).
+    #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+    pub struct ServiceDelay {
+        /// Service delay above which a frame is marked. Unlike RECN's, this threshold depends on the rate and on the length of
+        /// frames. The default is for 1000 bytes at 1 Mb/s.
+        pub threshold: Duration ["0 s", "1 h"] = Duration(0.03),
     }
 }
 
@@ -32,10 +25,6 @@ impl Metric for ServiceDelay {
     const NAME: &str = "ecn-fsd";
     const SUMMARY: &str = "TCP NewReno with ECN, marked by nodes from the service delay of each frame";
     const REFERENCE: &str = "He et al. 2017, section 5.1; Yue et al. 2008; RFC 3168";
-
-    fn check(&self) -> Result<(), Misfit> {
-        span_in_range("threshold", Some(self.threshold), 0.0, 3600.0)
-    }
 
     fn value(&self, departure: &Departure, _view: &LinkView) -> Option<f64> {
         Some(departure.predicted_service_delay().seconds())

@@ -1,9 +1,8 @@
 //! ECN from the count of RTS retransmissions: the first rival of RECN (He et al. 2017, section 2, after Raghunathan and Kumar
 //! 2007).
 
-use crate::Misfit;
+use crate::keys;
 use crate::marking::{EcnTcp, Metric};
-use crate::range::in_range;
 use multihop_link::{Departure, LinkView};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,20 +10,14 @@ use serde::{Deserialize, Serialize};
 /// Marks a data frame that took several RTS.
 pub type EcnRts = EcnTcp<RtsFailures>;
 
-/// RTS of the frame that no CTS answered, when its DATA leaves. A frame that is sent without RTS has none, and is never marked.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct RtsFailures {
-    /// Unanswered RTS of a frame from which on it is marked, at least 1. He et al. describe the rule as "greater than two"
-    /// and run it with a "threshold of two"; with means between 1.35 and 2.11 (Table 2) only the reading "two or more", the
-    /// default, lets it act.
-    pub threshold: u32,
-}
-
-impl Default for RtsFailures {
-    /// The threshold of He et al. 2017.
-    fn default() -> RtsFailures {
-        RtsFailures { threshold: 2 }
+keys! {
+    /// RTS of the frame that no CTS answered, when its DATA leaves. A frame that is sent without RTS has none, and is never marked.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+    pub struct RtsFailures {
+        /// Unanswered RTS of a frame from which on it is marked, at least 1. He et al. describe the rule as "greater than two"
+        /// and run it with a "threshold of two"; with means between 1.35 and 2.11 (Table 2) only the reading "two or more", the
+        /// default, lets it act.
+        pub threshold: u32 [1, 1000] = 2,
     }
 }
 
@@ -32,10 +25,6 @@ impl Metric for RtsFailures {
     const NAME: &str = "ecn-rts";
     const SUMMARY: &str = "TCP NewReno with ECN, marked by nodes from the RTS retransmissions of each frame";
     const REFERENCE: &str = "He et al. 2017, section 5.1; Raghunathan and Kumar 2007; RFC 3168";
-
-    fn check(&self) -> Result<(), Misfit> {
-        in_range("threshold", Some(self.threshold), 1, 1000, "unanswered RTS")
-    }
 
     fn value(&self, departure: &Departure, _view: &LinkView) -> Option<f64> {
         Some(f64::from(departure.rts_failures))

@@ -14,7 +14,6 @@ pub use ecn_fsd::{EcnFsd, ServiceDelay};
 pub use ecn_rts::{EcnRts, RtsFailures};
 pub use recn::{FrameEfficiency, Recn};
 
-use crate::range::{check_weight, number_in_range};
 use crate::tcp::TcpParameters;
 use crate::{Misfit, Parameters, TcpScheme};
 use multihop_core::{NodeId, Packet};
@@ -34,12 +33,6 @@ pub trait Metric:
     const SUMMARY: &str;
     /// The paper that defines it.
     const REFERENCE: &str;
-
-    /// Are all values in range?
-    ///
-    /// # Errors
-    /// The parameter, what was found, and what would do.
-    fn check(&self) -> Result<(), Misfit>;
 
     /// The same at a queue, with the defaults that depend on what is behind it.
     #[must_use]
@@ -70,6 +63,7 @@ pub struct EcnTcp<M: Metric> {
     /// Weight of the present frame in what is compared with the threshold. That is an exponentially weighted mean over the
     /// data frames of the scheme's flows at the node, retries included; above 0, up to 1. Default 1: the present frame alone,
     /// as published.
+    #[schemars(transform = crate::bounds!(above 0, 1))]
     pub smoothing: f64,
     /// The connection.
     #[serde(flatten)]
@@ -88,10 +82,8 @@ impl<M: Metric> Parameters for EcnTcp<M> {
     const REFERENCE: &str = M::REFERENCE;
 
     fn check(&self) -> Result<(), Misfit> {
-        self.metric.check()?;
-        check_weight("smoothing", self.smoothing)?;
         if self.tcp.ecn == Some(false) {
-            return Err(Misfit::of("ecn", false, format!("{} needs it, so leave it out", M::NAME)));
+            return Err(Misfit::of("ecn", "found false", format!("{} needs it, so leave it out", M::NAME)));
         }
         self.tcp.check()
     }
@@ -115,14 +107,6 @@ impl<M: Metric> EcnTcp<M> {
     fn ecn_tcp(&self) -> TcpParameters {
         TcpParameters { ecn: Some(true), ..self.tcp.clone() }
     }
-}
-
-/// Is a threshold that is a share within 0 and 1?
-///
-/// # Errors
-/// The parameter, what was found, and what would do.
-pub(crate) fn check_share(threshold: f64) -> Result<(), Misfit> {
-    number_in_range("threshold", threshold, 0.0, 1.0)
 }
 
 /// The node's part.

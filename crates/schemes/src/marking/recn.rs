@@ -1,7 +1,7 @@
 //! RECN (He et al. 2017): each node marks what it could hardly get onto the air, and unmodified ECN TCP backs off.
 
-use crate::Misfit;
-use crate::marking::{EcnTcp, Metric, check_share};
+use crate::keys;
+use crate::marking::{EcnTcp, Metric};
 use multihop_link::{Departure, EgressQueue, LinkView, TransmissionEfficiency};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,16 +9,17 @@ use serde::{Deserialize, Serialize};
 /// RECN: marks a data frame when its transmission efficiency, as predicted when its DATA leaves, is low.
 pub type Recn = EcnTcp<FrameEfficiency>;
 
-/// `R_FTE = T_SL / T_FSD`, the share of the frame's service delay that its successful exchange needs (He et al. 2017, Eq. 2).
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct FrameEfficiency {
-    /// Frame transmission efficiency below which a frame is marked, from 0 (never) to 1 (always).
-    pub threshold: f64,
-    /// What every frame waits for, DIFS and the mean back-off of a first try: "contention", which the efficiency blames, as printed, or
-    /// part of the "exchange", so that a frame has efficiency 1 where nobody else sends. Default "contention", and over radios that send
-    /// A-MPDUs "exchange": at 1 Mb/s it is a twenty-fifth of an exchange, and nearly half of one of few packets at hundreds.
-    pub access: Option<Access>,
+keys! {
+    /// `R_FTE = T_SL / T_FSD`, the share of the frame's service delay that its successful exchange needs (He et al. 2017, Eq. 2).
+    #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+    pub struct FrameEfficiency {
+        /// Frame transmission efficiency below which a frame is marked, from 0 (never) to 1 (always).
+        pub threshold: f64 [0, 1] = 0.6,
+        /// What every frame waits for, DIFS and the mean back-off of a first try: "contention", which the efficiency blames, as printed, or
+        /// part of the "exchange", so that a frame has efficiency 1 where nobody else sends. Default "contention", and over radios that send
+        /// A-MPDUs "exchange": at 1 Mb/s it is a twenty-fifth of an exchange, and nearly half of one of few packets at hundreds.
+        pub access: Option<Access>,
+    }
 }
 
 /// What the time that every frame waits for the medium counts as.
@@ -31,22 +32,11 @@ pub enum Access {
     Exchange,
 }
 
-impl Default for FrameEfficiency {
-    /// The threshold of the paper.
-    fn default() -> FrameEfficiency {
-        FrameEfficiency { threshold: 0.6, access: None }
-    }
-}
-
 impl Metric for FrameEfficiency {
     const NAME: &str = "recn";
     const SUMMARY: &str =
         "TCP NewReno with ECN, marked by nodes from the transmission efficiency of each frame";
     const REFERENCE: &str = "He et al. 2017; RFC 3168";
-
-    fn check(&self) -> Result<(), Misfit> {
-        check_share(self.threshold)
-    }
 
     fn at(&self, egress: &EgressQueue) -> FrameEfficiency {
         let fitting = if egress.aggregates { Access::Exchange } else { Access::Contention };

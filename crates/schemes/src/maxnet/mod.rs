@@ -7,8 +7,8 @@
 pub(crate) mod header;
 
 use crate::capacity::{Capacity, CapacityParameters};
+use crate::keys;
 use crate::quantity::{BitRate, Duration};
-use crate::range::{bytes_per_second, number_in_range, rate_in_range, span_in_range};
 use crate::round_trip::smoothed;
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
@@ -22,40 +22,27 @@ use multihop_transport::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A reliable transport that sends at a rate that falls with the largest price of a link on its path. A loss halves the rate until
-/// prices raise it again, and after a timeout it begins anew.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct MaxNet {
-    /// The capacity of links.
-    #[serde(flatten)]
-    pub capacity: CapacityParameters,
-    /// Time between prices (`t_p`). Default "200 ms".
-    pub interval: Duration,
-    /// Share of the capacity that is aimed at (`gamma`): what is left empties queues. Default 0.95.
-    pub utilization: f64,
-    /// Rate of packets that a sender has at a price of nothing (`x_m`). At a price of p seconds it is e^(-p/T) of that. Default
-    /// "100 Mb/s".
-    pub max_rate: BitRate,
-    /// T of that demand: how far a price must rise for a rate to fall by a factor of e. `interval` and the longest round trip together
-    /// must be within pi/2 of it, or rates swing. Default "500 ms".
-    pub time_constant: Duration,
-    /// The connection: repaired from selective acknowledgements, with a receive window of 1024 segments unless `window` is given, and a
-    /// header of 8 bytes.
-    #[serde(flatten)]
-    pub tcp: TcpParameters,
-}
-
-impl Default for MaxNet {
-    fn default() -> MaxNet {
-        MaxNet {
-            capacity: CapacityParameters::default(),
-            interval: Duration(0.2),
-            utilization: 0.95,
-            max_rate: BitRate(100e6),
-            time_constant: Duration(0.5),
-            tcp: TcpParameters::default(),
-        }
+keys! {
+    /// A reliable transport that sends at a rate that falls with the largest price of a link on its path. A loss halves the rate until
+    /// prices raise it again, and after a timeout it begins anew.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+    pub struct MaxNet {
+        /// The capacity of links.
+        #[serde(flatten)]
+        pub capacity: CapacityParameters,
+        /// Time between prices (`t_p`).
+        pub interval: Duration ["10 ms", "1 min"] = Duration(0.2),
+        /// Share of the capacity that is aimed at (`gamma`): what is left empties queues.
+        pub utilization: f64 [0.01, 2] = 0.95,
+        /// Rate of packets that a sender has at a price of nothing (`x_m`). At a price of p seconds it is e^(-p/T) of that.
+        pub max_rate: BitRate ["8 b/s", "16 Gb/s"] = BitRate(100e6),
+        /// T of that demand: how far a price must rise for a rate to fall by a factor of e. `interval` and the longest round trip
+        /// together must be within pi/2 of it, or rates swing.
+        pub time_constant: Duration ["10 ms", "1 min"] = Duration(0.5),
+        /// The connection: repaired from selective acknowledgements, with a receive window of 1024 segments unless `window` is given, and a
+        /// header of 8 bytes.
+        #[serde(flatten)]
+        pub tcp: TcpParameters,
     }
 }
 
@@ -67,10 +54,6 @@ impl Parameters for MaxNet {
 
     fn check(&self) -> Result<(), Misfit> {
         self.capacity.check()?;
-        span_in_range("interval", Some(self.interval), 0.01, 60.0)?;
-        number_in_range("utilization", self.utilization, 0.01, 2.0)?;
-        rate_in_range("max_rate", Some(self.max_rate))?;
-        span_in_range("time_constant", Some(self.time_constant), 0.01, 60.0)?;
         no_ecn(&self.tcp)?;
         self.tcp.check()
     }
@@ -78,7 +61,7 @@ impl Parameters for MaxNet {
 
 impl MaxNet {
     fn demand(&self) -> Demand {
-        Demand { max_rate: bytes_per_second(self.max_rate), time_constant: self.time_constant.0 }
+        Demand { max_rate: self.max_rate.bytes_per_second(), time_constant: self.time_constant.0 }
     }
 }
 
@@ -335,13 +318,6 @@ mod tests {
         let mut sender = sender();
         assert!((hear(&mut sender, 0.0, 2_000) - 40_000.0).abs() < 1e-6);
         assert_eq!(sender.allowance().window, 7_000);
-    }
-
-    #[test]
-    fn a_time_constant_within_bounds() {
-        let error = |text| serde_json::from_str::<MaxNet>(text).unwrap().check().unwrap_err().to_string();
-        let found = error(r#"{ "time_constant": "0 s" }"#);
-        assert!(found.contains("time_constant is 0 s; it must be between"), "{found}");
     }
 
     #[test]

@@ -7,8 +7,7 @@ mod receiver;
 mod sender;
 
 use crate::quantity::{BitRate, Duration, Size};
-use crate::range::{number_in_range, rate_in_range, size_in_range, span_in_range};
-use crate::{Misfit, Parameters, Scheme};
+use crate::{Misfit, Parameters, Scheme, keys};
 use control::LevelOptions;
 use header::{PlentyData, PlentyReport};
 use multihop_core::{Header, Layout};
@@ -18,51 +17,35 @@ use schemars::JsonSchema;
 use sender::LevelSender;
 use serde::{Deserialize, Serialize};
 
-/// Datagrams at the rate at which as many of them go in an aggregate of the last hop as is asked for: enough for the radio to be
-/// efficient, and no queue besides. The receiver counts packets and the aggregates that brought them, and reports both; an integral
-/// controller on the inverse of the plant makes the time between packets of it. The idea and its measure are the paper's; the update is a
-/// reconstruction, and what it does about queues and losses is ours.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct QuickAndPlenty {
-    /// Packets of an aggregate that are aimed at (the paper's N with index epsilon). It is to be below what the radio allows. Default 32.
-    pub target: f64,
-    /// Share of the error that an interval makes good where an exchange takes `overhead` besides its data; less where it takes longer.
-    /// Stable below twice the ratio of the two. Default 0.5.
-    pub gain: f64,
-    /// Time of an exchange besides the data of the station: access to the medium, preambles, answers, turns of others. A guess that is too
-    /// small makes it slow, one that is more than twice too large unstable. Default "200 us".
-    pub overhead: Duration,
-    /// Time between reports of the receiver. Default "100 ms"; at most "500 ms".
-    pub interval: Duration,
-    /// Payload rate before the first report; it doubles with each report until packets are aggregated. Default "10 Mb/s".
-    pub start_rate: BitRate,
-    /// The least payload rate. Default "100 kb/s".
-    pub floor: BitRate,
-    /// The largest payload rate. Default "10 Gb/s".
-    pub ceiling: BitRate,
-    /// Share of lost packets above which no more is sent than arrives. Default 0.1.
-    pub loss_limit: f64,
-    /// Payload of a full packet. Default "1464 B".
-    pub segment_size: Size,
-    /// Network and transport headers: 20 B of IPv4, 8 B of UDP. Of its own it has 8 more in data (number and time), and 20 in reports.
-    pub header: Size,
-}
-
-impl Default for QuickAndPlenty {
-    fn default() -> QuickAndPlenty {
-        QuickAndPlenty {
-            target: 32.0,
-            gain: 0.5,
-            overhead: Duration(200e-6),
-            interval: Duration(0.1),
-            start_rate: BitRate(10e6),
-            floor: BitRate(100e3),
-            ceiling: BitRate(10e9),
-            loss_limit: 0.1,
-            segment_size: Size(1_464.0),
-            header: Size(28.0),
-        }
+keys! {
+    /// Datagrams at the rate at which as many of them go in an aggregate of the last hop as is asked for: enough for the radio to be
+    /// efficient, and no queue besides. The receiver counts packets and the aggregates that brought them, and reports both; an integral
+    /// controller on the inverse of the plant makes the time between packets of it. The idea and its measure are the paper's; the update is
+    /// a reconstruction, and what it does about queues and losses is ours.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+    pub struct QuickAndPlenty {
+        /// Packets of an aggregate that are aimed at (the paper's N with index epsilon). It is to be below what the radio allows.
+        pub target: f64 [1.0, 1024.0] = 32.0,
+        /// Share of the error that an interval makes good where an exchange takes `overhead` besides its data; less where it takes longer.
+        /// Stable below twice the ratio of the two.
+        pub gain: f64 [0.001, 2.0] = 0.5,
+        /// Time of an exchange besides the data of the station: access to the medium, preambles, answers, turns of others. A guess that is
+        /// too small makes it slow, one that is more than twice too large unstable.
+        pub overhead: Duration ["1 us", "1 s"] = Duration(200e-6),
+        /// Time between reports of the receiver.
+        pub interval: Duration ["1 ms", "500 ms"] = Duration(0.1),
+        /// Payload rate before the first report; it doubles with each report until packets are aggregated.
+        pub start_rate: BitRate ["8 b/s", "16 Gb/s"] = BitRate(10e6),
+        /// The least payload rate.
+        pub floor: BitRate ["8 b/s", "16 Gb/s"] = BitRate(100e3),
+        /// The largest payload rate.
+        pub ceiling: BitRate ["8 b/s", "16 Gb/s"] = BitRate(10e9),
+        /// Share of lost packets above which no more is sent than arrives.
+        pub loss_limit: f64 [0.0, 1.0] = 0.1,
+        /// Payload of a full packet.
+        pub segment_size: Size ["1 B", "65535 B"] = Size(1_464.0),
+        /// Network and transport headers: 20 B of IPv4, 8 B of UDP. Of its own it has 8 more in data (number and time), and 20 in reports.
+        pub header: Size ["0 B", "65535 B"] = Size(28.0),
     }
 }
 
@@ -74,20 +57,12 @@ impl Parameters for QuickAndPlenty {
     const HEADERS: &[Layout] = &[PlentyData::LAYOUT, PlentyReport::LAYOUT];
 
     fn check(&self) -> Result<(), Misfit> {
-        number_in_range("target", self.target, 1.0, 1024.0)?;
-        number_in_range("gain", self.gain, 1e-3, 2.0)?;
-        span_in_range("overhead", Some(self.overhead), 1e-6, 1.0)?;
-        span_in_range("interval", Some(self.interval), 1e-3, 0.5)?;
-        rate_in_range("start_rate", Some(self.start_rate))?;
-        rate_in_range("floor", Some(self.floor))?;
-        rate_in_range("ceiling", Some(self.ceiling))?;
-        if self.floor > self.start_rate || self.start_rate > self.ceiling {
-            let remedy = format!("it must be between floor ({}) and ceiling ({})", self.floor, self.ceiling);
-            return Err(Misfit::of("start_rate", self.start_rate, remedy));
+        if self.floor <= self.start_rate && self.start_rate <= self.ceiling {
+            return Ok(());
         }
-        number_in_range("loss_limit", self.loss_limit, 0.0, 1.0)?;
-        size_in_range("segment_size", Some(self.segment_size), 1.0, 65_535.0)?;
-        size_in_range("header", Some(self.header), 0.0, 65_535.0)
+        let (floor, ceiling) = (self.floor, self.ceiling);
+        let found = format!("{} is not between floor ({floor}) and ceiling ({ceiling})", self.start_rate);
+        Err(Misfit::of("start_rate", found, "give a rate between them, or move them"))
     }
 }
 
@@ -153,8 +128,8 @@ mod tests {
             entry.build(&json!({ "start_rate": "5 Mb/s", "floor": "5 Mb/s", "ceiling": "5 Mb/s" })).is_ok()
         );
         let error = entry.build(&json!({ "start_rate": "5 Mb/s", "ceiling": "4 Mb/s" })).err().unwrap();
-        let remedy = "it must be between floor (100 kb/s) and ceiling (4 Mb/s)";
-        assert_eq!(error, Misfit::of("start_rate", "5 Mb/s", remedy));
+        let found = "5 Mb/s is not between floor (100 kb/s) and ceiling (4 Mb/s)";
+        assert_eq!(error, Misfit::of("start_rate", found, "give a rate between them, or move them"));
         assert!(entry.build(&json!({ "interval": "600 ms" })).is_err());
     }
 }

@@ -9,8 +9,8 @@ pub use rcp_winf::{Input, Offer, RcpWinf};
 pub use sender::{Pacing, Refresh, WindowLimit};
 
 use crate::capacity::{Capacity, CapacityParameters};
+use crate::keys;
 use crate::quantity::{BitRate, Duration};
-use crate::range::{bytes_per_second, number_in_range, rate_in_range, span_in_range};
 use crate::rcp::router::{Load, RateConstants, RcpRouter};
 use crate::rcp::sender::{RcpSender, RcpSenderOptions};
 use crate::tcp::TcpParameters;
@@ -23,82 +23,64 @@ use multihop_transport::{CongestionHeader, Controller, Echo, Recovery, TcpOption
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A reliable transport that sends at the rate that routers offer, so that flows end as early as if they shared a processor. Losses
-/// are repaired, and say nothing about the rate.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct Rcp {
-    /// The capacity of links.
-    #[serde(flatten)]
-    pub capacity: CapacityParameters,
-    /// What holds a sender back besides its pace: the receiver's window alone ("open"), or a window of the rate times the round-trip
-    /// time ("paced"). Default "open".
-    pub window_limit: WindowLimit,
-    /// Share of the capacity that is aimed at (`gamma`). Default 1.
-    pub utilization: Option<f64>,
-    /// The least rate, in packets for each round trip. Default 0.01.
-    pub min_rate: Option<f64>,
-    /// Routers.
-    #[serde(flatten)]
-    pub control: RcpControl,
-    /// The connection.
-    #[serde(flatten)]
-    pub tcp: RcpConnection,
+keys! {
+    /// A reliable transport that sends at the rate that routers offer, so that flows end as early as if they shared a processor. Losses
+    /// are repaired, and say nothing about the rate.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+    pub struct Rcp {
+        /// The capacity of links.
+        #[serde(flatten)]
+        pub capacity: CapacityParameters,
+        /// What holds a sender back besides its pace: the receiver's window alone ("open"), or a window of the rate times the
+        /// round-trip time ("paced").
+        pub window_limit: WindowLimit,
+        /// Share of the capacity that is aimed at (`gamma`). Default 1.
+        pub utilization: Option<f64> [0.01, 2],
+        /// The least rate, in packets for each round trip. Default 0.01.
+        pub min_rate: Option<f64> [0.000_001, 1_000_000],
+        /// Routers.
+        #[serde(flatten)]
+        pub control: RcpControl,
+        /// The connection.
+        #[serde(flatten)]
+        pub tcp: RcpConnection,
+    }
 }
 
-/// Constants of an RCP router.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct RcpControl {
-    /// Share of the spare capacity that is given out in each round trip.
-    pub alpha: f64,
-    /// Share of the queue that is drained in each round trip.
-    pub beta: f64,
-    /// The longest time between changes of the rate; a shorter round-trip time is the limit instead.
-    pub slot: Duration,
-    /// Mean round-trip time of a router before packets carry one.
-    pub initial_rtt: Duration,
-    /// The first rate of a router, as a share of the capacity.
-    pub initial_rate: f64,
+keys! {
+    /// Constants of an RCP router.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+    pub struct RcpControl {
+        /// Share of the spare capacity that is given out in each round trip.
+        pub alpha: f64 [0, 10] = 0.4,
+        /// Share of the queue that is drained in each round trip.
+        pub beta: f64 [0, 10] = 0.4,
+        /// The longest time between changes of the rate; a shorter round-trip time is the limit instead.
+        pub slot: Duration ["1 ms", "1 min"] = Duration(0.01),
+        /// Mean round-trip time of a router before packets carry one.
+        pub initial_rtt: Duration ["1 ms", "1 min"] = Duration(0.2),
+        /// The first rate of a router, as a share of the capacity.
+        pub initial_rate: f64 [1e-06, 1] = 0.05,
+    }
 }
 
-/// The connection of RCP and what derives from it.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct RcpConnection {
-    /// Bit rate of packets that the application wants. Default: all there is.
-    pub desired: Option<BitRate>,
-    /// How long a sender whose pace holds data back waits until it asks routers again, with a header alone: "half-second", or
-    /// "round-trip" for the least round-trip time up to that, as in ns-2, which on a radio fills it with questions. Default
-    /// "half-second".
-    pub refresh: Refresh,
-    /// A TCP connection with the congestion header of 12 bytes, repaired from selective acknowledgements, with timestamps unless they
-    /// are switched off, and with a receive window of 1024 segments unless `window` is given.
-    #[serde(flatten)]
-    pub tcp: TcpParameters,
-}
-
-impl Default for RcpControl {
-    /// As in the authors' code for ns-2.
-    fn default() -> RcpControl {
-        let (slot, initial_rtt) = (Duration(0.01), Duration(0.2));
-        RcpControl { alpha: 0.4, beta: 0.4, slot, initial_rtt, initial_rate: 0.05 }
+keys! {
+    /// The connection of RCP and what derives from it.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+    pub struct RcpConnection {
+        /// Bit rate of packets that the application wants. Default: all there is.
+        pub desired: Option<BitRate> ["8 b/s", "16 Gb/s"],
+        /// How long a sender whose pace holds data back waits until it asks routers again, with a header alone: "half-second", or
+        /// "round-trip" for the least round-trip time up to that, as in ns-2, which on a radio fills it with questions.
+        pub refresh: Refresh,
+        /// A TCP connection with the congestion header of 12 bytes, repaired from selective acknowledgements, with timestamps unless they
+        /// are switched off, and with a receive window of 1024 segments unless `window` is given.
+        #[serde(flatten)]
+        pub tcp: TcpParameters,
     }
 }
 
 impl RcpControl {
-    /// Are all values in range?
-    ///
-    /// # Errors
-    /// The parameter, what was found, and what would do.
-    pub(crate) fn check(&self) -> Result<(), Misfit> {
-        number_in_range("alpha", self.alpha, 0.0, 10.0)?;
-        number_in_range("beta", self.beta, 0.0, 10.0)?;
-        span_in_range("slot", Some(self.slot), 1e-3, 60.0)?;
-        span_in_range("initial_rtt", Some(self.initial_rtt), 1e-3, 60.0)?;
-        number_in_range("initial_rate", self.initial_rate, 1e-6, 1.0)
-    }
-
     /// With a share of the capacity that is aimed at, and the least rate in bytes for each round trip.
     pub(crate) fn constants(&self, utilization: f64, least: f64) -> RateConstants {
         RateConstants {
@@ -114,13 +96,12 @@ impl RcpControl {
 }
 
 impl RcpConnection {
-    /// Are all values in range?
+    /// Do values go together that each are in their range?
     ///
     /// # Errors
     /// The parameter, what was found, and what would do.
     pub(crate) fn check(&self) -> Result<(), Misfit> {
         no_ecn(&self.tcp)?;
-        rate_in_range("desired", self.desired)?;
         self.tcp.check()
     }
 
@@ -152,18 +133,9 @@ impl RcpConnection {
             limit,
             pacing,
             refresh: self.refresh,
-            desired: self.desired.map(bytes_per_second),
+            desired: self.desired.map(BitRate::bytes_per_second),
         })
     }
-}
-
-/// Are the share of the capacity and the least rate in range, if they were given?
-///
-/// # Errors
-/// The parameter, what was found, and what would do.
-pub(crate) fn check_rates(utilization: Option<f64>, min_rate: Option<f64>) -> Result<(), Misfit> {
-    utilization.map_or(Ok(()), |value| number_in_range("utilization", value, 0.01, 2.0))?;
-    min_rate.map_or(Ok(()), |value| number_in_range("min_rate", value, 1e-6, 1e6))
 }
 
 impl Parameters for Rcp {
@@ -174,8 +146,6 @@ impl Parameters for Rcp {
 
     fn check(&self) -> Result<(), Misfit> {
         self.capacity.check()?;
-        check_rates(self.utilization, self.min_rate)?;
-        self.control.check()?;
         self.tcp.check()
     }
 }

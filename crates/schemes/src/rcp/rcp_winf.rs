@@ -4,11 +4,11 @@
 
 use super::header::{RcpEcho, RcpHeader};
 use crate::capacity::winf::{Estimates, Reading, WinfParameters};
+use crate::keys;
 use crate::quantity::Size;
-use crate::range::size_in_range;
 use crate::rcp::router::{Load, RcpRouter};
 use crate::rcp::sender::{Pacing, WindowLimit};
-use crate::rcp::{RcpConnection, RcpControl, check_rates};
+use crate::rcp::{RcpConnection, RcpControl};
 use crate::{Misfit, Parameters, TcpScheme};
 use multihop_core::{Header, Layout, NodeId};
 use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RouterPolicy};
@@ -40,51 +40,35 @@ pub enum Offer {
     Printed,
 }
 
-/// As `rcp`, but each node measures the capacity of its links, and what is left of it.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct RcpWinf {
-    /// The traffic that routers hold against the capacity: what is "used" of it, "arrivals" at the queue, or, as "printed" in
-    /// Eq. 28, the capacity itself, which lets the rate fall to the least one. Default "used".
-    pub input: Input,
-    /// What a packet leaves with: the "rate", or, as "printed" in Eq. 31, the capacity. Default "rate".
-    pub offer: Offer,
-    /// What packets are paced by: the whole "packet", or "payload" alone as printed in Eq. 27. Default "packet".
-    pub pacing: Pacing,
-    /// What holds a sender back besides its pace: a window of the rate times the round-trip time (Eq. 26; "paced"), or the
-    /// receiver's window alone ("open"). Default "paced".
-    pub window_limit: WindowLimit,
-    /// Share of the capacity that is aimed at, `C_w`. Default 0.95.
-    pub utilization: f64,
-    /// The least rate, in packets of `mtu` for each round trip (Eq. 30). Default 0.1.
-    pub min_rate: f64,
-    /// The maximum transmission unit of Eq. 30. Default "1500 B".
-    pub mtu: Size,
-    /// rt-Winf.
-    #[serde(flatten)]
-    pub winf: WinfParameters,
-    /// Routers.
-    #[serde(flatten)]
-    pub control: RcpControl,
-    /// The connection.
-    #[serde(flatten)]
-    pub tcp: RcpConnection,
-}
-
-impl Default for RcpWinf {
-    fn default() -> RcpWinf {
-        RcpWinf {
-            input: Input::Used,
-            offer: Offer::Rate,
-            pacing: Pacing::Packet,
-            window_limit: WindowLimit::Paced,
-            utilization: 0.95,
-            min_rate: 0.1,
-            mtu: Size(1500.0),
-            winf: WinfParameters::default(),
-            control: RcpControl::default(),
-            tcp: RcpConnection::default(),
-        }
+keys! {
+    /// As `rcp`, but each node measures the capacity of its links, and what is left of it.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+    pub struct RcpWinf {
+        /// The traffic that routers hold against the capacity: what is "used" of it, "arrivals" at the queue, or, as "printed" in
+        /// Eq. 28, the capacity itself, which lets the rate fall to the least one.
+        pub input: Input = Input::Used,
+        /// What a packet leaves with: the "rate", or, as "printed" in Eq. 31, the capacity.
+        pub offer: Offer = Offer::Rate,
+        /// What packets are paced by: the whole "packet", or "payload" alone as printed in Eq. 27.
+        pub pacing: Pacing = Pacing::Packet,
+        /// What holds a sender back besides its pace: a window of the rate times the round-trip time (Eq. 26; "paced"), or the
+        /// receiver's window alone ("open").
+        pub window_limit: WindowLimit = WindowLimit::Paced,
+        /// Share of the capacity that is aimed at, `C_w`.
+        pub utilization: f64 [0.01, 2] = 0.95,
+        /// The least rate, in packets of `mtu` for each round trip (Eq. 30).
+        pub min_rate: f64 [0.000_001, 1_000_000] = 0.1,
+        /// The maximum transmission unit of Eq. 30.
+        pub mtu: Size ["1 B", "65535 B"] = Size(1500.0),
+        /// rt-Winf.
+        #[serde(flatten)]
+        pub winf: WinfParameters,
+        /// Routers.
+        #[serde(flatten)]
+        pub control: RcpControl,
+        /// The connection.
+        #[serde(flatten)]
+        pub tcp: RcpConnection,
     }
 }
 
@@ -95,10 +79,7 @@ impl Parameters for RcpWinf {
     const HEADERS: &[Layout] = &[RcpHeader::LAYOUT];
 
     fn check(&self) -> Result<(), Misfit> {
-        check_rates(Some(self.utilization), Some(self.min_rate))?;
-        size_in_range("mtu", Some(self.mtu), 1.0, 65_535.0)?;
         self.winf.check()?;
-        self.control.check()?;
         self.tcp.check()
     }
 }

@@ -94,9 +94,12 @@ fn routers_have_the_bounds_of_their_parameters() {
 
 #[test]
 fn rates_out_of_range_are_refused() {
-    assert!(check_rates(Some(0.01), Some(1e-6)).is_ok() && check_rates(Some(2.0), Some(1e6)).is_ok());
-    assert!(check_rates(None, None).is_ok());
-    for (utilization, min_rate) in [(0.009, 1.0), (2.01, 1.0), (1.0, 0.0), (1.0, 1.1e6)] {
-        assert!(check_rates(Some(utilization), Some(min_rate)).is_err(), "{utilization} {min_rate}");
+    let is_built =
+        |name, key: &str, value: f64| crate::find(name).unwrap().build(&json!({ key: value })).is_ok();
+    for name in ["rcp", "rcp-winf"] {
+        for (key, least, most) in [("utilization", 0.01, 2.0), ("min_rate", 1e-6, 1e6)] {
+            assert!(is_built(name, key, least) && is_built(name, key, most), "{name} {key}");
+            assert!(!is_built(name, key, 0.9 * least) && !is_built(name, key, 1.1 * most), "{name} {key}");
+        }
     }
 }

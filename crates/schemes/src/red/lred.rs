@@ -1,6 +1,6 @@
 //! LRED, link-layer RED with adaptive pacing: nodes go by the MAC's retransmissions (Fu et al. 2003).
 
-use crate::range::{check_weight, in_range, number_in_range};
+use crate::keys;
 use crate::red::{EarlyDrop, check_order};
 use crate::tcp::TcpParameters;
 use crate::{Misfit, Parameters, TcpScheme};
@@ -10,46 +10,34 @@ use multihop_transport::{Controller, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `tcp-newreno`, and nodes that drop data by chance, or mark it with `ecn`, when their frames needed many transmissions, and
-/// that wait for one exchange more before each frame.
-///
-/// The authors' abstract confirms the two parts (link RED and adaptive pacing) and gains of 5 to 30 % in throughput; the
-/// published thresholds could not be read, and the defaults of `min_threshold`, `max_threshold` and `max_probability` are
-/// proposals of this project.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct Lred {
-    /// Mean retransmissions per frame from which on data is dropped or marked, and frames are paced (`min_th`). Default 1, a
-    /// proposal: the published value could not be verified.
-    pub min_threshold: f64,
-    /// Mean retransmissions per frame at which the probability would be 1, were it not for `max_probability` (`max_th`). Default 4,
-    /// a proposal: the published value could not be verified.
-    pub max_threshold: f64,
-    /// The greatest probability of a drop or mark (`max_P`). Default 0.5, a proposal: the published value could not be verified.
-    pub max_probability: f64,
-    /// Weight of the latest frame in the mean of retransmissions, which begins at 0. Default 0.125: 1/8, from memory of the paper.
-    pub retry_weight: f64,
-    /// Retransmissions that a frame counts for which the MAC gave up. Default 7, the short retry limit of the standard.
-    pub given_up_retries: u32,
-    /// Adaptive pacing: while the mean is at or above `min_threshold`, the back-off before a frame is longer by the airtime of an
-    /// exchange of the frame before. Default true.
-    pub pacing: bool,
-    /// The connection.
-    #[serde(flatten)]
-    pub tcp: TcpParameters,
-}
-
-impl Default for Lred {
-    fn default() -> Lred {
-        Lred {
-            min_threshold: 1.0,
-            max_threshold: 4.0,
-            max_probability: 0.5,
-            retry_weight: 0.125,
-            given_up_retries: 7,
-            pacing: true,
-            tcp: TcpParameters::default(),
-        }
+keys! {
+    /// `tcp-newreno`, and nodes that drop data by chance, or mark it with `ecn`, when their frames needed many transmissions, and
+    /// that wait for one exchange more before each frame.
+    ///
+    /// The authors' abstract confirms the two parts (link RED and adaptive pacing) and gains of 5 to 30 % in throughput; the
+    /// published thresholds could not be read, and the defaults of `min_threshold`, `max_threshold` and `max_probability` are
+    /// proposals of this project.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+    pub struct Lred {
+        /// Mean retransmissions per frame from which on data is dropped or marked, and frames are paced (`min_th`). The default is
+        /// a proposal: the published value could not be verified.
+        pub min_threshold: f64 [0, 1000] = 1.0,
+        /// Mean retransmissions per frame at which the probability would be 1, were it not for `max_probability` (`max_th`). The
+        /// default is a proposal: the published value could not be verified.
+        pub max_threshold: f64 [0, 1000] = 4.0,
+        /// The greatest probability of a drop or mark (`max_P`). The default is a proposal: the published value could not be
+        /// verified.
+        pub max_probability: f64 [0, 1] = 0.5,
+        /// Weight of the latest frame in the mean of retransmissions, which begins at 0. The default is from memory of the paper.
+        pub retry_weight: f64 [above 0, 1] = 0.125,
+        /// Retransmissions that a frame counts for which the MAC gave up. The default is the short retry limit of the standard.
+        pub given_up_retries: u32 [0, 1000] = 7,
+        /// Adaptive pacing: while the mean is at or above `min_threshold`, the back-off before a frame is longer by the airtime of
+        /// an exchange of the frame before.
+        pub pacing: bool = true,
+        /// The connection.
+        #[serde(flatten)]
+        pub tcp: TcpParameters,
     }
 }
 
@@ -60,12 +48,7 @@ impl Parameters for Lred {
     const REFERENCE: &str = "Fu, Zerfos, Luo, Lu, Zhang and Gerla 2003 (INFOCOM); RFC 3168";
 
     fn check(&self) -> Result<(), Misfit> {
-        number_in_range("min_threshold", self.min_threshold, 0.0, 1000.0)?;
-        number_in_range("max_threshold", self.max_threshold, 0.0, 1000.0)?;
         check_order(self.min_threshold, self.max_threshold)?;
-        number_in_range("max_probability", self.max_probability, 0.0, 1.0)?;
-        check_weight("retry_weight", self.retry_weight)?;
-        in_range("given_up_retries", Some(self.given_up_retries), 0, 1000, "retransmissions")?;
         self.tcp.check()
     }
 }

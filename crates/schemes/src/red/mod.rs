@@ -44,7 +44,8 @@ pub(crate) fn check_order(min: f64, max: f64) -> Result<(), Misfit> {
     if min < max {
         Ok(())
     } else {
-        Err(Misfit::of("max_threshold", max, format!("it must be above min_threshold ({min})")))
+        let found = format!("{max} is not above min_threshold ({min})");
+        Err(Misfit::of("max_threshold", found, "raise it, or lower that"))
     }
 }
 

@@ -1,7 +1,7 @@
 //! TCP-AP: adaptive pacing.
 
+use crate::keys;
 use crate::quantity::{BitRate, Duration, Size};
-use crate::range::{between, in_range, size_in_range, span_in_range};
 use crate::tcp::{Flavour, TcpParameters};
 use crate::{Misfit, Parameters, TcpScheme};
 use multihop_transport::{
@@ -33,46 +33,31 @@ pub enum ShortPaths {
     One,
 }
 
-/// `tcp-newreno` whose segments leave one by one, at intervals of the delay over the four hops that interfere. The sender estimates
-/// it from the round-trip time, the hops that the acknowledgement took, and the data rate of the links, which is a parameter.
-/// The retransmission timer does not back off.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct TcpAp {
-    /// Data rate of the links. Default "2 Mb/s".
-    pub rate: BitRate,
-    /// Bytes of headers, TCP to PHY, that are added to the payload of a segment, and of which an acknowledgement consists.
-    /// Default "112 B".
-    pub overhead: Size,
-    /// Hops within which transmissions interfere. Default 4.
-    pub interfering_hops: u32,
-    /// What the variation of the delay is measured by: "mad", the mean absolute deviation, as in the authors' program, or "cov", the
-    /// standard deviation, as in the paper. Default "mad".
-    pub dispersion: DelayDispersion,
-    /// On a path of fewer hops than interfere, the delay is that of all its hops ("h", the paper) or of one ("one", the authors'
-    /// program). Default "h".
-    pub short: ShortPaths,
-    /// Delays of which the variation is taken. Default 50.
-    pub history: u32,
-    /// Interval between segments before there is a round-trip time. Default "50 ms".
-    pub initial_interval: Duration,
-    /// The connection.
-    #[serde(flatten)]
-    pub tcp: TcpParameters,
-}
-
-impl Default for TcpAp {
-    fn default() -> TcpAp {
-        TcpAp {
-            rate: BitRate(2e6),
-            overhead: Size(112.0),
-            interfering_hops: 4,
-            dispersion: DelayDispersion::default(),
-            short: ShortPaths::default(),
-            history: 50,
-            initial_interval: Duration(0.05),
-            tcp: TcpParameters::default(),
-        }
+keys! {
+    /// `tcp-newreno` whose segments leave one by one, at intervals of the delay over the four hops that interfere. The sender estimates
+    /// it from the round-trip time, the hops that the acknowledgement took, and the data rate of the links, which is a parameter.
+    /// The retransmission timer does not back off.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+    pub struct TcpAp {
+        /// Data rate of the links.
+        pub rate: BitRate ["1 kb/s", "100 Gb/s"] = BitRate(2e6),
+        /// Bytes of headers, TCP to PHY, that are added to the payload of a segment, and of which an acknowledgement consists.
+        pub overhead: Size ["0 B", "65535 B"] = Size(112.0),
+        /// Hops within which transmissions interfere.
+        pub interfering_hops: u32 [1, 1000] = 4,
+        /// What the variation of the delay is measured by: "mad", the mean absolute deviation, as in the authors' program, or
+        /// "cov", the standard deviation, as in the paper.
+        pub dispersion: DelayDispersion,
+        /// On a path of fewer hops than interfere, the delay is that of all its hops ("h", the paper) or of one ("one", the
+        /// authors' program).
+        pub short: ShortPaths,
+        /// Delays of which the variation is taken.
+        pub history: u32 [1, 10_000] = 50,
+        /// Interval between segments before there is a round-trip time.
+        pub initial_interval: Duration ["1 us", "1 min"] = Duration(0.05),
+        /// The connection.
+        #[serde(flatten)]
+        pub tcp: TcpParameters,
     }
 }
 
@@ -82,11 +67,6 @@ impl Parameters for TcpAp {
     const REFERENCE: &str = "ElRakabawy, Klemm and Lindemann 2005; RFC 5681, RFC 6298, RFC 6582";
 
     fn check(&self) -> Result<(), Misfit> {
-        between("rate", Some(self.rate), BitRate(1e3), BitRate(1e11), "")?;
-        size_in_range("overhead", Some(self.overhead), 0.0, 65_535.0)?;
-        in_range("interfering_hops", Some(self.interfering_hops), 1, 1000, "hops")?;
-        in_range("history", Some(self.history), 1, 10_000, "delays")?;
-        span_in_range("initial_interval", Some(self.initial_interval), 1e-6, 60.0)?;
         self.connection().check()
     }
 }

@@ -1,33 +1,28 @@
 //! TCP BBR, version 1.
 
+use crate::keys;
 use crate::quantity::Duration;
-use crate::range::{number_in_range, span_in_range};
 use crate::tcp::{Flavour, TcpParameters};
 use crate::{Misfit, Parameters, TcpScheme};
 use multihop_transport::{Bbr, BbrOptions, BbrRules, Controller, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `tcp-sack` with BBR: it estimates the bandwidth of the bottleneck and the round trip of the empty path, paces by the one and limits
-/// what is in flight by both. Losses do not slow it down. It answers no ECN-Echo. It needs a receive window of more than two
-/// bandwidth-delay products. With the flavour linux its pace is 1 % below the bandwidth, and its window has as much on top as
-/// acknowledgements of late came ahead of the bandwidth, in bunches.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct TcpBbr {
-    /// The window in bandwidth-delay products while bandwidth is used and probed for. Default 2.
-    pub window_gain: f64,
-    /// The round trip of the empty path is measured anew, with four segments in flight, when nothing as short was seen for this
-    /// long. Default "10 s".
-    pub round_trip_window: Duration,
-    /// The connection.
-    #[serde(flatten)]
-    pub tcp: TcpParameters,
-}
-
-impl Default for TcpBbr {
-    fn default() -> TcpBbr {
-        TcpBbr { window_gain: 2.0, round_trip_window: Duration(10.0), tcp: TcpParameters::default() }
+keys! {
+    /// `tcp-sack` with BBR: it estimates the bandwidth of the bottleneck and the round trip of the empty path, paces by the one and limits
+    /// what is in flight by both. Losses do not slow it down. It answers no ECN-Echo. It needs a receive window of more than two
+    /// bandwidth-delay products. With the flavour linux its pace is 1 % below the bandwidth, and its window has as much on top as
+    /// acknowledgements of late came ahead of the bandwidth, in bunches.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+    pub struct TcpBbr {
+        /// The window in bandwidth-delay products while bandwidth is used and probed for.
+        pub window_gain: f64 [1, 100] = 2.0,
+        /// The round trip of the empty path is measured anew, with four segments in flight, when nothing as short was seen for this
+        /// long.
+        pub round_trip_window: Duration ["100 ms", "1 h"] = Duration(10.0),
+        /// The connection.
+        #[serde(flatten)]
+        pub tcp: TcpParameters,
     }
 }
 
@@ -38,8 +33,6 @@ impl Parameters for TcpBbr {
         draft-cheng-iccrg-delivery-rate-estimation-00; RFC 2018, RFC 6298, RFC 6675";
 
     fn check(&self) -> Result<(), Misfit> {
-        number_in_range("window_gain", self.window_gain, 1.0, 100.0)?;
-        span_in_range("round_trip_window", Some(self.round_trip_window), 0.1, 3600.0)?;
         self.tcp.check()
     }
 }

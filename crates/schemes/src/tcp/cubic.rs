@@ -1,6 +1,6 @@
 //! TCP CUBIC.
 
-use crate::range::number_in_range;
+use crate::keys;
 use crate::tcp::{Flavour, TcpParameters};
 use crate::{Misfit, Parameters, TcpScheme};
 use multihop_transport::{Controller, Cubic, CubicOptions, Recovery, TcpOptions};
@@ -18,39 +18,27 @@ pub enum SlowStart {
     Standard,
 }
 
-/// `tcp-sack` with the window of CUBIC: after a reduction it returns along a cubic function of time to where it was, and where that
-/// is slower than Reno, it is as fast as Reno.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct TcpCubic {
-    /// `C` of RFC 9438, in segments per second cubed: how steeply the window grows. Default 0.4.
-    pub scale: f64,
-    /// `beta_cubic` of RFC 9438: what is left of the window after a loss. Default 0.7.
-    pub beta: f64,
-    /// What is left of the window after an ECN-Echo. Default: `beta`; RFC 8511 proposes 0.85.
-    pub beta_ecn: Option<f64>,
-    /// Give way faster to new flows when the window is falling (RFC 9438, section 4.7). Default true.
-    pub fast_convergence: bool,
-    /// The first slow start: "hystart++" (RFC 9406, which RFC 9438, section 4.10, recommends) leaves it when round trips have grown by
-    /// an eighth, but at least 4 and at most 16 ms; until then it opens the window as `byte_counting` says, and not by up to 8 segments for
-    /// one acknowledgement; "standard" is that of RFC 5681, which ends with a loss. Each segment is timed at no cost in bytes. Default "hystart++" (rfc, linux) or
-    /// "standard" (ns2).
-    pub slow_start: Option<SlowStart>,
-    /// The connection.
-    #[serde(flatten)]
-    pub tcp: TcpParameters,
-}
-
-impl Default for TcpCubic {
-    fn default() -> TcpCubic {
-        TcpCubic {
-            scale: 0.4,
-            beta: 0.7,
-            beta_ecn: None,
-            fast_convergence: true,
-            slow_start: None,
-            tcp: TcpParameters::default(),
-        }
+keys! {
+    /// `tcp-sack` with the window of CUBIC: after a reduction it returns along a cubic function of time to where it was, and where that
+    /// is slower than Reno, it is as fast as Reno.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+    pub struct TcpCubic {
+        /// `C` of RFC 9438, in segments per second cubed: how steeply the window grows.
+        pub scale: f64 [0.001, 1_000] = 0.4,
+        /// `beta_cubic` of RFC 9438: what is left of the window after a loss.
+        pub beta: f64 [0.1, 1] = 0.7,
+        /// What is left of the window after an ECN-Echo. Default: `beta`; RFC 8511 proposes 0.85.
+        pub beta_ecn: Option<f64> [0.1, 1],
+        /// Give way faster to new flows when the window is falling (RFC 9438, section 4.7).
+        pub fast_convergence: bool = true,
+        /// The first slow start: "hystart++" (RFC 9406, which RFC 9438, section 4.10, recommends) leaves it when round trips have grown by
+        /// an eighth, but at least 4 and at most 16 ms; until then it opens the window as `byte_counting` says, and not by up to 8 segments for
+        /// one acknowledgement; "standard" is that of RFC 5681, which ends with a loss. Each segment is timed at no cost in bytes. Default "hystart++" (rfc, linux) or
+        /// "standard" (ns2).
+        pub slow_start: Option<SlowStart>,
+        /// The connection.
+        #[serde(flatten)]
+        pub tcp: TcpParameters,
     }
 }
 
@@ -60,9 +48,6 @@ impl Parameters for TcpCubic {
     const REFERENCE: &str = "RFC 9438; RFC 2018, RFC 6298, RFC 6675, RFC 9406";
 
     fn check(&self) -> Result<(), Misfit> {
-        number_in_range("scale", self.scale, 1e-3, 1e3)?;
-        number_in_range("beta", self.beta, 0.1, 1.0)?;
-        number_in_range("beta_ecn", self.beta_ecn.unwrap_or(self.beta), 0.1, 1.0)?;
         self.tcp.check()
     }
 }

@@ -1,23 +1,25 @@
 //! TCP with selective acknowledgements.
 
+use crate::keys;
 use crate::tcp::TcpParameters;
 use crate::{Misfit, Parameters, TcpScheme};
 use multihop_transport::{Controller, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// As `tcp-newreno`, but the receiver says what arrived, so that all losses of a window are repaired in about one round trip.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct TcpSack {
-    /// The connection.
-    #[serde(flatten)]
-    pub tcp: TcpParameters,
-    /// How losses are repaired: "rfc6675" (default, in both flavours), or "sack1", as ns-2.35's Agent/TCP/Sack1 does. That forgets what was
-    /// selectively acknowledged with each new acknowledgement outside recovery, lets one segment go for each of the first two
-    /// duplicates and none for others, is deaf to duplicates after a timeout until something new is acknowledged, and in recovery counts the
-    /// packets in the network by acknowledgements, however many are known to be lost.
-    pub recovery: Option<SackRecovery>,
+keys! {
+    /// As `tcp-newreno`, but the receiver says what arrived, so that all losses of a window are repaired in about one round trip.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+    pub struct TcpSack {
+        /// The connection.
+        #[serde(flatten)]
+        pub tcp: TcpParameters,
+        /// How losses are repaired: "rfc6675" (default, in both flavours), or "sack1", as ns-2.35's Agent/TCP/Sack1 does. That forgets what was
+        /// selectively acknowledged with each new acknowledgement outside recovery, lets one segment go for each of the first two
+        /// duplicates and none for others, is deaf to duplicates after a timeout until something new is acknowledged, and in recovery counts the
+        /// packets in the network by acknowledgements, however many are known to be lost.
+        pub recovery: Option<SackRecovery>,
+    }
 }
 
 /// How losses are repaired from selective acknowledgements.
@@ -40,7 +42,7 @@ impl Parameters for TcpSack {
             && let Some(keep) = self.tcp.keep_sacked
         {
             let remedy = "remove it: recovery = \"sack1\" sends everything again";
-            return Err(Misfit::of("keep_sacked", keep, remedy));
+            return Err(Misfit::of("keep_sacked", format!("found {keep}"), remedy));
         }
         self.tcp.check()
     }
@@ -76,7 +78,11 @@ mod tests {
         assert_eq!(recovery(json!({ "recovery": "sack1" })), Ok(Recovery::Sack1));
         assert_eq!(
             recovery(json!({ "recovery": "sack1", "keep_sacked": false })),
-            Err(Misfit::of("keep_sacked", false, "remove it: recovery = \"sack1\" sends everything again"))
+            Err(Misfit::of(
+                "keep_sacked",
+                "found false",
+                "remove it: recovery = \"sack1\" sends everything again"
+            ))
         );
     }
 }

@@ -1,5 +1,6 @@
 //! TCP Westwood+.
 
+use crate::keys;
 use crate::tcp::TcpParameters;
 use crate::{Misfit, Parameters, TcpScheme};
 use multihop_transport::{BandwidthFilter, Controller, Recovery, TcpOptions, Westwood, WestwoodOptions};
@@ -17,16 +18,17 @@ pub enum Filter {
     Tustin,
 }
 
-/// `tcp-newreno` that after a loss goes on with what the path holds: the bandwidth by its acknowledgements, sampled once per round
-/// trip and smoothed, times the least round-trip time.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct TcpWestwood {
-    /// How samples of the bandwidth are smoothed: "exponential", as published, or "tustin", as in ns-3.
-    pub filter: Filter,
-    /// The connection.
-    #[serde(flatten)]
-    pub tcp: TcpParameters,
+keys! {
+    /// `tcp-newreno` that after a loss goes on with what the path holds: the bandwidth by its acknowledgements, sampled once per round
+    /// trip and smoothed, times the least round-trip time.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+    pub struct TcpWestwood {
+        /// How samples of the bandwidth are smoothed: "exponential", as published, or "tustin", as in ns-3.
+        pub filter: Filter,
+        /// The connection.
+        #[serde(flatten)]
+        pub tcp: TcpParameters,
+    }
 }
 
 impl Parameters for TcpWestwood {

@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_that_is_told_is_one_of_four_exchanges() {
+    fn a_share_that_is_set_is_one_of_four_exchanges() {
         let mut ceiling = AirtimeCeiling { share: Some(0.8), ..ceiling(&station(2_000, Some(0)), None) };
         for (hops, exchanges) in [(1, 1.0), (4, 4.0), (15, 4.0)] {
             close(bps(&mut ceiling, &report(0, hops)), 0.8 * 11_680.0 / (exchanges * 7646e-6));
@@ -292,7 +292,7 @@ mod tests {
         let mut ceiling = ceiling(&station(2_000, Some(0)), None);
         let chain = bps(&mut ceiling, &report(4_000, 7));
         sends(&mut ceiling, 6_000);
-        // Nobody passes it on: one exchange in place of five and two gains.
+        // It is not forwarded: one exchange in place of five and two gains.
         close(bps(&mut ceiling, &report(6_000, 7)), chain * (5.0 * 7646.0 + 1240.0 / 3.0) / 7646.0);
         assert_eq!(ceiling.on_report(&report(12_000, 7)), f64::INFINITY, "it leaves by a wire");
     }

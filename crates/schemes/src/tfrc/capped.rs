@@ -1,30 +1,24 @@
 //! TFRC below a constant rate.
 
+use crate::keys;
 use crate::quantity::BitRate;
-use crate::range::{bytes_per_second, rate_in_range};
 use crate::tfrc::TfrcParameters;
-use crate::{Misfit, Parameters, Scheme};
+use crate::{Parameters, Scheme};
 use multihop_core::Layout;
 use multihop_transport::{Endpoint, RateCeiling, Report};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `tfrc` that never sends faster than a constant rate: the rate-constrained TFRC by which Li, Agu, Claypool and Kinicki find the rate
-/// that a chain carries best (section III.B).
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct TfrcCapped {
-    /// The most that the rate may be, in payload bits per second: what `segment_size` counts, without any header. Default
-    /// "300 kb/s".
-    pub cap: BitRate,
-    /// The connection.
-    #[serde(flatten)]
-    pub tfrc: TfrcParameters,
-}
-
-impl Default for TfrcCapped {
-    fn default() -> TfrcCapped {
-        TfrcCapped { cap: BitRate(300e3), tfrc: TfrcParameters::default() }
+keys! {
+    /// `tfrc` that never sends faster than a constant rate: the rate-constrained TFRC by which Li, Agu, Claypool and Kinicki find the rate
+    /// that a chain carries best (section III.B).
+    #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+    pub struct TfrcCapped {
+        /// The most that the rate may be, in payload bits per second: what `segment_size` counts, without any header.
+        pub cap: BitRate ["8 b/s", "16 Gb/s"] = BitRate(300e3),
+        /// The connection.
+        #[serde(flatten)]
+        pub tfrc: TfrcParameters,
     }
 }
 
@@ -34,16 +28,11 @@ impl Parameters for TfrcCapped {
     const REFERENCE: &str = "Li, Agu, Claypool and Kinicki 2003; RFC 5348";
     const RELIABLE: bool = false;
     const HEADERS: &[Layout] = super::HEADERS;
-
-    fn check(&self) -> Result<(), Misfit> {
-        rate_in_range("cap", Some(self.cap))?;
-        self.tfrc.check()
-    }
 }
 
 impl Scheme for TfrcCapped {
     fn sender(&self) -> Box<dyn Endpoint> {
-        self.tfrc.sender(Box::new(Constant { rate: bytes_per_second(self.cap) }))
+        self.tfrc.sender(Box::new(Constant { rate: self.cap.bytes_per_second() }))
     }
 
     fn receiver(&self) -> Box<dyn Endpoint> {
@@ -85,7 +74,7 @@ mod tests {
 
     #[test]
     fn the_rate_is_below_the_cap_from_the_start_on() {
-        let cap = Constant { rate: bytes_per_second(BitRate(300e3)) };
+        let cap = Constant { rate: BitRate(300e3).bytes_per_second() };
         assert_eq!((cap.at_start(), cap.at_any_time()), (37_500.0, 37_500.0));
     }
 

@@ -3,8 +3,8 @@
 //! What is public are the idea and the bound of chi; the rest is a reconstruction, as the documentation of the scheme says.
 
 use super::header::{XcpEcho, XcpHeader};
+use crate::keys;
 use crate::quantity::Size;
-use crate::range::{number_in_range, size_in_range};
 use crate::xcp::router::{Aggregate, Law, Seen, XcpRouter};
 use crate::xcp::{XcpConnection, XcpControl};
 use crate::{Misfit, Parameters, TcpScheme};
@@ -14,35 +14,24 @@ use multihop_transport::{Controller, Echo, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// As `xcp`, but routers do not know a capacity: they go by how the queue changes, and while it is empty they give out a fixed
-/// amount.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct XcpB {
-    /// What is given out while the queue stays empty, as a share of the buffer in each control interval. The queue does not
-    /// overflow from it as long as it is below 1 / (5 - `alpha` - `beta`), which is 0.2286.
-    pub chi: f64,
-    /// The queue that is aimed at, so that it shows the link. Default: a tenth of `buffer`, but at least two packets.
-    pub target_queue: Option<Size>,
-    /// Bytes that fit into the queue. Default: as many full packets as its limit.
-    pub buffer: Option<Size>,
-    /// Routers.
-    #[serde(flatten)]
-    pub control: XcpControl,
-    /// The connection.
-    #[serde(flatten)]
-    pub tcp: XcpConnection,
-}
-
-impl Default for XcpB {
-    fn default() -> XcpB {
-        XcpB {
-            chi: 0.2,
-            target_queue: None,
-            buffer: None,
-            control: XcpControl::default(),
-            tcp: XcpConnection::default(),
-        }
+keys! {
+    /// As `xcp`, but routers do not know a capacity: they go by how the queue changes, and while it is empty they give out a fixed
+    /// amount.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+    pub struct XcpB {
+        /// What is given out while the queue stays empty, as a share of the buffer in each control interval. The queue does not
+        /// overflow from it as long as it is below 1 / (5 - `alpha` - `beta`), which is 0.2286.
+        pub chi: f64 [0, 1] = 0.2,
+        /// The queue that is aimed at, so that it shows the link. Default: a tenth of `buffer`, but at least two packets.
+        pub target_queue: Option<Size> ["0 B", "1000 GB"],
+        /// Bytes that fit into the queue. Default: as many full packets as its limit.
+        pub buffer: Option<Size> ["1 B", "1000 GB"],
+        /// Routers.
+        #[serde(flatten)]
+        pub control: XcpControl,
+        /// The connection.
+        #[serde(flatten)]
+        pub tcp: XcpConnection,
     }
 }
 
@@ -54,10 +43,6 @@ impl Parameters for XcpB {
     const HEADERS: &[Layout] = &[XcpHeader::LAYOUT];
 
     fn check(&self) -> Result<(), Misfit> {
-        number_in_range("chi", self.chi, 0.0, 1.0)?;
-        size_in_range("target_queue", self.target_queue, 0.0, 1e12)?;
-        size_in_range("buffer", self.buffer, 1.0, 1e12)?;
-        self.control.check()?;
         self.tcp.check()
     }
 }

@@ -2,6 +2,7 @@
 
 mod fuzz;
 mod ns2_timeline;
+mod parameters;
 #[path = "../../../transport/tests/it/pipe/mod.rs"]
 mod pipe;
 mod registered;

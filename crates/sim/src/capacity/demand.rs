@@ -254,7 +254,7 @@ impl Wire {
         }
         let counted = headers.len() - uncounted.unwrap_or(headers.len());
         // Reports that come once in a round-trip time, however many packets there are in it, are not charged: on a path that is
-        // shared there are few, and how few nobody knows before the run.
+        // shared there are few, and how few is not known before the run.
         let least = back.iter().min().filter(|_| counted > 0 && scheme.reliable());
         let feedback = least.map(|size| (back.len() as f64 / counted as f64, *size));
         Wire { header: headers.iter().copied().min().unwrap_or(0), feedback }

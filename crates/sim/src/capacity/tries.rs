@@ -1,5 +1,5 @@
 //! How often the frames of an exchange are sent until a packet is across a link, and how long the sender waits between, where the
-//! channel loses some of them. Nobody else sends.
+//! channel loses some of them, without contention.
 
 use super::crossing::between;
 use crate::mac::Timing;

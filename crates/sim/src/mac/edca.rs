@@ -166,7 +166,7 @@ impl Mac {
         let slots = std::mem::take(&mut self.function.attempt.slots);
         let out = self.function.current.as_mut().expect("only functions with a frame collide");
         out.slots += slots;
-        // Nobody acknowledges a broadcast, which is therefore never given up.
+        // A broadcast is not acknowledged, and therefore never given up.
         out.short_retries += u32::from(out.peer.is_some());
         let exhausted = out.peer.is_some() && out.short_retries >= ctx.timing.short_retry_limit;
         match out.cargo {

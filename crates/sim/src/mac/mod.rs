@@ -2,6 +2,7 @@
 //! [`DcfRules`](multihop_dot11::DcfRules) value.
 //!
 //! * `contention`: when the station may transmit: IFS, NAV, back-off.
+//! * `outgoing`: the frame that it wants to get across.
 //! * `originator`: getting its own frame across: RTS, CTS, DATA, ACK, retries.
 //! * `recipient`: what it does with frames of others: NAV, CTS, ACK, duplicates.
 //! * `rate_control`: at which rate it sends DATA, where it may choose.
@@ -19,6 +20,7 @@ mod contention;
 mod edca;
 mod hardware;
 mod originator;
+mod outgoing;
 mod rate_control;
 mod recipient;
 mod timing;
@@ -35,8 +37,9 @@ use crate::medium::{Frame, Loads, Radio, RateSet};
 use crate::record::Recorder;
 use crate::slab::{Handle, Slab};
 use crate::stack::Stack;
-use multihop_core::{FlowId, FrameKind, Interval, LinkEvent, NodeId, Rng, Span, Time};
+use multihop_core::{FrameKind, Interval, LinkEvent, NodeId, Rng, Span, Time};
 use multihop_dot11::AccessCategory;
+use outgoing::{Cargo, Outgoing, Try};
 
 /// What the station is doing.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,73 +85,6 @@ impl Answered {
     }
 }
 
-/// What a station wants to get across.
-#[derive(Clone, Copy, Debug)]
-enum Cargo {
-    /// This packet.
-    Packet(Handle),
-    /// MPDUs of the window of this index: `several`, or one.
-    Block { window: u32, several: bool },
-    /// A request for a block acknowledgement, for the window of this index.
-    Request { window: u32 },
-}
-
-impl Cargo {
-    fn window(self) -> Option<u32> {
-        match self {
-            Cargo::Packet(_) => None,
-            Cargo::Block { window, .. } | Cargo::Request { window } => Some(window),
-        }
-    }
-}
-
-/// The frame that the station wants to get across.
-#[derive(Clone, Copy, Debug)]
-struct Outgoing {
-    cargo: Cargo,
-    peer: Option<NodeId>,
-    flow: FlowId,
-    /// Network-layer bytes, and MAC bytes with header and FCS.
-    size: u32,
-    bytes: u32,
-    /// The rates of its link.
-    rates: RateSet,
-    /// Airtime of its DATA frame.
-    data: Span,
-    with_rts: bool,
-    enqueued: Time,
-    head_of_line: Time,
-    rts_tries: u32,
-    rts_failures: u32,
-    data_tries: u32,
-    /// Failures since the last CTS, and of DATA after a CTS (`SSRC` and `SLRC`).
-    short_retries: u32,
-    long_retries: u32,
-    slots: u32,
-    /// By how much its first back-off is longer than the rules have it.
-    extra_slots: u32,
-}
-
-impl Outgoing {
-    /// Is it answered by a block acknowledgement?
-    fn wants_block_ack(&self) -> bool {
-        matches!(self.cargo, Cargo::Block { several: true, .. } | Cargo::Request { .. })
-    }
-
-    fn is_request(&self) -> bool {
-        matches!(self.cargo, Cargo::Request { .. })
-    }
-
-    /// Airtime of the answer to it, and when that is overdue.
-    fn response(&self, link: &timing::LinkTiming) -> (Span, Span) {
-        if self.wants_block_ack() {
-            (link.block_ack, link.block_ack_timeout)
-        } else {
-            (link.ack, link.ack_timeout)
-        }
-    }
-}
-
 /// How a station came to send a frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Access {
@@ -160,15 +96,6 @@ pub struct Access {
     pub since: Option<Time>,
     /// The packet that an RTS is sent for.
     pub packet: Option<Handle>,
-}
-
-/// The try that is under way, for [`multihop_core::Attempt`].
-#[derive(Clone, Copy, Debug, Default)]
-struct Try {
-    slots: u32,
-    rts: Option<Interval>,
-    cts: Option<Interval>,
-    data: Option<Interval>,
 }
 
 /// What contends for the medium: the DCF, or one of the EDCAFs of a station (802.11-2016, 10.22.2.1).
@@ -217,7 +144,7 @@ pub struct Mac {
     /// What the stack says of itself ([`Stack::observes`], [`Stack::watches`]), so that most frames of others leave it alone.
     observed: bool,
     watched: bool,
-    /// Where it lies, and its books of the medium.
+    /// Where it lies, and its counters of the medium.
     row: u32,
     busy_since: Time,
     idle_since: Time,
@@ -250,7 +177,7 @@ const _: () = assert!(
     "what frames of others change is in two cache lines"
 );
 
-/// What a MAC may touch while it handles an event: its own node's things and the run's shared books.
+/// What a MAC may touch while it handles an event: its own node's things and the run's shared counters.
 pub struct Context<'a> {
     pub now: Time,
     pub agenda: &'a mut Agenda,
@@ -341,7 +268,7 @@ impl Mac {
         }
     }
 
-    /// Books the period, busy or idle, that the end of the run cuts off.
+    /// Counts the period, busy or idle, that the end of the run cuts off.
     pub fn close(&self, radio: &Radio, record: &mut Recorder, now: Time) {
         let [busy, reserved] = self.unusable(radio, now);
         record.busy(self.row, busy);
@@ -392,7 +319,7 @@ impl Mac {
         }
     }
 
-    /// Will its timer leave all above as it is? A frame follows after SIFS, or the DATA did not come, and nobody above observes the link.
+    /// Will its timer leave all above as it is? A frame follows after SIFS, or the DATA did not come, and no policy or estimator observes the link.
     #[inline]
     pub fn answers_by_itself(&self) -> bool {
         let by_itself =

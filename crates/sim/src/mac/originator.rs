@@ -303,7 +303,7 @@ impl Mac {
         }
     }
 
-    /// Books what a frame, or a try of an aggregate, took of the medium: so many PPDUs with DATA, each with so many MPDUs.
+    /// Counts what a frame, or a try of an aggregate, took of the medium: so many PPDUs with DATA, each with so many MPDUs.
     pub(super) fn used_airtime(
         &self,
         ctx: &mut Context,

@@ -8,7 +8,7 @@ use multihop_core::{DecodedFrame, FrameKind, LinkEvent, NodeId, Reported, Span, 
 use multihop_dot11::{AccessCategory, EifsRule, user_priority};
 
 impl Mac {
-    /// A signal ended here. If it is none of the station's business, because it was for others and nobody here waits for a response or
+    /// A signal ended here. If it is none of the station's business, because it was for others and no response is awaited here or
     /// watches the link, all that follows is done, up to the back-off that goes on. Otherwise nothing is done, and false returned.
     #[expect(clippy::inline_always, reason = "as for `contend`")]
     #[inline(always)]

@@ -2,7 +2,7 @@
 
 use super::links::Link;
 use super::moving::Listeners;
-use super::{Front, femtowatts};
+use super::{Wavefront, femtowatts};
 use crate::config::{Config, FadingConfig, MediumModel, Radios};
 use multihop_core::{NodeId, Rng, Time};
 use std::f64::consts::TAU;
@@ -80,8 +80,8 @@ impl FadingLinks {
     }
 
     /// A transmitter begins a frame.
-    pub fn refresh(&mut self, from: NodeId, front: Option<&mut Front>, now: Time) {
-        self.under.refresh(from, front, now);
+    pub fn refresh(&mut self, from: NodeId, wavefront: Option<&mut Wavefront>, now: Time) {
+        self.under.refresh(from, wavefront, now);
         let row = &mut self.rows[from.index()];
         row.clear();
         for link in self.under.of(from) {

@@ -1,6 +1,6 @@
 //! Who hears whom, as a table of directed links.
 
-use super::Rows;
+use super::NodeOrder;
 use crate::config::{Config, MatrixQuantity, MediumModel, NodeConfig, PathLoss, Radios, SensedLink};
 use multihop_core::NodeId;
 use std::collections::BTreeMap;
@@ -57,7 +57,7 @@ impl Link {
         Link { place: row | (self.place & DECODABLE), ..self }
     }
 
-    /// What is left of it by the channels of its ends: all on one channel; energy, which nobody can decode, on channels that overlap
+    /// What is left of it by the channels of its ends: all on one channel; energy, which cannot be decoded, on channels that overlap
     /// in part; nothing otherwise, and nothing between radios of one node.
     pub(super) fn on_channels(&self, from: NodeId, radios: &Radios) -> Option<Link> {
         let to = NodeId(self.to);
@@ -70,7 +70,7 @@ impl Link {
     }
 }
 
-/// All directed links, by transmitter, in compressed rows; a row is in the order of its listeners' numbers, until they lie in [`Rows`].
+/// All directed links, by transmitter, in compressed rows; a row is in the order of its listeners' numbers, until they lie in [`NodeOrder`].
 #[derive(Clone, Debug, Default)]
 pub struct Links {
     starts: Vec<u32>,
@@ -114,7 +114,7 @@ impl Propagation {
         }
     }
 
-    /// Nobody further away than this, in metres, has a link.
+    /// No node further away than this, in metres, has a link.
     pub(super) fn limit(&self) -> f64 {
         match self {
             Propagation::Ranges { carrier_sense_range, .. } => *carrier_sense_range,
@@ -198,8 +198,8 @@ impl Links {
     }
 
     /// The same, where listeners lie in these rows: each transmitter's links are in the order in which its listeners lie.
-    pub(super) fn in_rows(mut self, rows: &Rows) -> Links {
-        self.links.iter_mut().for_each(|link| *link = link.in_row(rows.of(NodeId(link.to)) as u32));
+    pub(super) fn in_rows(mut self, order: &NodeOrder) -> Links {
+        self.links.iter_mut().for_each(|link| *link = link.in_row(order.of(NodeId(link.to)) as u32));
         for from in 0..self.nodes() {
             self.links[self.starts[from] as usize..self.starts[from + 1] as usize].sort_by_key(Link::row);
         }

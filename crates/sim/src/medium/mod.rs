@@ -9,7 +9,7 @@
 //! * *link matrix*: measured delivery (any overlap destroys), measured power (SINR), or both (what a link delivers alone as measured,
 //!   what interference does to it by SINR).
 //!
-//! With delays by distance, each of the two is a front that reaches one group of listeners after the other, see [`Front`].
+//! With delays by distance, each of the two is a wavefront that reaches one group of listeners after the other, see [`Wavefront`].
 //!
 //! Links by distance may fade over time (`fading`): a frame has the power of its beginning.
 //!
@@ -17,27 +17,27 @@
 //!
 //! Beside it there are wires, each direction a [`Wire`]: they share nothing with the air, nor with each other.
 
-mod course;
 mod errors;
 mod fading;
 mod frame;
-mod front;
 mod links;
 mod load;
-mod lock;
+mod locked_signal;
 mod loss;
 mod moving;
+mod node_order;
+mod propagation;
 mod radio;
-mod rows;
+mod success_curve;
 mod wire;
 
 pub use errors::RateErrors;
 pub use frame::{Frame, RateClass, RateSet};
-pub use front::{Front, Group, light};
 pub use links::{Link, Links, exceed, farthest, femtowatts};
 pub use load::{Bitmap, Load, LoadId, Loads, Mpdu};
 pub use loss::DataLoss;
 pub use moving::Listeners;
+pub use node_order::NodeOrder;
+pub use propagation::{Group, Wavefront, light};
 pub use radio::{Collisions, Finished, Radio, Reception};
-pub use rows::Rows;
 pub use wire::Wire;

@@ -8,7 +8,7 @@
 
 use super::fading::FadingLinks;
 use super::links::{Link, Links, Propagation, distance, farthest};
-use super::{Front, Rows, light};
+use super::{NodeOrder, Wavefront, light};
 use crate::config::{Config, Radios};
 use crate::mobility::Motion;
 use multihop_core::{NodeId, Span, Time};
@@ -27,7 +27,7 @@ type Cell = [i32; 2];
 pub struct MovingLinks {
     propagation: Propagation,
     radios: Radios,
-    stored: Rows,
+    stored: NodeOrder,
     limit: f64,
     /// Its square, and a little more than rounding may add to one.
     limit_squared: f64,
@@ -48,7 +48,7 @@ pub struct MovingLinks {
 
 impl MovingLinks {
     /// The links of a configuration; none if no node moves, or where distance does not decide.
-    pub fn new(config: &Config, stored: &Rows) -> Option<MovingLinks> {
+    pub fn new(config: &Config, stored: &NodeOrder) -> Option<MovingLinks> {
         let mobility = &config.mobility;
         if !mobility.moves() {
             return None;
@@ -205,10 +205,10 @@ pub enum Listeners {
 }
 
 impl Listeners {
-    /// Those of a configuration, whose links at the beginning are these, and whose nodes lie in these rows.
-    pub fn new(config: &Config, links: Links, rows: &Rows) -> Listeners {
-        let moving = MovingLinks::new(config, rows).map(|moving| Listeners::Moving(Box::new(moving)));
-        let steady = moving.unwrap_or_else(|| Listeners::Fixed(links.in_rows(rows)));
+    /// Those of a configuration, whose links at the beginning are these, and whose nodes lie in this order.
+    pub fn new(config: &Config, links: Links, order: &NodeOrder) -> Listeners {
+        let moving = MovingLinks::new(config, order).map(|moving| Listeners::Moving(Box::new(moving)));
+        let steady = moving.unwrap_or_else(|| Listeners::Fixed(links.in_rows(order)));
         FadingLinks::new(config, steady)
             .map_or_else(|steady| steady, |fading| Listeners::Fading(Box::new(fading)))
     }
@@ -245,40 +245,41 @@ impl Listeners {
 
     /// A transmitter begins a frame. `front` is its own, where delays go by distance.
     #[inline]
-    pub fn refresh(&mut self, from: NodeId, front: Option<&mut Front>, now: Time) {
+    pub fn refresh(&mut self, from: NodeId, wavefront: Option<&mut Wavefront>, now: Time) {
         if !matches!(self, Listeners::Fixed(_)) {
-            self.renew(from, front, now);
+            self.renew(from, wavefront, now);
         }
     }
 
     #[inline(never)]
-    fn renew(&mut self, from: NodeId, front: Option<&mut Front>, now: Time) {
+    fn renew(&mut self, from: NodeId, wavefront: Option<&mut Wavefront>, now: Time) {
         match self {
             Listeners::Fixed(_) => {}
             Listeners::Moving(moving) => {
                 if moving.refresh(from, now)
-                    && let Some(front) = front
+                    && let Some(wavefront) = wavefront
                 {
-                    front.arrange(moving.distances(from, now));
+                    wavefront.arrange(moving.distances(from, now));
                 }
             }
-            Listeners::Fading(fading) => fading.refresh(from, front, now),
+            Listeners::Fading(fading) => fading.refresh(from, wavefront, now),
         }
     }
 
-    /// The fronts of all transmitters; none unless delays go by distance.
-    pub fn fronts(&self, config: &Config) -> Option<Vec<Front>> {
+    /// The wavefronts of all transmitters; none unless delays go by distance.
+    pub fn wavefronts(&self, config: &Config) -> Option<Vec<Wavefront>> {
         if let Listeners::Fading(fading) = self {
-            return fading.under().fronts(config);
+            return fading.under().wavefronts(config);
         }
-        let mut fronts = config.delays_by_distance.then(|| vec![Front::default(); config.nodes.len()])?;
+        let mut wavefronts =
+            config.delays_by_distance.then(|| vec![Wavefront::default(); config.nodes.len()])?;
         if let Listeners::Fixed(links) = self {
-            for (from, front) in (0..).map(NodeId).zip(&mut fronts) {
+            for (from, wavefront) in (0..).map(NodeId).zip(&mut wavefronts) {
                 let to = links.of(from).iter().map(|link| NodeId(link.to));
-                front.arrange(to.map(|to| distance(&config.nodes, from, to)));
+                wavefront.arrange(to.map(|to| distance(&config.nodes, from, to)));
             }
         }
-        Some(fronts)
+        Some(wavefronts)
     }
 
     /// As [`MovingLinks::step`].

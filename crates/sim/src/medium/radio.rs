@@ -1,7 +1,7 @@
 //! One node's receiver.
 
-use super::course::Course;
-use super::lock::{Bits, Disturbance, Lock, Locked, Overlap};
+use super::locked_signal::{Bits, Disturbance, Locked, LockedSignal, Overlap};
+use super::success_curve::SuccessCurve;
 use super::{Bitmap, Frame, Link, Loads, RateErrors};
 use multihop_core::{FrameKind, Rng, Span, Time};
 
@@ -66,7 +66,7 @@ impl Finished {
         failed_alone: false,
     };
 
-    /// Does it concern nobody but the radio?
+    /// Does it concern the radio alone?
     pub fn is_nothing(&self) -> bool {
         matches!(self.reception, Reception::NotSynchronised | Reception::Transmitting)
             && self.ignored_until == Time::ZERO
@@ -85,7 +85,7 @@ const OFF: u8 = 2;
 #[repr(align(64))]
 pub struct Radio {
     energy: u64,
-    lock: Option<Lock>,
+    lock: Option<LockedSignal>,
     /// Since when the medium is quiet here, if it is: when the node's latest transmission ends at the node itself, or when it last ceased to
     /// sense others, whatever is later.
     quiet_since: Time,
@@ -111,7 +111,7 @@ struct Rest {
     ended_power: f64,
     /// Of the A-MPDU that was decoded last: those of its MPDUs that were.
     arrived: Bitmap,
-    course: Course,
+    curve: SuccessCurve,
 }
 
 impl Radio {
@@ -124,7 +124,7 @@ impl Radio {
             rng,
             ended_power: 0.0,
             arrived: Bitmap::default(),
-            course: Course::default(),
+            curve: SuccessCurve::default(),
         };
         Radio { energy: 0, lock: None, quiet_since: Time::ZERO, loud: false, deaf: 0, rest: Box::new(rest) }
     }
@@ -240,8 +240,8 @@ impl Radio {
     }
 
     #[inline]
-    fn lock_on(&self, link: &Link, frame: &Frame, now: Time) -> Lock {
-        Lock {
+    fn lock_on(&self, link: &Link, frame: &Frame, now: Time) -> LockedSignal {
+        LockedSignal {
             from: frame.from.0,
             decodable: link.decodable(),
             overlapped_by_own: self.deaf != 0,
@@ -264,7 +264,7 @@ impl Radio {
         // Of signals that begin at one instant the strongest is received; of equals, one that does not depend on order.
         let rank = |power: f64, from: u32| (power, std::cmp::Reverse(from));
         let fresh = rank(link.power, frame.from.0);
-        let stronger = |lock: &Lock| lock.start == now && fresh > rank(lock.power, lock.from);
+        let stronger = |lock: &LockedSignal| lock.start == now && fresh > rank(lock.power, lock.from);
         if link.energy >= *sensitivity && self.lock.as_ref().is_none_or(stronger) {
             let rate = frame.rate_index();
             let noise = if *measured { errors[rate].noise_of(link, *noise as f64) } else { 0.0 };
@@ -275,12 +275,12 @@ impl Radio {
                 from,
                 ln_header: 0.0,
                 header_counted: now,
-                keeps_course: frame.load.is_some() && frame.kind == FrameKind::Data,
+                keeps_curve: frame.load.is_some() && frame.kind == FrameKind::Data,
                 rate,
                 noise,
             };
-            self.lock = Some(Lock { counted: true, ..self.lock_on(link, frame, now) });
-            self.rest.course.clear();
+            self.lock = Some(LockedSignal { counted: true, ..self.lock_on(link, frame, now) });
+            self.rest.curve.clear();
         }
         was_quiet && self.senses_others()
     }
@@ -331,7 +331,7 @@ impl Radio {
             interferers_end: weaker.end.max(before.interferers_end),
             ..of_strongest
         };
-        *lock = Lock { overlapped: true, ..strongest };
+        *lock = LockedSignal { overlapped: true, ..strongest };
     }
 
     /// A signal ends. `loss` is the share of its sender's DATA that is lost on the way here.
@@ -477,7 +477,7 @@ impl Radio {
             let share = f64::from(mpdu.bytes) / f64::from(frame.bytes);
             let from = f64::from(bytes) / f64::from(all);
             bytes += mpdu.bytes;
-            match fails(&mut self.rest.rng, mpdu.bytes, self.rest.course.between(from, from + share), share) {
+            match fails(&mut self.rest.rng, mpdu.bytes, self.rest.curve.between(from, from + share), share) {
                 None => self.rest.arrived.set(place),
                 Some(alone) => failed_alone &= alone,
             }
@@ -490,7 +490,7 @@ impl Radio {
     #[inline(never)]
     fn count_bits(&mut self, collisions: &Collisions, now: Time) {
         let Collisions::Sinr { noise, errors, header, measured, .. } = collisions else { return };
-        let Some(Lock { power, counted: true, .. }) = &self.lock else { return };
+        let Some(LockedSignal { power, counted: true, .. }) = &self.lock else { return };
         let bits = &mut self.rest.disturbance.bits;
         let interference = self.energy as f64 - *power;
         let own_noise = bits.noise;
@@ -515,8 +515,8 @@ impl Radio {
         let of_rate = &errors[bits.rate];
         bits.ln_success += length.seconds() * of_rate.bps * per_bit(of_rate);
         bits.counted = now;
-        if bits.keeps_course {
-            self.rest.course.reach(now.since(bits.from), bits.ln_success);
+        if bits.keeps_curve {
+            self.rest.curve.reach(now.since(bits.from), bits.ln_success);
         }
     }
 }

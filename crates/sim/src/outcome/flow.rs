@@ -114,15 +114,15 @@ table! {
 
     /// frames that the camera of its video made, those that were skipped included; missing for other applications, as is
     /// all that follows
-    frames_sent("1"): u64;
+    video_frames_sent("1"): u64;
     /// frames that the encoder did not send, because too much waited at the sender
-    frames_skipped("1"): u64;
+    video_frames_skipped("1"): u64;
     /// frames that were delivered whole within the deadline
-    frames_on_time("1"): u64;
+    video_frames_on_time("1"): u64;
     /// frames that were delivered whole after the deadline
-    frames_late("1"): u64;
+    video_frames_late("1"): u64;
     /// frames that were not delivered whole by the end of the run, though their deadline had passed
-    frames_lost("1"): u64;
+    video_frames_lost("1"): u64;
     /// frames late, lost or skipped, of those whose fate was decided: what a player misses that never waits
     late_ratio("1"): Option<f64>;
     /// how often a player stopped that waits for frames
@@ -130,9 +130,9 @@ table! {
     /// for how long it stood in all
     stall_time_s("s"): f64;
     /// from the making of a frame to its last byte's delivery, mean over frames that came whole
-    frame_delay_mean_s("s"): Option<f64>;
+    video_frame_delay_mean_s("s"): Option<f64>;
     /// 95th percentile of that
-    frame_delay_p95_s("s"): Option<f64>;
+    video_frame_delay_p95_s("s"): Option<f64>;
 }
 
 /// Frames are counted by up to one less unanswered RTS than this: up to seven, the retry limit of the standard.

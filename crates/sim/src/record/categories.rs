@@ -1,4 +1,4 @@
-//! The books of access categories.
+//! The counters of access categories.
 
 use super::Recorder;
 use crate::config::Config;
@@ -7,61 +7,61 @@ use crate::outcome::CategoryOutcome;
 use multihop_core::{DropCause, NodeId, Packet, Span, Time};
 use multihop_dot11::{AccessCategory, user_priority};
 
-/// The books of a category of a node.
+/// The counters of a category of a node.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct CategoryBook {
+pub struct CategoryCounters {
     transmitting: Span,
     internal_collisions: u64,
     dropped: [u64; DropCause::ALL.len()],
 }
 
 impl Recorder {
-    /// The same with books for each access category, where there are such.
+    /// The same with counters for each access category, where there are such.
     #[must_use]
     pub fn with_categories(mut self, config: &Config) -> Recorder {
         let nodes = if config.edca.is_some() { config.nodes.len() } else { 0 };
-        self.categories = vec![[CategoryBook::default(); AccessCategory::COUNT]; nodes];
+        self.categories = vec![[CategoryCounters::default(); AccessCategory::COUNT]; nodes];
         self
     }
 
-    fn category(&mut self, node: NodeId, category: AccessCategory) -> Option<&mut CategoryBook> {
+    fn category(&mut self, node: NodeId, category: AccessCategory) -> Option<&mut CategoryCounters> {
         Some(&mut self.categories.get_mut(node.index())?[category as usize])
     }
 
     /// A node's own frame ended, which was of this category: RTS, DATA, or a request for a block acknowledgement.
     pub fn transmitted_by(&mut self, node: NodeId, category: AccessCategory, frame: &Frame, now: Time) {
         let counted = self.after_warmup(frame.air, now);
-        if let Some(book) = self.category(node, category) {
-            book.transmitting += counted;
+        if let Some(counters) = self.category(node, category) {
+            counters.transmitting += counted;
         }
     }
 
     /// A node would have begun a frame of this category, but for one of a higher category.
     pub fn collided_internally(&mut self, node: NodeId, category: AccessCategory, now: Time) {
         let counts = self.counts(now);
-        if let Some(book) = self.category(node, category) {
-            book.internal_collisions += u64::from(counts);
+        if let Some(counters) = self.category(node, category) {
+            counters.internal_collisions += u64::from(counts);
         }
     }
 
     /// A packet of a flow was lost at a node.
     pub(super) fn dropped_of_category(&mut self, node: NodeId, packet: &Packet, cause: DropCause) {
         let category = AccessCategory::of_priority(user_priority(packet.segment.dscp));
-        if let Some(book) = self.category(node, category) {
-            book.dropped[cause as usize] += 1;
+        if let Some(counters) = self.category(node, category) {
+            counters.dropped[cause as usize] += 1;
         }
     }
 
     /// What the categories did, by node, the lowest first.
     pub fn category_outcomes(&self, measured: Span) -> Vec<CategoryOutcome> {
         let nodes = (0..).zip(&self.categories);
-        let rows = nodes.flat_map(|(node, books)| {
-            AccessCategory::ALL.into_iter().zip(books).map(move |(category, book)| CategoryOutcome {
+        let rows = nodes.flat_map(|(node, counters)| {
+            AccessCategory::ALL.into_iter().zip(counters).map(move |(category, counters)| CategoryOutcome {
                 node,
                 category,
-                airtime: book.transmitting.seconds() / measured.seconds(),
-                internal_collisions: book.internal_collisions,
-                dropped: book.dropped,
+                airtime: counters.transmitting.seconds() / measured.seconds(),
+                internal_collisions: counters.internal_collisions,
+                dropped: counters.dropped,
             })
         });
         rows.collect()

@@ -1,4 +1,4 @@
-//! The books of causes: what hops did for flows, why frames were lost, and who collided with whom.
+//! The counters of causes: what hops did for flows, why frames were lost, and who collided with whom.
 //!
 //! Rows are kept in sorted lists of their receiver or flow, which grow with the number of different rows and not with that of
 //! frames. What the air holds is written down once per frame; everything else is looked up only when a frame was lost.
@@ -51,9 +51,9 @@ pub struct Dropped {
     pub cause: DropCause,
 }
 
-/// The books of frames lost.
+/// The counters of frames lost.
 #[derive(Clone, Debug, Default)]
-pub struct CauseBook {
+pub struct CauseCounters {
     on: bool,
     /// Packets lost, if somebody asks for them.
     pub dropped: Option<Vec<Dropped>>,
@@ -70,7 +70,7 @@ pub struct CauseBook {
 
 /// What a directed link did for a flow, by feedback, sender and receiver.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct HopBook {
+pub struct HopCounters {
     rts: u64,
     data: u64,
     acknowledged: u64,
@@ -80,10 +80,10 @@ pub struct HopBook {
     airtime: Span,
 }
 
-/// A flow's books of causes.
+/// A flow's counters of causes.
 #[derive(Clone, Debug, Default)]
 pub struct FlowCauses {
-    hops: Vec<((bool, u32, u32), HopBook)>,
+    hops: Vec<((bool, u32, u32), HopCounters)>,
     drops: Vec<((bool, u32), [u64; DropCause::ALL.len()])>,
 }
 
@@ -96,17 +96,17 @@ fn entry<K: Ord + Copy, V: Default>(rows: &mut Vec<(K, V)>, key: K) -> &mut V {
     &mut rows[at].1
 }
 
-impl CauseBook {
-    /// Empty books of so many nodes.
-    pub fn new(nodes: usize) -> CauseBook {
-        CauseBook {
+impl CauseCounters {
+    /// Counters at zero, of so many nodes.
+    pub fn new(nodes: usize) -> CauseCounters {
+        CauseCounters {
             losses: vec![Vec::new(); nodes],
             collisions: vec![Vec::new(); nodes],
-            ..CauseBook::default()
+            ..CauseCounters::default()
         }
     }
 
-    /// Are there such books?
+    /// Are there such counters?
     pub fn are_kept(&self) -> bool {
         self.on
     }
@@ -138,7 +138,7 @@ impl CauseBook {
 }
 
 impl Recorder {
-    /// Books of causes are kept from now on, and packets that are lost until somebody asks for them.
+    /// Causes are counted from now on, and packets that are lost until somebody asks for them.
     pub fn keep_causes(&mut self, spread: Span) {
         self.causes.on = true;
         self.causes.spread = spread;
@@ -150,7 +150,7 @@ impl Recorder {
         self.causes.dropped.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// The same with books of causes; a frame may be at its farthest listener this much later than at its nearest.
+    /// The same with counters of causes; a frame may be at its farthest listener this much later than at its nearest.
     #[must_use]
     pub fn with_causes(mut self, spread: Span) -> Recorder {
         self.causes.on = true;
@@ -180,15 +180,15 @@ impl Recorder {
     /// What all this says after so long a time.
     pub fn causes_outcome(&self, measured: Span) -> Causes {
         let mut made = Causes::default();
-        for (flow, book) in (0..).zip(&self.flows) {
-            made.hops.extend(book.causes.hops.iter().map(|(key, hop)| hop.outcome(flow, *key, measured)));
+        for (flow, counters) in (0..).zip(&self.flows) {
+            made.hops.extend(counters.causes.hops.iter().map(|(key, hop)| hop.outcome(flow, *key, measured)));
             let drop = |((feedback, node), dropped): &((bool, u32), _)| DropOutcome {
                 flow,
                 feedback: *feedback,
                 node: *node,
                 dropped: *dropped,
             };
-            made.drops.extend(book.causes.drops.iter().map(drop));
+            made.drops.extend(counters.causes.drops.iter().map(drop));
         }
         for (to, rows) in (0..).zip(&self.causes.losses) {
             made.losses.extend(rows.iter().map(|&((from, kind), lost)| LossOutcome {
@@ -237,7 +237,7 @@ impl FlowCauses {
     }
 }
 
-impl HopBook {
+impl HopCounters {
     fn outcome(&self, flow: u32, (feedback, from, to): (bool, u32, u32), measured: Span) -> HopOutcome {
         let ended = (self.acknowledged + self.given_up).max(1) as f64;
         HopOutcome {
@@ -284,12 +284,12 @@ mod tests {
     /// On the air: 1 from 0 to 100, 2 from 90 to 300, 3 from 300 to 310, 4 from 250 to 260 (all in microseconds).
     #[test]
     fn frames_overlap_if_they_share_time_and_not_if_they_touch() {
-        let mut book = CauseBook::new(10);
+        let mut counters = CauseCounters::new(10);
         let flown = [frame(1, 0, 100), frame(2, 90, 300), frame(4, 250, 260), frame(3, 300, 310)];
         for frame in &flown {
-            book.begins(frame);
+            counters.begins(frame);
         }
-        let with = |frame: &Frame| book.during(frame).map(|other| other.from.0).collect::<Vec<_>>();
+        let with = |frame: &Frame| counters.during(frame).map(|other| other.from.0).collect::<Vec<_>>();
         assert_eq!(with(&flown[0]), [2]);
         assert_eq!(with(&flown[1]), [1, 4]);
         assert_eq!(with(&flown[3]), [] as [u32; 0]);
@@ -297,11 +297,11 @@ mod tests {
 
     #[test]
     fn what_can_overlap_nothing_any_more_is_forgotten() {
-        let mut book = CauseBook::new(10);
+        let mut counters = CauseCounters::new(10);
         for n in 0..1_000 {
             let start = 1_000 * u64::from(n);
-            book.begins(&frame(n % 5, start, start + 900));
+            counters.begins(&frame(n % 5, start, start + 900));
         }
-        assert!(book.lately.len() <= 3, "{}", book.lately.len());
+        assert!(counters.lately.len() <= 3, "{}", counters.lately.len());
     }
 }

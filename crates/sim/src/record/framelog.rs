@@ -1,7 +1,7 @@
 //! Every transmission with what a capture cannot say: who collided with whom, back-off, NAV, queues, windows, routes. `multihop-frames`
 //! is its format.
 //!
-//! It is a sibling of [`airlog`](crate::airlog), and comes from the medium and the books of causes, which it turns on. It looks at nodes when a frame begins and
+//! It is a sibling of [`airlog`](crate::airlog), and comes from the medium and the counters of causes, which it turns on. It looks at nodes when a frame begins and
 //! when one ends, and changes nothing in the run. A transmission stays here until it can collide with nothing any more; so rows are in
 //! the order in which transmissions began.
 

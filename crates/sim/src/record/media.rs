@@ -7,22 +7,22 @@ use crate::config::{AppConfig, Config};
 use crate::outcome::VideoOutcome;
 use multihop_core::{FlowId, Packet, Port, Span, Time};
 use multihop_transport::Delivered;
-use video::VideoBook;
+use video::VideoCounters;
 
 /// Bytes sent are counted in intervals of this length.
 const RATE_INTERVAL: Span = Span::from_ms(1_000);
 
 /// The media view of a flow.
 #[derive(Clone, Debug, Default)]
-pub struct MediaBook {
-    sending: RateBook,
-    jitter: JitterBook,
-    video: Option<VideoBook>,
+pub struct MediaCounters {
+    sending: RateCounters,
+    jitter: JitterCounters,
+    video: Option<VideoCounters>,
 }
 
 /// Bytes that a transport sent in each of a number of intervals: what their variation needs.
 #[derive(Clone, Copy, Debug, Default)]
-struct RateBook {
+struct RateCounters {
     origin: Time,
     /// Whole intervals from there.
     intervals: u64,
@@ -37,7 +37,7 @@ struct RateBook {
 /// Interarrival jitter (RFC 3550, section 6.4.1): of two packets that arrive one after the other, by how much their transit times
 /// differ, smoothed with a gain of 1/16.
 #[derive(Clone, Copy, Debug, Default)]
-struct JitterBook {
+struct JitterCounters {
     transit: Option<Span>,
     jitter_s: f64,
     /// Over the arrivals after the warm-up.
@@ -46,16 +46,16 @@ struct JitterBook {
 }
 
 impl Recorder {
-    /// The same with books of the media of these flows, from their start or the end of the warm-up until they stop.
+    /// The same with counters of the media of these flows, from their start or the end of the warm-up until they stop.
     #[must_use]
     pub fn with_media(mut self, config: &Config) -> Recorder {
         let end = Time::ZERO + config.duration;
-        for (book, flow) in self.media.iter_mut().zip(&config.flows) {
+        for (counters, flow) in self.media.iter_mut().zip(&config.flows) {
             let origin = self.from.max(Time::ZERO + flow.start);
             let end = flow.stop.map_or(end, |stop| end.min(Time::ZERO + stop));
-            book.sending = RateBook::new(origin, end);
-            book.video = match flow.app {
-                AppConfig::Video(video) => Some(VideoBook::new(&video)),
+            counters.sending = RateCounters::new(origin, end);
+            counters.video = match flow.app {
+                AppConfig::Video(video) => Some(VideoCounters::new(&video)),
                 _ => None,
             };
         }
@@ -75,9 +75,9 @@ impl Recorder {
             return;
         }
         let counts = self.counts(now);
-        let book = &mut self.media[packet.flow.index()];
-        book.jitter.arrived(packet.age(now), counts);
-        if let Some(video) = &mut book.video {
+        let counters = &mut self.media[packet.flow.index()];
+        counters.jitter.arrived(packet.age(now), counts);
+        if let Some(video) = &mut counters.video {
             video.delivered(delivered, now);
         }
     }
@@ -106,10 +106,10 @@ impl Recorder {
     }
 }
 
-impl RateBook {
-    fn new(origin: Time, end: Time) -> RateBook {
+impl RateCounters {
+    fn new(origin: Time, end: Time) -> RateCounters {
         let length = if end > origin { end - origin } else { Span::ZERO };
-        RateBook { origin, intervals: length.whole(RATE_INTERVAL), ..RateBook::default() }
+        RateCounters { origin, intervals: length.whole(RATE_INTERVAL), ..RateCounters::default() }
     }
 
     fn add(&mut self, bytes: u64, now: Time) {
@@ -141,7 +141,7 @@ impl RateBook {
     }
 }
 
-impl JitterBook {
+impl JitterCounters {
     fn arrived(&mut self, transit: Span, counts: bool) {
         if let Some(before) = self.transit.replace(transit) {
             let difference = transit.seconds() - before.seconds();
@@ -170,34 +170,34 @@ mod tests {
     /// 2.5 million, a variance of 1.5.
     #[test]
     fn the_sending_rate_varies_over_whole_seconds() {
-        let mut book = RateBook::new(at(2_000), at(6_500));
+        let mut counters = RateCounters::new(at(2_000), at(6_500));
         for ms in [1_999, 3_000, 3_500, 3_999, 5_000, 6_000, 6_499] {
-            book.add(1_000, at(ms));
+            counters.add(1_000, at(ms));
         }
-        assert!((book.variation().unwrap() - 1.5f64.sqrt()).abs() < 1e-12, "{book:?}");
+        assert!((counters.variation().unwrap() - 1.5f64.sqrt()).abs() < 1e-12, "{counters:?}");
     }
 
     #[test]
     fn who_sends_evenly_does_not_vary_and_who_sends_nothing_has_no_variation() {
-        let mut book = RateBook::new(at(0), at(10_000));
-        assert_eq!(book.variation(), None);
-        (0..100).for_each(|packet| book.add(500, at(100 * packet)));
-        assert_eq!(book.variation(), Some(0.0));
-        let mut short = RateBook::new(at(0), at(1_999));
+        let mut counters = RateCounters::new(at(0), at(10_000));
+        assert_eq!(counters.variation(), None);
+        (0..100).for_each(|packet| counters.add(500, at(100 * packet)));
+        assert_eq!(counters.variation(), Some(0.0));
+        let mut short = RateCounters::new(at(0), at(1_999));
         short.add(500, at(10));
         assert_eq!(short.variation(), None, "one interval has no variation");
-        assert_eq!(RateBook::new(at(5), at(3)).variation(), None, "it stops before the books open");
+        assert_eq!(RateCounters::new(at(5), at(3)).variation(), None, "it stops before counting begins");
     }
 
     /// Transit times of 10, 26, 10 and 10 ms: differences of 16, 16 and 0, so that the jitter is 1, 1.9375 and 1.81640625 ms.
     #[test]
     fn jitter_is_that_of_rtp() {
-        let mut book = JitterBook::default();
-        assert_eq!(book.mean(), None);
+        let mut counters = JitterCounters::default();
+        assert_eq!(counters.mean(), None);
         for (ms, counts) in [(10, true), (26, false), (10, true), (10, true)] {
-            book.arrived(Span::from_ms(ms), counts);
+            counters.arrived(Span::from_ms(ms), counts);
         }
         let expected = f64::midpoint(1.937_5e-3, 1.816_406_25e-3);
-        assert!((book.mean().unwrap() - expected).abs() < 1e-12, "{book:?}");
+        assert!((counters.mean().unwrap() - expected).abs() < 1e-12, "{counters:?}");
     }
 }

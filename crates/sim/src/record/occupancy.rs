@@ -2,7 +2,7 @@
 
 use multihop_core::{Span, Time};
 
-/// Mean and maximum of a queue's length, from the instant on at which the books open.
+/// Mean and maximum of a queue's length, from the instant on at which counting begins.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Occupancy {
     /// The most packets.
@@ -13,7 +13,7 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
-    /// The queue holds this many packets from now on. The books open at `from`; `counts` says whether they are open.
+    /// The queue holds this many packets from now on. Counting begins at `from`; `counts` says whether it has begun.
     pub fn set(&mut self, length: usize, from: Time, now: Time, counts: bool) {
         self.advance(from, now);
         self.now = length as u64;

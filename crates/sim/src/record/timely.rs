@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 /// for planning.
 const DEADLINE: Span = Span::from_ms(400);
 
-/// The books of a flow.
+/// The counters of a flow.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Timely {
     /// Of a stream: segments that the application does not have, by their ends, and when each was first sent.

@@ -1,13 +1,13 @@
-//! The books of wires.
+//! The counters of wires.
 
 use super::Recorder;
 use super::occupancy::Occupancy;
 use crate::outcome::WireOutcome;
 use multihop_core::{Interval, Span, Time};
 
-/// The books of one direction of a wire.
+/// The counters of one direction of a wire.
 #[derive(Clone, Debug, Default)]
-pub struct WireBook {
+pub struct WireCounters {
     sent: u64,
     sent_bytes: u64,
     delivered: u64,
@@ -18,10 +18,10 @@ pub struct WireBook {
 }
 
 impl Recorder {
-    /// The same with books for this many directions of wires.
+    /// The same with counters for this many directions of wires.
     #[must_use]
     pub fn with_wires(mut self, wires: usize) -> Recorder {
-        self.wires = vec![WireBook::default(); wires];
+        self.wires = vec![WireCounters::default(); wires];
         self
     }
 
@@ -29,11 +29,11 @@ impl Recorder {
     pub fn wire_sent(&mut self, wire: u32, bytes: u32, sending: Interval) {
         let counts = self.counts(sending.end);
         let counted = self.after_warmup(sending, sending.end);
-        let book = &mut self.wires[wire as usize];
-        book.sending += counted;
+        let counters = &mut self.wires[wire as usize];
+        counters.sending += counted;
         if counts {
-            book.sent += 1;
-            book.sent_bytes += u64::from(bytes);
+            counters.sent += 1;
+            counters.sent_bytes += u64::from(bytes);
         }
     }
 
@@ -72,19 +72,19 @@ impl Recorder {
         let unfinished =
             sending_since.map_or(Span::ZERO, |start| self.after_warmup(Interval { start, end }, end));
         let measured = end.since(self.from).ns().max(1) as f64;
-        let book = &mut self.wires[wire as usize];
-        let queue_mean = book.queue.mean(self.from, end);
+        let counters = &mut self.wires[wire as usize];
+        let queue_mean = counters.queue.mean(self.from, end);
         WireOutcome {
             from,
             to,
-            sent: book.sent,
-            sent_bytes: book.sent_bytes,
-            delivered: book.delivered,
-            dropped: book.dropped,
-            lost: book.lost,
+            sent: counters.sent,
+            sent_bytes: counters.sent_bytes,
+            delivered: counters.delivered,
+            dropped: counters.dropped,
+            lost: counters.lost,
             queue_mean,
-            queue_max: book.queue.max,
-            utilisation: (book.sending + unfinished).ns() as f64 / measured,
+            queue_max: counters.queue.max,
+            utilisation: (counters.sending + unfinished).ns() as f64 / measured,
         }
     }
 }

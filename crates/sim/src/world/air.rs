@@ -3,7 +3,7 @@
 use super::World;
 use crate::agenda::{Lane, Slot};
 use crate::mac::{Context, Mac};
-use crate::medium::{Finished, Frame, Front, Group, Link, Reception, Rows};
+use crate::medium::{Finished, Frame, Group, Link, NodeOrder, Reception, Wavefront};
 use crate::node::{Node, at_node, in_node, settle};
 use crate::outages::Sent;
 use crate::stack::Network;
@@ -15,26 +15,26 @@ pub(super) type Reached<'f> = Option<&'f [(Span, u32)]>;
 impl World {
     /// A frame's first bit reaches its listeners; with delays by distance, some of them.
     pub(super) fn air_starts(&mut self, slot: Slot, row: u32) {
-        let Some(mut fronts) = self.fronts.take() else {
+        let Some(mut wavefronts) = self.wavefronts.take() else {
             let frame = self.nodes[row as usize].mac.on_air();
             if self.leaves(slot, row, &frame, None) {
                 self.signal_starts::<true>(&frame, None);
             }
             return;
         };
-        self.front_starts(slot, row, &mut fronts[self.nodes[row as usize].mac.id().index()]);
-        self.fronts = Some(fronts);
+        self.wavefront_starts(slot, row, &mut wavefronts[self.nodes[row as usize].mac.id().index()]);
+        self.wavefronts = Some(wavefronts);
     }
 
-    fn front_starts(&mut self, slot: Slot, row: u32, front: &mut Front) {
-        if front.frame().is_none() {
+    fn wavefront_starts(&mut self, slot: Slot, row: u32, wavefront: &mut Wavefront) {
+        if wavefront.frame().is_none() {
             let frame = self.nodes[row as usize].mac.on_air();
-            if !self.leaves(slot, row, &frame, Some(front)) {
+            if !self.leaves(slot, row, &frame, Some(wavefront)) {
                 return;
             }
-            front.send(frame);
+            wavefront.send(frame);
         }
-        let Group { frame, listeners, next } = front.begins(self.now);
+        let Group { frame, listeners, next } = wavefront.begins(self.now);
         self.signal_starts::<false>(&frame, Some(listeners));
         if let Some(next) = next {
             self.agenda.arm(slot, next, Lane::AirStart);
@@ -43,14 +43,14 @@ impl World {
 
     /// A frame begins at its sender; whether there is anything of it.
     #[inline]
-    fn leaves(&mut self, slot: Slot, row: u32, frame: &Frame, front: Option<&mut Front>) -> bool {
+    fn leaves(&mut self, slot: Slot, row: u32, frame: &Frame, wavefront: Option<&mut Wavefront>) -> bool {
         self.agenda.arm(Slot(slot.0 + 1), frame.end(), Lane::AirEnd);
         if self.nodes[row as usize].radio.is_off() {
             self.outages.note(frame.from.0, Sent::Nothing);
             self.book_unsent(frame);
             return false;
         }
-        self.listeners.refresh(frame.from, front, self.now);
+        self.listeners.refresh(frame.from, wavefront, self.now);
         if self.record.causes.are_kept() {
             self.book_begin(frame);
         }
@@ -75,7 +75,7 @@ impl World {
     /// other.
     #[inline]
     fn fetch(&self, links: &[Link]) {
-        if self.nodes.len() >= Rows::LARGE {
+        if self.nodes.len() >= NodeOrder::LARGE {
             self.fetch_all(links);
         }
     }
@@ -92,7 +92,7 @@ impl World {
 
     /// A frame's last bit reaches its listeners; with delays by distance, some of them.
     pub(super) fn air_ends(&mut self, slot: Slot, row: u32) {
-        let Some(mut fronts) = self.fronts.take() else {
+        let Some(mut wavefronts) = self.wavefronts.take() else {
             let frame = self.nodes[row as usize].mac.on_air();
             self.arrives(&frame, None);
             self.log_sent(&frame);
@@ -100,23 +100,23 @@ impl World {
             self.sent(row);
             return;
         };
-        self.front_ends(slot, row, &mut fronts[self.nodes[row as usize].mac.id().index()]);
-        self.fronts = Some(fronts);
+        self.wavefront_ends(slot, row, &mut wavefronts[self.nodes[row as usize].mac.id().index()]);
+        self.wavefronts = Some(wavefronts);
     }
 
-    fn front_ends(&mut self, slot: Slot, row: u32, front: &mut Front) {
+    fn wavefront_ends(&mut self, slot: Slot, row: u32, wavefront: &mut Wavefront) {
         let from = self.nodes[row as usize].mac.id().0;
-        let Some(at_sender) = front.frame().copied() else {
+        let Some(at_sender) = wavefront.frame().copied() else {
             self.outages.note(from, Sent::Whole); // there was nothing of this one
             return self.sent(row);
         };
-        let Group { frame, listeners, next } = front.ends(self.now);
+        let Group { frame, listeners, next } = wavefront.ends(self.now);
         self.arrives(&frame, Some(listeners));
         let broadcast = frame.packet.filter(|_| frame.to.is_none());
         if self.now == at_sender.end() {
             self.log_sent(&frame);
             // The sender is done with a broadcast now, the medium is not.
-            if let (Some(packet), Some(frame)) = (broadcast, front.frame()) {
+            if let (Some(packet), Some(frame)) = (broadcast, wavefront.frame()) {
                 frame.packet = Some(self.packets.copy(packet));
             }
             self.sent(row);
@@ -125,7 +125,7 @@ impl World {
             self.agenda.arm(slot, next, Lane::AirEnd);
             return;
         }
-        let over = front.finish().expect("it was there");
+        let over = wavefront.finish().expect("it was there");
         if let Some(packet) = over.packet.filter(|_| over.to.is_none()) {
             self.packets.remove(packet);
         }
@@ -153,7 +153,7 @@ impl World {
         let loss = self.timing.data_loss.from(frame.from);
         if let Some(log) = self.air_log.as_mut().filter(|_| !PLAIN) {
             let packet =
-                frame.packet.or_else(|| self.nodes[self.rows.of(frame.from)].mac.access(frame).packet);
+                frame.packet.or_else(|| self.nodes[self.order.of(frame.from)].mac.access(frame).packet);
             log.frame_ends(frame, packet, &self.packets, &self.loads);
         }
         let links = self.listeners.of(frame.from);

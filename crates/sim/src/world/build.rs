@@ -9,6 +9,7 @@ use crate::mac::{Mac, Timing};
 use crate::medium::{Listeners, Loads, Radio};
 use crate::node::Node;
 use crate::outages::Outages;
+use crate::record::Recorder;
 use crate::routing::{self, RoutingAgent};
 use crate::stack::{End, Failures, FlowRoute, Policies, Queues, Stack};
 use multihop_core::{FlowId, NodeId, Port, Rng, Time};
@@ -58,7 +59,33 @@ pub(super) fn salt_of(seed: u64, node: NodeId, queue: &str) -> u64 {
 
 /// The nodes with the ends of flows, and where these are.
 pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (Vec<Node>, Vec<FlowRoute>) {
-    let phy = timing.phy_times();
+    let (phy, scheme_of) = (timing.phy_times(), config.scheme_of());
+    let blind_to = routing::blind_to(config);
+    let numbers = 0..config.nodes.len() as u32;
+    let mut nodes: Vec<Node> = numbers
+        .map(|index| {
+            let failures = Failures::new(routing::failure_rule(config), blind_to.clone());
+            node(config, timing, plan, index, (&phy, &scheme_of, failures))
+        })
+        .collect();
+    let flows = (0..config.flows.len()).map(|index| FlowId(index as u32));
+    let routes = flows.map(|id| ends(config, timing, plan, &mut nodes, (id, phy))).collect();
+    (nodes, routes)
+}
+
+/// A node, with what all nodes have alike: airtimes, the scheme of each flow, and what a failed link means.
+fn node(
+    config: &Config,
+    timing: &Timing,
+    plan: &mut SlotPlan,
+    index: u32,
+    (phy, scheme_of, failures): (&PhyTimes, &Arc<[usize]>, Failures),
+) -> Node {
+    let id = NodeId(index);
+    let timer = plan.add(index, Purpose::MacTimer(index));
+    let air = plan.add(index, Purpose::AirStart(index));
+    plan.add(index, Purpose::AirEnd(index)); // the slot after `air`
+    let link_slot = plan.add(index, Purpose::LinkLayer(index));
     let egress = EgressQueue {
         rate: phy.data_rate,
         is_wired: false,
@@ -67,74 +94,67 @@ pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (V
         aggregates: timing.aggregation.is_some(),
         seed: config.seed,
     };
-    let scheme_of = config.scheme_of();
-    let blind_to = routing::blind_to(config);
-    let mut nodes: Vec<Node> = (0..config.nodes.len() as u32)
-        .map(|index| {
-            let id = NodeId(index);
-            let timer = plan.add(index, Purpose::MacTimer(index));
-            let air = plan.add(index, Purpose::AirStart(index));
-            plan.add(index, Purpose::AirEnd(index)); // the slot after `air`
-            let link_slot = plan.add(index, Purpose::LinkLayer(index));
-            let rng = Rng::at(config.seed, &["node", &index.to_string(), "mac"]);
-            let policies = policies_at(config, id, "radio", egress, Some(&phy), &scheme_of);
-            let salt = salt_of(config.seed, id, "radio");
-            let failures = Failures::new(routing::failure_rule(config), blind_to.clone());
-            let queues = if config.edca.is_some() { Queues::by_category } else { Queues::single };
-            let mut queues = queues(&config.discipline, config.mac.queue_limit, salt);
-            if let Some(limits) = config.hardware_queue.and_then(|hardware| hardware.airtime) {
-                queues.limit_airtime(limits);
-            }
-            let mut stack = Stack::new(id, queues, config.mac.lifetime, policies, link_slot, failures);
-            if config.arp {
-                stack.resolve_addresses();
-            }
-            let mut mac = Mac::new(id, timer, air, timing, rng);
-            if config.edca.is_some() {
-                mac.differentiate(timing);
-            }
-            if let Some(hardware) = config.hardware_queue {
-                mac.queue_in_hardware(hardware);
-            }
-            if config.rate_control.is_some() {
-                mac.control_rates(config.seed);
-            }
-            let rng = Rng::at(config.seed, &["node", &index.to_string(), "air"]);
-            Node { radio: Radio::new(timing.busy_from, rng), mac, stack: Box::new(stack) }
-        })
-        .collect();
-    let flows = config.flows.iter().enumerate();
-    let routes = flows.map(|(index, flow)| {
-        let id = FlowId(index as u32);
-        let scheme = &config.schemes[flow.scheme].scheme;
-        let aggregates = timing.aggregate_limits();
-        let station = SenderStation { flow: id, phy, rts_from: timing.rts_from(), aggregates };
-        let mut add = |port: Port| {
-            let (at, peer) = match port {
-                Port::Sender => (flow.source, flow.destination),
-                Port::Receiver => (flow.destination, flow.source),
-            };
-            let endpoint: Box<dyn Endpoint> = match (flow.app, port) {
-                (AppConfig::External, _) => Box::new(Outside),
-                (_, Port::Sender) => scheme.sender_at(&station),
-                (_, Port::Receiver) => scheme.receiver(),
-            };
-            let stack = &mut nodes[at.index()].stack;
-            let next = stack.ends();
-            let deadline = plan.add(at.0, Purpose::Deadline { node: at.0, end: next });
-            let app = (port == Port::Sender).then(|| {
-                let rng = Rng::at(config.seed, &["flow", &index.to_string(), "app"]);
-                let slot = plan.add(at.0, Purpose::App { node: at.0, end: next });
-                (App::new(flow, scheme.datagrams(), rng), slot)
-            });
-            let end = End::new(id, port, peer, endpoint, deadline, app, scheme.segment_size());
-            stack.add_end(end.marked(flow.dscp))
+    let policies = policies_at(config, id, "radio", egress, Some(phy), scheme_of);
+    let salt = salt_of(config.seed, id, "radio");
+    let queues = if config.edca.is_some() { Queues::by_category } else { Queues::single };
+    let mut queues = queues(&config.discipline, config.mac.queue_limit, salt);
+    if let Some(limits) = config.hardware_queue.and_then(|hardware| hardware.airtime) {
+        queues.limit_airtime(limits);
+    }
+    let mut stack = Stack::new(id, queues, config.mac.lifetime, policies, link_slot, failures);
+    if config.arp {
+        stack.resolve_addresses();
+    }
+    let rng = Rng::at(config.seed, &["node", &index.to_string(), "mac"]);
+    let mut mac = Mac::new(id, timer, air, timing, rng);
+    if config.edca.is_some() {
+        mac.differentiate(timing);
+    }
+    if let Some(hardware) = config.hardware_queue {
+        mac.queue_in_hardware(hardware);
+    }
+    if config.rate_control.is_some() {
+        mac.control_rates(config.seed);
+    }
+    let rng = Rng::at(config.seed, &["node", &index.to_string(), "air"]);
+    Node { radio: Radio::new(timing.busy_from, rng), mac, stack: Box::new(stack) }
+}
+
+/// The two ends of a flow, at their nodes.
+fn ends(
+    config: &Config,
+    timing: &Timing,
+    plan: &mut SlotPlan,
+    nodes: &mut [Node],
+    (id, phy): (FlowId, PhyTimes),
+) -> FlowRoute {
+    let flow = &config.flows[id.index()];
+    let scheme = &config.schemes[flow.scheme].scheme;
+    let aggregates = timing.aggregate_limits();
+    let station = SenderStation { flow: id, phy, rts_from: timing.rts_from(), aggregates };
+    let mut add = |port: Port| {
+        let (at, peer) = match port {
+            Port::Sender => (flow.source, flow.destination),
+            Port::Receiver => (flow.destination, flow.source),
         };
-        let receiver = add(Port::Receiver);
-        FlowRoute { ends: [receiver, add(Port::Sender)] }
-    });
-    let routes = routes.collect();
-    (nodes, routes)
+        let endpoint: Box<dyn Endpoint> = match (flow.app, port) {
+            (AppConfig::External, _) => Box::new(Outside),
+            (_, Port::Sender) => scheme.sender_at(&station),
+            (_, Port::Receiver) => scheme.receiver(),
+        };
+        let stack = &mut nodes[at.index()].stack;
+        let next = stack.ends();
+        let deadline = plan.add(at.0, Purpose::Deadline { node: at.0, end: next });
+        let app = (port == Port::Sender).then(|| {
+            let rng = Rng::at(config.seed, &["flow", &id.0.to_string(), "app"]);
+            let slot = plan.add(at.0, Purpose::App { node: at.0, end: next });
+            (App::new(flow, scheme.datagrams(), rng), slot)
+        });
+        let end = End::new(id, port, peer, endpoint, deadline, app, scheme.segment_size());
+        stack.add_end(end.marked(flow.dscp))
+    };
+    let receiver = add(Port::Receiver);
+    FlowRoute { ends: [receiver, add(Port::Sender)] }
 }
 
 /// The routing protocol's agent of each node with its slot; none with static routes.
@@ -203,4 +223,22 @@ pub(super) fn changes(
         }
     }
     changes
+}
+
+/// When each flow begins to offer data.
+pub(super) fn starts(config: &Config, nodes: &[Node], plan: &SlotPlan) -> Vec<(Slot, Time)> {
+    let starts = plan.purposes.iter().enumerate().filter_map(|(index, purpose)| {
+        let Purpose::App { node, end } = purpose else { return None };
+        let flow = nodes[*node as usize].stack.end(*end).flow();
+        Some((Slot(index as u32), Time::ZERO + config.flows[flow.index()].start))
+    });
+    starts.collect()
+}
+
+/// What is recorded of a run.
+pub(super) fn recorder(config: &Config, wires: usize) -> Recorder {
+    let from = Time::ZERO + config.warmup;
+    let record = Recorder::new(config.nodes.len(), config.flows.len(), from).with_wires(wires);
+    let record = record.with_media(config).with_external(config).with_categories(config);
+    if config.causes { record.with_causes(Listeners::spread(config)) } else { record }
 }

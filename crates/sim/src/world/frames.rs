@@ -34,7 +34,7 @@ impl World {
         for dropped in self.record.take_dropped() {
             log.dropped(&dropped);
         }
-        let sender = &self.nodes[self.rows.of(frame.from)];
+        let sender = &self.nodes[self.order.of(frame.from)];
         let access = sender.mac.access(frame);
         let packet = frame.packet.or(access.packet).map(|handle| &self.packets.get(handle).packet);
         log.begins(frame, &access, sender.stack.queue_length(), packet);

@@ -25,7 +25,7 @@ impl World {
             Purpose::MacTimer(row) => {
                 due + self.nodes[row as usize].mac.least_before_delivery(&self.timing, shortest)
             }
-            Purpose::AirStart(row) | Purpose::AirEnd(row) if self.fronts.is_none() => {
+            Purpose::AirStart(row) | Purpose::AirEnd(row) if self.wavefronts.is_none() => {
                 let frame = self.nodes[row as usize].mac.on_air();
                 // DATA that answers it, or follows an answer, begins after SIFS at the earliest.
                 if self.may_deliver(&frame) { frame.end() } else { frame.end() + self.timing.sifs + shortest }

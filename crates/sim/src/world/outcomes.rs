@@ -4,7 +4,7 @@ use super::World;
 use crate::apps::App;
 use crate::node::Node;
 use crate::outcome::{ControlOutcome, FlowOutcome, NodeOutcome};
-use crate::record::{ControlBook, quantiles};
+use crate::record::{ControlCounters, quantiles};
 use multihop_core::{NodeId, Port, Span};
 use multihop_transport::Progress;
 
@@ -19,7 +19,7 @@ impl World {
         let flow = &self.config.flows[index];
         let base = self.samples.baseline.get(index).copied().unwrap_or_default();
         let route = self.network.flows[index];
-        let sender = self.nodes[self.rows.of(flow.source)].stack.end(route.ends[Port::Sender as usize]);
+        let sender = self.nodes[self.order.of(flow.source)].stack.end(route.ends[Port::Sender as usize]);
         let transfers = sender.app().map(App::completed).unwrap_or_default();
         let transfer_sum: f64 = transfers.iter().map(|span| span.seconds()).sum();
         let samples = progress.rtt_samples - base.rtt_samples;
@@ -28,34 +28,34 @@ impl World {
         let hops = self.network.routes.hops(flow.source, flow.destination, &self.config.radios);
         let video = self.record.video_outcome(index, self.now);
         let (rate_cv, jitter_s) = (self.record.rate_cv(index), self.record.jitter_s(index));
-        let book = &mut self.record.flows[index];
+        let counters = &mut self.record.flows[index];
         FlowOutcome {
-            delivered_bytes: book.delivered_bytes,
-            timely_bytes: book.timely_bytes,
-            payload_airtime: Span::from_ns(book.payload_air).seconds() / measured.seconds(),
-            packets_sent: book.packets_sent,
-            sent_bytes: book.sent_bytes,
-            packets_delivered: book.packets_delivered,
-            dropped: book.dropped,
-            feedback_dropped: book.feedback_dropped,
-            delay: quantiles(&mut book.delays),
+            delivered_bytes: counters.delivered_bytes,
+            timely_bytes: counters.timely_bytes,
+            payload_airtime: Span::from_ns(counters.payload_air).seconds() / measured.seconds(),
+            packets_sent: counters.packets_sent,
+            sent_bytes: counters.sent_bytes,
+            packets_delivered: counters.packets_delivered,
+            dropped: counters.dropped,
+            feedback_dropped: counters.feedback_dropped,
+            delay: quantiles(&mut counters.delays),
             rtt_mean_s: (samples > 0).then(|| (progress.rtt_sum - base.rtt_sum).seconds() / samples as f64),
             retransmissions: progress.retransmissions - base.retransmissions,
             timeouts: progress.timeouts - base.timeouts,
             recoveries: progress.recoveries - base.recoveries,
             ecn_reductions: progress.ecn_reductions - base.ecn_reductions,
-            marked: book.marked,
+            marked: counters.marked,
             window_mean_bytes: (window.count > 0).then(|| window.sum as f64 / window.count as f64),
             rate_mean_bps: rates.allowed.get(),
             loss_event_rate: rates.loss_event.get(),
             hops: hops.map_or(0, |hops| hops.len() as u32),
             transfers: transfers.len() as u64,
             transfer_mean_s: (!transfers.is_empty()).then(|| transfer_sum / transfers.len() as f64),
-            transmission_efficiency: book.frames.efficiency.get(),
-            service_delay_mean_s: book.frames.service_delay.get(),
-            rts_retransmissions_mean: book.rts_failures.get(),
-            rts_unanswered: book.rts_unanswered,
-            busy_ratio: book.mean_over_frames(|station| nodes[station.index()].busy_ratio),
+            transmission_efficiency: counters.frames.efficiency.get(),
+            service_delay_mean_s: counters.frames.service_delay.get(),
+            rts_retransmissions_mean: counters.rts_failures.get(),
+            rts_unanswered: counters.rts_unanswered,
+            busy_ratio: counters.mean_over_frames(|station| nodes[station.index()].busy_ratio),
             rate_cv,
             jitter_s,
             video,
@@ -64,36 +64,36 @@ impl World {
 
     pub(super) fn node_outcome(&mut self, index: usize, measured: Span) -> NodeOutcome {
         let id = NodeId(index as u32);
-        let row = self.rows.of(id);
+        let row = self.order.of(id);
         let Node { radio, mac, .. } = &self.nodes[row];
         mac.close(radio, &mut self.record, self.now);
         let queue_mean = self.record.queue_mean(id, self.now);
-        let (book, medium) = (&self.record.nodes[index], &self.record.media_use[row]);
+        let (counters, medium) = (&self.record.nodes[index], &self.record.media_use[row]);
         let share = |span: Span| span.seconds() / measured.seconds();
-        let control = |book: &ControlBook| ControlOutcome {
-            sent: book.sent,
-            bytes: book.bytes,
-            dropped: book.dropped,
-            airtime: share(book.airtime),
+        let control = |counters: &ControlCounters| ControlOutcome {
+            sent: counters.sent,
+            bytes: counters.bytes,
+            dropped: counters.dropped,
+            airtime: share(counters.airtime),
         };
-        let sensing = medium.busy.saturating_sub(book.transmitting + book.receiving);
-        let busy = share(book.transmitting) + share(book.receiving) + share(sensing);
+        let sensing = medium.busy.saturating_sub(counters.transmitting + counters.receiving);
+        let busy = share(counters.transmitting) + share(counters.receiving) + share(sensing);
         let nav_only = share(medium.nav_only);
         NodeOutcome {
-            transmitting: share(book.transmitting),
-            receiving: share(book.receiving),
+            transmitting: share(counters.transmitting),
+            receiving: share(counters.receiving),
             sensing: share(sensing),
             idle: 1.0 - busy,
             nav_only,
             busy_ratio: busy + nav_only,
             queue_mean,
-            queue_max: book.queue.max,
-            dropped: book.dropped,
-            routing: control(&book.routing),
-            signalling: control(&book.signalling),
-            transmission_efficiency: book.frames.efficiency.get(),
-            service_delay_mean_s: book.frames.service_delay.get(),
-            hardware_delay_mean_s: book.hardware.get(),
+            queue_max: counters.queue.max,
+            dropped: counters.dropped,
+            routing: control(&counters.routing),
+            signalling: control(&counters.signalling),
+            transmission_efficiency: counters.frames.efficiency.get(),
+            service_delay_mean_s: counters.frames.service_delay.get(),
+            hardware_delay_mean_s: counters.hardware.get(),
         }
     }
 }

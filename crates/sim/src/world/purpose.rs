@@ -1,6 +1,6 @@
 //! What slots of the agenda are for.
 
-use crate::medium::Rows;
+use crate::medium::NodeOrder;
 use multihop_core::NodeId;
 
 /// What a slot of the agenda is for: at a node, or on a wire.
@@ -33,8 +33,8 @@ pub(super) enum Purpose {
 
 impl Purpose {
     /// The same with the row of a node in place of its number, where what is kept of the node is all that is needed.
-    pub(super) fn in_rows(self, rows: &Rows) -> Purpose {
-        let row = |node| rows.of(NodeId(node)) as u32;
+    pub(super) fn in_rows(self, order: &NodeOrder) -> Purpose {
+        let row = |node| order.of(NodeId(node)) as u32;
         match self {
             Purpose::MacTimer(node) => Purpose::MacTimer(row(node)),
             Purpose::AirStart(node) => Purpose::AirStart(row(node)),

@@ -83,11 +83,11 @@ impl World {
             created: self.now,
             hops: 0,
         };
-        self.above(self.rows.of(packet.source) as u32, |stack, around| stack.emit(around, packet));
+        self.above(self.order.of(packet.source) as u32, |stack, around| stack.emit(around, packet));
         number
     }
 
-    /// The same for a frame of one hop: no route is looked up, and it is in no flow's books, but in those of its sender's signalling.
+    /// The same for a frame of one hop: no route is looked up, and it is in no flow's counters, but in those of its sender's signalling.
     ///
     /// # Panics
     /// If a node is not there.
@@ -97,7 +97,7 @@ impl World {
         self.injected += 1;
         let number = self.injected;
         let to = to.unwrap_or(NodeId::BROADCAST);
-        self.above(self.rows.of(from) as u32, |stack, around| stack.emit_frame(around, number, size, to));
+        self.above(self.order.of(from) as u32, |stack, around| stack.emit_frame(around, number, size, to));
         number
     }
 
@@ -121,7 +121,7 @@ impl World {
         outcome
     }
 
-    /// Ends the run now and closes the books.
+    /// Ends the run now and closes the counters.
     ///
     /// # Errors
     /// If there is a log that cannot be written.

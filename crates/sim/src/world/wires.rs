@@ -55,7 +55,7 @@ impl World {
     pub(super) fn wire_sent(&mut self, index: u32) {
         let Wired { from, port, .. } = self.wires[index as usize];
         let mut handle = None;
-        let row = self.rows.of(NodeId(from)) as u32;
+        let row = self.order.of(NodeId(from)) as u32;
         self.above(row, |stack, around| handle = Some(stack.on_wire_sent(around, port)));
         let handle = handle.expect("it was sent");
         if self.wires[index as usize].wire.loses() {
@@ -71,7 +71,7 @@ impl World {
     pub(super) fn wire_arrives(&mut self, index: u32) {
         let wire = &mut self.wires[index as usize].wire;
         let (to, handle) = (wire.to, wire.arrive(&mut self.agenda));
-        let row = self.rows.of(NodeId(to));
+        let row = self.order.of(NodeId(to));
         if !self.nodes[row].radio.is_off() {
             self.record.wire_delivered(index, self.now);
         }
@@ -81,7 +81,7 @@ impl World {
     /// What the wires did.
     pub(super) fn wire_outcomes(&mut self) -> Vec<WireOutcome> {
         let ends = self.wires.iter().map(|wired| {
-            let sender = &self.nodes[self.rows.of(NodeId(wired.from))];
+            let sender = &self.nodes[self.order.of(NodeId(wired.from))];
             let sending = sender.stack.port(wired.port).sending_since();
             ((wired.from, wired.wire.to), sending)
         });

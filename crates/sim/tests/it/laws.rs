@@ -62,7 +62,7 @@ fn the_service_delay_in_a_saturated_cell_is_what_the_model_says() {
     }
 }
 
-/// TCP whose nodes write down what they are told.
+/// TCP whose nodes record what they receive.
 struct Listening {
     tcp: TcpNewReno,
     heard: Arc<Mutex<Vec<(NodeId, LinkEvent)>>>,
@@ -91,7 +91,7 @@ impl RouterPolicy for Ear {
     }
 }
 
-/// What an estimator makes of the events is what the books say, over a window that is the whole run.
+/// What an estimator makes of the events is what the counters say, over a window that is the whole run.
 #[test]
 fn the_busy_ratio_of_the_events_is_that_of_the_books() {
     for rules in [DcfRules::IEEE, DcfRules::NS2] {

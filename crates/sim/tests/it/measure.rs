@@ -148,7 +148,7 @@ fn a_receiver_reports_what_its_sender_cannot_sense() {
     assert!((available("reports", 0) - available("alone", 1)).abs() < 0.2);
 }
 
-/// What the estimator of the busyness ratio makes of link events is what the simulator's books say, in a chain with hidden
+/// What the estimator of the busyness ratio makes of link events is what the simulator's counters say, in a chain with hidden
 /// terminals and under both rule sets.
 #[test]
 fn the_busyness_ratio_is_the_truth() {
@@ -163,7 +163,7 @@ fn the_busyness_ratio_is_the_truth() {
         assert_eq!(outcome.measurements.len(), 20 * 7);
         for row in &outcome.measurements {
             let difference = row.view.busy_ratio.unwrap() - row.true_busy_ratio;
-            // A NAV that nothing followed is told to be over when the station next looks at it.
+            // A NAV that nothing followed is reported to be over when the station next looks at it.
             assert!((-1e-9..3e-3).contains(&difference), "{row:?}");
             assert!(row.true_busy_ratio > 0.1 && row.true_busy_ratio < 1.0, "{row:?}");
         }

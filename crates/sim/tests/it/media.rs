@@ -43,7 +43,7 @@ fn video(flow: &FlowOutcome) -> VideoOutcome {
 }
 
 fn share(part: u64, video: &VideoOutcome) -> f64 {
-    part as f64 / video.frames_sent as f64
+    part as f64 / video.video_frames_sent as f64
 }
 
 #[test]
@@ -52,15 +52,20 @@ fn a_good_link_shows_every_frame_in_time() {
         let outcome = seconds(&mut over_wire(mbps(10), 50, scheme), 5, 65);
         let flow = &outcome.flows[0];
         let video = video(flow);
-        // The last 400 ms are still on their way for the books if they are not there, but they are: one arrives in 7 ms.
+        // The last 400 ms are still on their way for the counters if they are not there, but they are: one arrives in 7 ms.
         assert_eq!(
-            (video.frames_sent, video.frames_late, video.frames_lost, video.frames_skipped),
+            (
+                video.video_frames_sent,
+                video.video_frames_late,
+                video.video_frames_lost,
+                video.video_frames_skipped
+            ),
             (1500, 0, 0, 0),
             "{scheme}: {video:?}"
         );
-        assert!((1499..=1500).contains(&video.frames_on_time), "{scheme}: {video:?}");
+        assert!((1499..=1500).contains(&video.video_frames_on_time), "{scheme}: {video:?}");
         assert_eq!((video.late_ratio, video.stalls, video.stall_time_s), (Some(0.0), 0, 0.0), "{scheme}");
-        let delay = video.frame_delay_mean_s.unwrap();
+        let delay = video.video_frame_delay_mean_s.unwrap();
         assert!((0.006..0.008).contains(&delay), "{scheme}: {delay}");
         assert!(flow.rate_cv.unwrap() < 0.02, "{scheme}: {:?}", flow.rate_cv);
         assert!(flow.jitter_s.unwrap() < 1e-6 || scheme != "udp", "{:?}", flow.jitter_s);
@@ -79,16 +84,16 @@ fn an_outage_stalls_a_player_for_its_length_less_what_it_has_in_store() {
         let video = video(&outcome.flows[0]);
         if scheme == "udp" {
             assert_eq!(
-                (video.frames_lost, video.frames_late, video.frames_skipped, video.stalls),
+                (video.video_frames_lost, video.video_frames_late, video.video_frames_skipped, video.stalls),
                 (50, 0, 0, 1),
                 "{video:?}"
             );
             assert!((video.stall_time_s - 1.606_046_4).abs() < 1e-6, "{video:?}");
         } else {
             // The stream waits for its retransmission timer as well, which backs off; nothing is lost for good.
-            assert_eq!(video.frames_lost, 0, "{video:?}");
+            assert_eq!(video.video_frames_lost, 0, "{video:?}");
             assert!((1.606..4.0).contains(&video.stall_time_s), "{video:?}");
-            assert!(video.frames_skipped > 20 && video.frames_late >= 10, "{video:?}");
+            assert!(video.video_frames_skipped > 20 && video.video_frames_late >= 10, "{video:?}");
         }
     }
 }
@@ -101,15 +106,22 @@ fn half_the_capacity_carries_half_of_the_frames() {
     let outcome = seconds(&mut over_wire(wire, 3, "udp"), 5, 205);
     let by_datagrams = video(&outcome.flows[0]);
     let passes = 128_000.0 / (1308.0 * 8.0) / 25.0;
-    assert!((share(by_datagrams.frames_on_time, &by_datagrams) - passes).abs() < 0.005, "{by_datagrams:?}");
-    assert_eq!((by_datagrams.frames_skipped, by_datagrams.frames_late), (0, 0), "{by_datagrams:?}");
+    assert!(
+        (share(by_datagrams.video_frames_on_time, &by_datagrams) - passes).abs() < 0.005,
+        "{by_datagrams:?}"
+    );
+    assert_eq!(
+        (by_datagrams.video_frames_skipped, by_datagrams.video_frames_late),
+        (0, 0),
+        "{by_datagrams:?}"
+    );
     assert!((by_datagrams.late_ratio.unwrap() - (1.0 - passes)).abs() < 0.005, "{by_datagrams:?}");
 
     let outcome = seconds(&mut over_wire(wire, 3, "tcp-newreno"), 5, 205);
     let by_stream = video(&outcome.flows[0]);
-    assert!(by_stream.frames_lost < 40, "only those that are under way at the end: {by_stream:?}");
+    assert!(by_stream.video_frames_lost < 40, "only those that are under way at the end: {by_stream:?}");
     assert!(
-        (share(by_stream.frames_skipped, &by_stream) - (1.0 - 0.5 * 1460.0 / 1500.0)).abs() < 0.03,
+        (share(by_stream.video_frames_skipped, &by_stream) - (1.0 - 0.5 * 1460.0 / 1500.0)).abs() < 0.03,
         "{by_stream:?}"
     );
     // The buffer holds 400 ms of video, for which the wire needs twice as long: whatever is sent comes late.
@@ -128,15 +140,15 @@ fn a_smaller_buffer_skips_more_and_delays_less() {
     };
     let [none, large, small] = [None, Some(32_000), Some(3_200)].map(with_buffer);
     assert_eq!(
-        (none.frames_skipped, none.frames_lost > 0),
+        (none.video_frames_skipped, none.video_frames_lost > 0),
         (0, true),
         "without a bound the sender falls behind for ever"
     );
     assert!(
-        large.frames_skipped > 100 && small.frames_skipped >= large.frames_skipped,
+        large.video_frames_skipped > 100 && small.video_frames_skipped >= large.video_frames_skipped,
         "{large:?} {small:?}"
     );
-    let delay = |video: VideoOutcome| video.frame_delay_mean_s.unwrap();
+    let delay = |video: VideoOutcome| video.video_frame_delay_mean_s.unwrap();
     assert!(delay(none) > delay(large) && delay(large) > delay(small) + 0.5, "{none:?} {large:?} {small:?}");
 }
 
@@ -151,8 +163,8 @@ fn video_goes_over_every_transport() {
         config.duration = Span::from_ms(30_000);
         add_flow(&mut config, 0, 1, AppConfig::Video(VideoConfig { gop: 12, key_ratio: 4.0, ..VIDEO }));
         let video = video(&run(&config).flows[0]);
-        assert!((499..=501).contains(&video.frames_sent), "{}: {video:?}", entry.name);
-        assert!(video.frames_on_time + 2 >= video.frames_sent, "{}: {video:?}", entry.name);
+        assert!((499..=501).contains(&video.video_frames_sent), "{}: {video:?}", entry.name);
+        assert!(video.video_frames_on_time + 2 >= video.video_frames_sent, "{}: {video:?}", entry.name);
         assert_eq!((video.stalls, video.late_ratio), (0, Some(0.0)), "{}: {video:?}", entry.name);
     }
 }
@@ -173,10 +185,19 @@ fn every_frame_has_one_fate() {
         let outcome = run(&config);
         for flow in &outcome.flows {
             let video = video(flow);
-            let decided = video.frames_skipped + video.frames_on_time + video.frames_late + video.frames_lost;
+            let decided = video.video_frames_skipped
+                + video.video_frames_on_time
+                + video.video_frames_late
+                + video.video_frames_lost;
             // The last 400 ms have eleven frames at most.
-            assert!(decided <= video.frames_sent && video.frames_sent - decided <= 11, "{name}: {video:?}");
-            assert!(video.frames_late + video.frames_lost + video.frames_skipped > 0, "{name}: {video:?}");
+            assert!(
+                decided <= video.video_frames_sent && video.video_frames_sent - decided <= 11,
+                "{name}: {video:?}"
+            );
+            assert!(
+                video.video_frames_late + video.video_frames_lost + video.video_frames_skipped > 0,
+                "{name}: {video:?}"
+            );
             assert!(video.stall_time_s <= outcome.measured_s, "{name}: {video:?}");
         }
         assert_eq!(outcome, World::new(&config, Ties::Reversed).finish());

@@ -1,4 +1,4 @@
-//! Nodes that move or are off, in the engine: links come and go when they should, and nothing is lost from the books.
+//! Nodes that move or are off, in the engine: links come and go when they should, and nothing is lost from the counters.
 
 use crate::common::{add_flow, network, saturate, trickle};
 use multihop_core::{NodeId, Rng, Span};

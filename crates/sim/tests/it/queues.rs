@@ -1,4 +1,4 @@
-//! Runs under queue disciplines: delays near the target, marks in place of drops, equal airtime, and books that add up.
+//! Runs under queue disciplines: delays near the target, marks in place of drops, equal airtime, and counters that add up.
 
 use crate::common::wires::{goodput, lay, mbps, tcp, wire, wired};
 use crate::common::{add_flow, chain, dropped, network, saturate, total_goodput};
@@ -255,7 +255,7 @@ impl RouterPolicy for Watch {
     }
 }
 
-/// What policies are told of the bytes that wait is right whatever became of them: sent, dropped at the tail or at the head,
+/// What policies are notified of the bytes that wait is right whatever became of them: sent, dropped at the tail or at the head,
 /// purged, too old. When all is over, nothing waits.
 #[test]
 fn the_bytes_that_policies_hear_of_add_up() {

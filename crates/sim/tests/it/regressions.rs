@@ -54,7 +54,7 @@ fn a_saturated_source_without_a_route_is_lost_and_not_endless() {
 }
 
 #[test]
-fn saturated_flows_stop_when_they_are_told_to() {
+fn saturated_flows_stop_at_their_stop() {
     for scheme in ["tcp-newreno", "tcp-sack", "udp"] {
         let mut config = chain(DcfRules::IEEE, 1);
         config.warmup = Span::ZERO;

@@ -92,9 +92,9 @@ impl Controller for Westwood {
     fn on_ack(&mut self, ack: &AckInfo) {
         let segment = u64::from(self.options.reno.segment_size);
         let size = if let Some(advance) = ack.advance {
-            let told = self.anticipated.min(advance);
-            self.anticipated -= told;
-            advance - told
+            let counted = self.anticipated.min(advance);
+            self.anticipated -= counted;
+            advance - counted
         } else {
             self.anticipated += segment;
             segment

@@ -49,7 +49,7 @@ pub trait RateCeiling: Send {
     fn on_link(&mut self, _event: &LinkEvent) {}
 }
 
-/// Nobody holds the sender.
+/// The rate of the equation is the only limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Unlimited;
 

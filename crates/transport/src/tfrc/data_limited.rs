@@ -25,9 +25,9 @@ impl DataLimited {
             return false;
         }
         self.reported = Some(newest);
-        let told = self.unlimited.iter().take_while(|at| **at <= newest).count();
-        self.unlimited.drain(..told);
-        told == 0
+        let passed = self.unlimited.iter().take_while(|at| **at <= newest).count();
+        self.unlimited.drain(..passed);
+        passed == 0
     }
 }
 

@@ -149,23 +149,23 @@ fn rfc_3168_6_1_2_an_echo_at_one_segment_waits_for_the_timer() {
 /// Four segments, the first one acknowledged after 100 ms: 10 kB/s. The application began with nothing, which limits that flight
 /// (draft-cheng-iccrg-delivery-rate-estimation-00, section 3.3) and not the next one.
 #[test]
-fn deliveries_are_told_with_their_rate() {
-    let told: Arc<Mutex<Option<Delivery>>> = Arc::default();
-    let noting = Noting(Notes::default(), 4 * MSS, told.clone());
+fn deliveries_are_reported_with_their_rate() {
+    let reported: Arc<Mutex<Option<Delivery>>> = Arc::default();
+    let noting = Noting(Notes::default(), 4 * MSS, reported.clone());
     let mut sender = TcpSender::new(TcpOptions { delivery_rate: true, ..options() }, Box::new(noting));
     sender.push(ms(0), 100 * MSS);
     drain(&mut sender, ms(0));
     sender.on_segment(ms(100), &ack(MSS));
-    let first = told.lock().unwrap().take().unwrap();
+    let first = reported.lock().unwrap().take().unwrap();
     assert_eq!((first.size, first.delivered, first.prior_delivered), (1_000, 1_000, 0));
     assert_eq!((first.rate, first.rtt), (Some(10_000.0), Some(Span::from_ms(100))));
     assert_eq!((first.in_flight_before, first.in_flight, first.lost), (4_000, 3_000, 0));
     assert!(first.app_limited && !first.recovering);
     drain(&mut sender, ms(100));
     sender.on_segment(ms(200), &ack(5 * MSS));
-    let second = told.lock().unwrap().take().unwrap();
+    let second = reported.lock().unwrap().take().unwrap();
     assert_eq!((second.size, second.delivered, second.prior_delivered), (4_000, 5_000, 1_000));
     assert_eq!((second.rate, second.app_limited), (Some(40_000.0), false));
     sender.on_segment(ms(210), &ack(5 * MSS));
-    assert!(told.lock().unwrap().is_none(), "nothing new");
+    assert!(reported.lock().unwrap().is_none(), "nothing new");
 }

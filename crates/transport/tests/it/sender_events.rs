@@ -154,7 +154,7 @@ fn rfc_3042_2_the_flight_is_without_limited_transmit() {
     }
 }
 
-/// Nothing is told of a flight of no bytes: of one segment that timed out, or of what all but left the network, a segment is lost at least.
+/// Nothing is reported of a flight of no bytes: of one segment that timed out, or of what all but left the network, a segment is lost at least.
 #[test]
 fn rfc_5681_4_3_a_timeout_reports_what_is_in_the_network() {
     for (bytes, duplicates, in_flight) in [

@@ -154,7 +154,7 @@ fn what_is_no_acknowledgement_is_ignored() {
 }
 
 /// RFC 6298, section 5.5: 1 s, then 2 s and 4 s. Of a SYN that was sent twice the answer gives no sample (Karn), and the window after
-/// it is told of the loss, with nothing outstanding.
+/// it is notified of the loss, with nothing outstanding.
 #[test]
 fn rfc_6298_5_a_lost_syn_is_sent_again() {
     let (mut sender, recorder) = begun(options(), 4 * MSS);

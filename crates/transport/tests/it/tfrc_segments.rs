@@ -1,4 +1,4 @@
-//! Every field of what the two ends of TFRC send, and what a rate ceiling is asked and told.
+//! Every field of what the two ends of TFRC send, and what a rate ceiling is asked and receives.
 
 use multihop_core::{Ecn, HeaderBytes, LinkEvent, Segment, Span, Time};
 use multihop_transport::{
@@ -104,7 +104,7 @@ fn what_the_equation_takes_as_timeout() {
     }
 }
 
-/// A ceiling that keeps what it is told.
+/// A ceiling that keeps what it receives.
 struct Keeping(Arc<Mutex<(Vec<Report>, Vec<LinkEvent>)>>);
 
 impl RateCeiling for Keeping {
@@ -121,7 +121,7 @@ impl RateCeiling for Keeping {
 }
 
 #[test]
-fn a_ceiling_is_told_of_reports_and_of_the_link() {
+fn a_ceiling_observes_reports_and_the_link() {
     let kept: Arc<Mutex<(Vec<Report>, Vec<LinkEvent>)>> = Arc::default();
     let mut sender = TfrcSender::new(TfrcOptions::rfc(SIZE), Box::new(Keeping(kept.clone())));
     assert!(sender.observes_link());
@@ -133,7 +133,7 @@ fn a_ceiling_is_told_of_reports_and_of_the_link() {
     sender.on_segment(ms(300), &report(ms(300), 200_000, 90_000, 0.25));
     let found_sample = kept.lock().unwrap().0[1].sample;
     assert!((found_sample - 0.2).abs() < 1e-12);
-    let told = Report {
+    let reported = Report {
         now: ms(300),
         rtt: 0.1 + 0.1 * (0.2 - 0.1),
         sample: found_sample,
@@ -145,12 +145,14 @@ fn a_ceiling_is_told_of_reports_and_of_the_link() {
         equation: Equation::default().rate(&Path::new(1_000.0, 0.1 + 0.1 * (0.2 - 0.1)), 0.25),
     };
     let found = kept.lock().unwrap().0[1];
-    assert!((found.rtt - told.rtt).abs() < 1e-12 && (found.equation / told.equation - 1.0).abs() < 1e-9);
-    assert_eq!(Report { rtt: told.rtt, equation: told.equation, ..found }, told);
+    assert!(
+        (found.rtt - reported.rtt).abs() < 1e-12 && (found.equation / reported.equation - 1.0).abs() < 1e-9
+    );
+    assert_eq!(Report { rtt: reported.rtt, equation: reported.equation, ..found }, reported);
 
     let mut unlimited = Unlimited;
     assert_eq!((unlimited.at_start(), unlimited.at_any_time()), (f64::INFINITY, f64::INFINITY));
-    assert_eq!(unlimited.on_report(&told), f64::INFINITY);
+    assert_eq!(unlimited.on_report(&reported), f64::INFINITY);
     assert!(!unlimited.observes_link());
     assert!(!TfrcSender::new(TfrcOptions::rfc(SIZE), Box::new(Unlimited)).observes_link());
 }

@@ -266,17 +266,17 @@ impl RateCeiling for Ceiling {
 #[test]
 fn a_ceiling_holds_the_rate_at_all_times() {
     for options in [plain(), TfrcOptions::ns2(SIZE)] {
-        let told = std::sync::Arc::default();
-        let mut script = Script::under(options, Box::new(Ceiling(250.0, std::sync::Arc::clone(&told))));
+        let reported = std::sync::Arc::default();
+        let mut script = Script::under(options, Box::new(Ceiling(250.0, std::sync::Arc::clone(&reported))));
         assert!(script.rate() <= 250.0);
         for (round, p) in [0.0, 0.0, 0.0, 0.0, 0.001, 0.001, 0.001, 0.0005].into_iter().enumerate() {
             script.report(5_000 + 110 * round as u64, 100, 90_000, p);
             assert!(script.rate() <= 250.0, "{} {round}", script.rate());
         }
         close(script.rate(), 250.0);
-        let told = told.lock().unwrap();
-        assert_eq!(told[3].equation, f64::INFINITY);
-        let Report { rtt, sample, receive_rate, packet_size, rate, .. } = told[7];
+        let reported = reported.lock().unwrap();
+        assert_eq!(reported[3].equation, f64::INFINITY);
+        let Report { rtt, sample, receive_rate, packet_size, rate, .. } = reported[7];
         close(rtt, 0.1);
         close(sample, 0.1);
         assert_eq!((receive_rate, packet_size, rate), (90_000.0, SIZE, 250.0));

@@ -87,19 +87,19 @@ function firstOf({ values, length }, row) {
 /** Of aggregates of a node to another one: of which stream the last new packet was, and which packets did not arrive. */
 export function newLink(to) { return { to, latest: null, again: [] }; }
 
-/** Reads the packets of an aggregate into `aggregates`, of which only is told what was not expected. */
+/** Reads the packets of an aggregate into `aggregates`, of which only what was not expected is coded. */
 export class Walk {
   constructor(aggregates) { this.aggregates = aggregates; }
 
-  /** Reads `count` packets of transmission `row`; returns how many are not of the last aggregate. Without `told` they are as expected. */
-  read(coded, node, link, row, count, told) {
+  /** Reads `count` packets of transmission `row`; returns how many are not of the last aggregate. Without `signalled` they are as expected. */
+  read(coded, node, link, row, count, signalled) {
     this.row = row;
     this.link = link;
     this.next = 0;
     this.fresh = 0;
     const first = this.aggregates.row.length;
     for (let left = count; left > 0;) {
-      const coming = told ? coded.number(coded.hits) : 0;
+      const coming = signalled ? coded.number(coded.hits) : 0;
       const hits = coming ? coming - 1 : left;
       if (hits > left) throw damaged();
       this.asExpected(hits);
@@ -111,7 +111,7 @@ export class Walk {
       }
     }
     link.again.length = 0;
-    if (told && coded.lost.byte()) this.outcomes(coded, node, first, count);
+    if (signalled && coded.lost.byte()) this.outcomes(coded, node, first, count);
     return this.fresh;
   }
 

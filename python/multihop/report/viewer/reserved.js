@@ -3,7 +3,7 @@
 import { Growing } from "./growing.js";
 import { damaged } from "./unpack.js";
 
-/** Another NAV than the frame's is one of so many that were met lately, or told. */
+/** Another NAV than the frame's is one of so many that were met lately, or signalled. */
 const LATEST_OFFSETS = 8;
 
 /** Sets of nodes with their NAVs, numbered from 1 in the order of their first. One that is met again keeps its number. */
@@ -127,7 +127,7 @@ export class Listeners {
   }
 }
 
-/** Reads sets of which only is told what was not expected. */
+/** Reads sets of which only what was not expected is coded. */
 export class Reservations {
   constructor(sets) {
     this.sets = sets;

@@ -211,11 +211,11 @@ export class Timeline {
   readSort(coded) {
     const from = coded.number(coded.who);
     const { sorts } = this.node(from);
-    const told = coded.number(coded.which);
-    if (told > sorts.length) throw damaged();
-    const place = told ? sorts[told - 1] : coded.wide.take();
-    if (!told && sorts.length < LATEST_SORTS) sorts.push(0);
-    toFront(sorts, told ? told - 1 : sorts.length - 1, place);
+    const signalled = coded.number(coded.which);
+    if (signalled > sorts.length) throw damaged();
+    const place = signalled ? sorts[signalled - 1] : coded.wide.take();
+    if (!signalled && sorts.length < LATEST_SORTS) sorts.push(0);
+    toFront(sorts, signalled ? signalled - 1 : sorts.length - 1, place);
     if (!this.sorts[place] || this.sorts[place].from !== from) throw damaged();
     return place;
   }
@@ -306,10 +306,10 @@ export class Timeline {
       t.collided = coded.number(coded.collided) - 1;
     }
     const arrived = t.outcome === sort.usual;
-    const told = (mask & MASK.mpdus) > 0;
-    if (told) t.mpdus = coded.number(coded.mpdus);
+    const signalled = (mask & MASK.mpdus) > 0;
+    if (signalled) t.mpdus = coded.number(coded.mpdus);
     else if (arrived) t.mpdus = of.mpdus;
-    const fresh = t.mpdus ? this.readAggregate(coded, node, sort, t, told) : 0;
+    const fresh = t.mpdus ? this.readAggregate(coded, node, sort, t, signalled) : 0;
     t.queue = node.queue - fresh + (mask & MASK.queue ? coded.signed(coded.queue) : 0);
     t.packet = guess.packet + (mask & MASK.packet ? coded.signed(coded.packet) : 0);
     if (mask & MASK.reserves) of.reserves = this.reservations.read(coded, node.listeners, sort.nav);
@@ -318,14 +318,14 @@ export class Timeline {
   }
 
   /** The packets of an aggregate; returns how many are not of the last one. */
-  readAggregate(coded, node, sort, t, told) {
+  readAggregate(coded, node, sort, t, signalled) {
     if (t.mpdus < 0 || t.mpdus > MOST_MPDUS) throw damaged();
     let link = node.link(sort.to);
     if (!link) {
       link = newLink(sort.to);
       node.links.push(link);
     }
-    return this.walk.read(coded, node, link, t.row, t.mpdus, told);
+    return this.walk.read(coded, node, link, t.row, t.mpdus, signalled);
   }
 
   /** Learns from a transmission, which was this one of the awaited, from 1. */

@@ -450,7 +450,7 @@ export class Viewer {
     const { state, model } = this;
     const detail = { t: state.at / 1e9, flow: model.flowName(state.flow), node: state.node >= 0 ? model.name(state.node) : "" };
     const place = JSON.stringify(detail);
-    if (this.told && this.told !== place) this.root.dispatchEvent(new CustomEvent("viewer-moved", { bubbles: true, detail }));
-    this.told = place;
+    if (this.reported && this.reported !== place) this.root.dispatchEvent(new CustomEvent("viewer-moved", { bubbles: true, detail }));
+    this.reported = place;
   }
 }

@@ -55,7 +55,7 @@ impl InUse {
 /// The share of time that accesses to the medium take, as a node senses it.
 ///
 /// An access is a period in which the medium is sensed busy, own transmissions included, or reserved by the NAV. Gaps of up to a
-/// SIFS and a slot, in which nobody else may begin, belong to it. Each access needs DIFS and the mean back-off besides, so that a
+/// SIFS and a slot, in which no other station may begin, belong to it. Each access needs DIFS and the mean back-off besides, so that a
 /// saturated sender that is alone uses all of the time, whatever the sizes of its packets.
 #[derive(Clone, Debug)]
 pub(crate) struct Medium {

@@ -5,7 +5,7 @@
 pub const A: [u8; 6] = [2, 0, 0, 0, 0, 1];
 pub const B: [u8; 6] = [2, 0, 0, 0, 0, 2];
 /// An address that only damage makes.
-pub const NOBODY: [u8; 6] = [6, 6, 6, 6, 6, 6];
+pub const UNKNOWN: [u8; 6] = [6, 6, 6, 6, 6, 6];
 
 /// How a frame was sent.
 #[derive(Clone, Copy)]

@@ -28,7 +28,7 @@ a_mpdu = "65535 B" => a_mpdu = "off" @ mpdus -> mac.aggregation.mpdus: has no ef
 a_msdu = "3839 B" => a_msdu = "7936 B" -> mac.aggregation.a_msdu: 7936 B | from 1 B to 7935 B
 window = 64 => window = 65 -> mac.aggregation.window: 65 | from 1 to 64
 window = 64 => window = 16 @ mpdus -> mac.aggregation.mpdus: 32 | from 1 to 16
-mpdus = 32 => mpdus = 0 -> mac.aggregation.mpdus: 0 | from 1 to 64
+mpdus = 32 => mpdus = 0 -> mac.aggregation.mpdus: 0 | from 1 to 256
 max_duration = "4 ms" => max_duration = "6 ms" -> mac.aggregation.max_duration: 6 ms | from 0 s to 5484 us
 spacing = "8 us" => spacing = "17 us" -> mac.aggregation.spacing: 17 us | 16 us
 reordering_timeout = "100 ms" => reordering_timeout = "11 s" -> mac.aggregation.reordering_timeout: 11 s | 10 s
@@ -87,7 +87,7 @@ const BROKEN_RATES: &str = r#"
 "minstrel-ht" => "minstrel" -> mac.rate_control.algorithm: minstrel | did you mean "minstrel-ht"?
 "minstrel-ht" => "ideal" -> mac.rate_control.algorithm: needs received powers | set medium.model = "sinr"
 streams = 2 => streams = 5 -> mac.rate_control.streams: 5 | from 1 to 4
-streams = 2 => streams = 0 -> mac.rate_control.streams: 0 | from 1 to 4
+streams = 2 => streams = 0 -> mac.rate_control.streams: 0 | from 1 to 8
 streams = 2 => tries = 0 -> mac.rate_control.tries: 0 | from 1 to 255
 streams = 2 => stream = 2 -> mac.rate_control.stream: unknown key | did you mean "streams"?
 standard = "802.11n"\ndata_rate = "MCS 0" => standard = "802.11a"\ndata_rate = "6 Mb/s" @ streams -> mac.rate_control.streams: has no effect before 802.11n | remove it

@@ -161,7 +161,7 @@ model = "ranges" => model = "range" -> medium.model: did you mean "ranges"? | si
 model = "ranges" => model = 3 -> medium.model: integer | ranges, sinr, matrix
 propagation_delay = "1 us" => propagation_delay = "2 s" -> medium.propagation_delay: 1 ms
 bit_error_rate = 0 => bit_error_rate = 1.5 -> medium.bit_error_rate: 1.5 | from 0 to 1
-bit_error_rate = 0 => bit_error_rate = nan -> medium.bit_error_rate: nan is out of range
+bit_error_rate = 0 => bit_error_rate = nan -> medium.bit_error_rate: nan is not a finite number
 packet_error_rate = 0.01 => packet_error_rate = -inf -> medium.packet_error_rate: -inf
 receive_range = "250 m" => receive_range = "0 m" -> medium.receive_range: 0.01 m
 carrier_sense_range = "550 m" => carrier_sense_range = "100 m" -> medium.carrier_sense_range: below receive_range 250 m
@@ -189,13 +189,21 @@ metric = "hops" => protocol = 1 -> routing.protocol: integer | static, dsdv, dsr
 metric = "hops" => protocol = "dsdv" @ on_link_failure -> routing.on_link_failure: unknown key | update_period
 failures = 2 => update_period = "15 s" -> routing.update_period: unknown key | metric
 extra_header = "20 B" => extra_header = "2 kB" -> network.extra_header: 1500 B
-segment_size = "1000 B" => segment_size = "0 B" -> schemes.tcp-newreno.segment_size: segment_size is 0 B | between 1 B and
+segment_size = "1000 B" => segment_size = "0 B" -> schemes.tcp-newreno.segment_size: "0 B" is out of range | from 1 B to 65535 B
 segment_size = "1000 B" => segment_size = "4000 B" -> schemes.tcp-newreno.segment_size: 4000 B | 2304 B | ns2
 segment_size = "1000 B" => segmentsize = "1000 B" -> schemes.tcp-newreno.segmentsize: did you mean "segment_size"?
 [schemes.tcp-newreno] => [schemes.tcp-newrino] -> schemes.tcp-newrino: did you mean "tcp-newreno"? | base
 from = "b"\n => name = "one"\nfrom = "b"\n -> flows[1].name: "one" is already the name of flows[0]
 base = "recn" => base = "recm" -> schemes.recn-strict.base: "recm" is not a scheme | did you mean "recn"?
-threshold = 0.8 => threshold = 2 -> schemes.recn-strict.threshold: threshold is 2 | between 0 and 1
+threshold = 0.8 => threshold = 2 -> schemes.recn-strict.threshold: 2 is out of range | from 0 to 1
+threshold = 0.8 => threshold = inf -> schemes.recn-strict.threshold: inf is not a finite number | such as 0.5
+threshold = 0.8 => threshold = -inf -> schemes.recn-strict.threshold: -inf is not a finite number | such as 0.5
+threshold = 0.8 => threshold = nan -> schemes.recn-strict.threshold: nan is not a finite number | such as 0.5
+threshold = 0.8 => threshold = 1e999 -> schemes.recn-strict.threshold: 1e999 is not a finite number | such as 0.5
+threshold = 0.8 => threshold = [inf] -> schemes.recn-strict.threshold[0]: inf is not a finite number | such as 0.5
+threshold = 0.8 => threshold = "low" -> schemes.recn-strict.threshold: found the text "low" | expected a number from 0 to 1
+threshold = 0.8 => treshold = 0.8 -> schemes.recn-strict.treshold: unknown parameter of recn | did you mean "threshold"?
+threshold = 0.8 => flavour = "ns3" -> schemes.recn-strict.flavour: unknown name "ns3" | did you mean "ns2"? | rfc, ns2, linux
 threshold = 0.8 => threshold = 2026-01-01 -> schemes.recn-strict.threshold: date
 name = "one" => name = "" -> flows[0].name: empty name
 from = "a" => from = "aa" -> flows[0].from: "aa" is not a node | did you mean "a"? | far
@@ -305,7 +313,7 @@ quantity = "delivery" => quantity = "rssi" @ probe_size -> medium.probe_size: no
 probe_size = "1500 B" => noise = "-90 dBm" @ probe -> medium.noise: no meaning with quantity "delivery"
 probe_size = "1500 B" => probe_size = "0 B" @ probe -> medium.probe_size: 1 B
 delivery = 0.9 => delivery = 1.1 @ { from = "a" -> topology.links[0].delivery: 1.1 is out of range | 0 to 1
-reverse = 0.8 => reverse = nan @ { from = "a" -> topology.links[0].reverse: nan is out of range
+reverse = 0.8 => reverse = nan @ { from = "a" -> topology.links[0].reverse: nan is not a finite number
 reverse = 0.8 => reverse = "80 %" @ { from = "a" -> topology.links[0].reverse: 80 % | a number
 delivery = 0.9,  =>  @ { from = "a" -> topology.links[0].delivery: missing | delivery = 0.9
 delivery = 0.9 => rssi = "-70 dBm" @ { from = "a" -> topology.links[0].rssi: does not go with | give delivery

@@ -31,7 +31,7 @@ scheme = "udp"
 const BROKEN_ROUTED: &str = r#"
 protocol = "dsdv" => protocol = "dsvd" -> routing.protocol: did you mean "dsdv"? | static
 protocol = "dsdv"\n =>  @ protocol -> routing.update_period: unknown key | on_link_failure
-update_period = "15 s" => update_period = "0 s" -> routing.update_period: "0 s" is out of range | from 1 ms
+update_period = "15 s" => update_period = "0 s" -> routing.update_period: "0 s" is out of range | at least 1 ms
 update_period = "15 s" => update_period = 15 -> routing.update_period: number 15 | text with a unit
 update_period = "15 s" => metric = "etx" -> routing.metric: unknown key | update_period
 missed_updates = 3 => missed_updates = 0 -> routing.missed_updates: 0 is out of range | 1 to 1000000
@@ -83,14 +83,14 @@ const BROKEN_SOURCE_ROUTED: &str = r#"
 protocol = "dsr" => protocol = "drs" -> routing.protocol: did you mean "dsr"? | static
 failures = 3 => failures = 0 -> routing.failures: 0 is out of range | 1 to 1000
 failures = 3 => on_link_failure = "break" -> routing.on_link_failure: unknown key | failures
-request_period = "500 ms" => request_period = "0 s" -> routing.request_period: "0 s" is out of range | from 1 ms
+request_period = "500 ms" => request_period = "0 s" -> routing.request_period: "0 s" is out of range | at least 1 ms
 request_backoff = 2 => request_backoff = 101 -> routing.request_backoff: 101 is out of range | 1 to 100
 request_period_max = "10 s" => request_period_max = "10" -> routing.request_period_max: "10" | unit
 ask_neighbours_first = "30 ms" => ask_neighbours_first = "-1 s" -> routing.ask_neighbours_first: "-1 s"
 broadcast_jitter = "10 ms" => broadcast_jiter = "10 ms" -> routing.broadcast_jiter: did you mean "broadcast_jitter"?
 buffer = 64 => buffer = -1 -> routing.buffer: -1 | whole number
 buffer_timeout = "30 s" => buffer_timeout = "30 B" -> routing.buffer_timeout: "B" | time
-buffer_check = "30 ms" => buffer_check = "0 s" -> routing.buffer_check: "0 s" is out of range | from 1 ms
+buffer_check = "30 ms" => buffer_check = "0 s" -> routing.buffer_check: "0 s" is out of range | at least 1 ms
 release_interval = "30 ms" => release_interval = "nan s" -> routing.release_interval: no number
 reply_from_cache = true => reply_from_cache = "yes" -> routing.reply_from_cache: "yes" | true or false
 listen = true => listen = 1 -> routing.listen: 1 | true or false

@@ -69,6 +69,7 @@ nodes[0].name = "a" -> --set nodes[0].name: nodes: there is no such list; set th
 routing.hold[*] = "a" -> --set routing.hold[*]: routing.hold: found a value of the kind string, not a list; correct
 flows = [] & flows[*].start = "1 s" -> --set flows[*].start: flows: the list is empty; set the whole list
 flows[*] = 5 -> --set flows[*]: flows[0]: found the number 5; expected a table
+schemes.recn-strict.threshold = inf -> --set schemes.recn-strict.threshold: schemes.recn-strict.threshold: inf is not a finite number; write a number
 schemes.recn-strict.treshold = 0.5 -> --set schemes.recn-strict.treshold: schemes.recn-strict.treshold: unknown parameter of recn; did you mean "threshold"?
 flow.length = 5 -> --set flow.length: flow: unknown key; did you mean "flows"?
 seed = 7 -> --set seed: seed: seeds are not set this way; give --seed

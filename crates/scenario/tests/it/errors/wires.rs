@@ -46,7 +46,7 @@ queue = 50 => queue = "50 kB" -> topology.wires[0].queue: 50 kB | whole number
 queue = 50 => losses = 0.1 -> topology.wires[0].losses: unknown key | rate_back
 queue = 50 => loss = 1 -> topology.wires[0].loss: 1 is out of range | from 0 to below 1
 queue = 50 => loss = -0.1 -> topology.wires[0].loss: -0.1 is out of range
-queue = 50 => loss = nan -> topology.wires[0].loss: is out of range
+queue = 50 => loss = nan -> topology.wires[0].loss: nan is not a finite number
 queue = 50 => loss = "1 %" -> topology.wires[0].loss: "1 %" | a number
 queue = 50 => loss_back = 1.5 -> topology.wires[0].loss_back: 1.5 is out of range | from 0 to below 1
 queue = 50 => discipline = "stations" -> topology.wires[0].discipline: "stations" is for radios | "fq-codel"
@@ -78,7 +78,7 @@ scheme = "udp"
 /// How to break it.
 const BROKEN_DUMBBELL: &str = r#"
 pairs = 3 => pairs = 0 -> topology.pairs: 0 is out of range
-pairs = 3 => pairs = 50000 -> topology.pairs: makes 100002 nodes | at most 100000
+pairs = 3 => pairs = 50000 -> topology.pairs: 50000 is out of range | from 1 to 49999
 pairs = 3 => pairs = 2 @ access_delays -> topology.access_delays: a list of 3 for 2 pairs | one for all pairs, or 2
 access_rates = ["100 Mb/s"] => access_rates = [] -> topology.access_rates: a list of 0 for 3 pairs
 access_rates = ["100 Mb/s"] => access_rates = "100 Mb/s" -> topology.access_rates: 100 Mb/s | a list

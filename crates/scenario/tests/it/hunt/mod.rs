@@ -244,7 +244,7 @@ fn keep(number: u64, failure: &str, scenario: &Value) {
 fn scenarios_of_the_schema_break_no_law() {
     let given = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
     let (from, count) = (given("HUNT_FROM").unwrap_or(0), given("HUNT").unwrap_or(SHORT));
-    std::panic::set_hook(Box::new(|_| ())); // panics are caught, and told of with their scenario
+    std::panic::set_hook(Box::new(|_| ())); // panics are caught, and reported with their scenario
     let start = Instant::now();
     let tally = hunt(from..from + count);
     drop(std::panic::take_hook());

@@ -56,7 +56,7 @@ fn discipline(keys: &str) -> Discipline {
 }
 
 #[test]
-fn disciplines_have_linuxs_parameters_unless_told_otherwise() {
+fn disciplines_have_linuxs_parameters_unless_set_otherwise() {
     assert_eq!(discipline(""), Discipline::DropTail);
     assert_eq!(discipline("discipline = \"drop-tail\""), Discipline::DropTail);
     let fq_codel = Discipline::FqCodel(FqCodelOptions {
@@ -166,7 +166,7 @@ fn wires_have_disciplines_of_their_own() {
 }
 
 #[test]
-fn a_routing_protocol_has_ns2s_parameters_unless_told_otherwise() {
+fn a_routing_protocol_has_ns2s_parameters_unless_set_otherwise() {
     let routed = |keys: &str| {
         let text = format!("generator = \"chain\"\nhops = 2\n[routing]\nprotocol = {keys}");
         of(&text, CANONICAL).routing.protocol
@@ -285,7 +285,7 @@ fn names_that_the_user_gave_stay() {
 }
 
 #[test]
-fn estimators_have_the_published_parameters_unless_told_otherwise() {
+fn estimators_have_the_published_parameters_unless_set_otherwise() {
     let measured = |table: &str| config(&format!("{PLAIN}[[measure]]\n{table}\n")).measurements.remove(0);
     let plain = measured("estimator = \"rt-winf\"");
     assert_eq!((plain.name.as_str(), plain.nodes.len()), ("rt-winf", 3));

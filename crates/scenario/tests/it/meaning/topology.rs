@@ -55,7 +55,7 @@ fn dumbbells_are_two_routers_between_senders_and_receivers() {
 }
 
 #[test]
-fn wires_are_the_same_both_ways_unless_told_otherwise() {
+fn wires_are_the_same_both_ways_unless_set_otherwise() {
     let listed = "nodes = [{ name = \"a\" }, { name = \"b\" }, { name = \"c\" }]\n\
                   [[topology.wires]]\nbetween = [\"c\", \"a\"]\nrate = \"1 Mb/s\"\ndelay = \"2 ms\"\nqueue = 3\n\
                   [[topology.wires]]\nbetween = [\"b\", \"c\"]\nrate = \"8 Mb/s\"\ndelay = \"0 s\"\n\

@@ -13,9 +13,8 @@
 use multihop_core::{Header, HeaderBytes, Layout, NodeId, Packet, Segment, header};
 use multihop_link::{EgressQueue, Hop, LinkView, RouterPolicy, Verdict};
 use multihop_schemes::quantity::Size;
-use multihop_schemes::range::{number_in_range, size_in_range};
 use multihop_schemes::tcp::TcpParameters;
-use multihop_schemes::{Misfit, Parameters, TcpScheme};
+use multihop_schemes::{Misfit, Parameters, TcpScheme, keys};
 use multihop_transport::{
     Acked, Allowance, CongestionHeader, Controller, Echo, LossKind, Lost, Recovery, Returned, TcpOptions,
 };
@@ -23,24 +22,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 // [parameters]
-/// A reliable transport that pays for the queues that its packets meet.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct QueuePrice {
-    /// Segments by which the window grows in a round trip that meets no queue.
-    pub increase: f64,
-    /// Bytes of queue that would cost the whole window in a round trip. With more, queues are longer,
-    /// and run empty less often.
-    pub queue: Size,
-    /// A TCP connection with a congestion header of 12 bytes, repaired from selective
-    /// acknowledgements.
-    #[serde(flatten)]
-    pub tcp: TcpParameters,
-}
-
-impl Default for QueuePrice {
-    fn default() -> QueuePrice {
-        QueuePrice { increase: 1.0, queue: Size(15_000.0), tcp: TcpParameters::default() }
+keys! {
+    /// A reliable transport that pays for the queues that its packets meet.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+    pub struct QueuePrice {
+        /// Segments by which the window grows in a round trip that meets no queue.
+        pub increase: f64 [0.01, 100] = 1.0,
+        /// Bytes of queue that would cost the whole window in a round trip. With more, queues are
+        /// longer, and run empty less often.
+        pub queue: Size ["1 B", "1 GB"] = Size(15_000.0),
+        /// A TCP connection with a congestion header of 12 bytes, repaired from selective
+        /// acknowledgements.
+        #[serde(flatten)]
+        pub tcp: TcpParameters,
     }
 }
 
@@ -51,8 +45,6 @@ impl Parameters for QueuePrice {
     const HEADERS: &[Layout] = &[PriceTag::LAYOUT];
 
     fn check(&self) -> Result<(), Misfit> {
-        number_in_range("increase", self.increase, 0.01, 100.0)?;
-        size_in_range("queue", Some(self.queue), 1.0, 1e9)?;
         self.tcp.check()
     }
 }

@@ -80,7 +80,7 @@ impl Row {
         self.routers[from as usize + 1].on_received(hop(from), packet, &view);
     }
 
-    /// What a packet is told on its way over the whole row.
+    /// What is fed back to a packet on its way over the whole row.
     fn through(&mut self, probe: bool) -> EwccpHeader {
         let mut packet = packet(probe);
         (0..self.routers.len() as u32 - 1).for_each(|from| self.cross(from, &mut packet));
@@ -125,10 +125,10 @@ fn five_nodes_by_hand() {
     assert_eq!(sizes, [1, 2, 2, 2, 1].map(|entries| Some(28 + 6 * entries)), "bytes of the broadcasts");
     assert_eq!(row.queued(), [4_800.0, 9_600.0, 16_000.0, 14_400.0, 11_200.0]);
     let mut packet = packet(false);
-    for (from, told) in [(0, 96.0), (1, 256.0), (2, 416.0), (3, 560.0)] {
+    for (from, reported) in [(0, 96.0), (1, 256.0), (2, 416.0), (3, 560.0)] {
         row.cross(from, &mut packet);
         assert!(
-            (header(&packet).bytes() - told).abs() < 0.05,
+            (header(&packet).bytes() - reported).abs() < 0.05,
             "after link {from}: {}",
             header(&packet).bytes()
         );
@@ -136,7 +136,7 @@ fn five_nodes_by_hand() {
     }
 }
 
-/// Without broadcasts each end of a link knows of it and of what it was told in packets: the own queue and those before it.
+/// Without broadcasts each end of a link knows of it and of what packets signalled: the own queue and those before it.
 #[test]
 fn piggyback_tells_the_receiver() {
     let mut row = five_nodes();
@@ -163,7 +163,7 @@ fn a_mean_is_over_the_round_and_a_round_may_pass_without_events() {
     router.on_backlog(ms(330), NodeId(1), -1_600);
     router.catch_up(ms(400));
     assert_eq!(queue(&router), Some(30), "1600 bytes for 30 ms of 100");
-    // Empty for longer than anybody would believe it: the link is not told of any more.
+    // Empty for longer than anybody would believe it: the link is not signalled any more.
     router.catch_up(ms(701));
     assert_eq!(queue(&router), None);
 }
@@ -178,21 +178,21 @@ fn nothing_below_the_threshold_is_congestion() {
     row.wait(&[64, 0]);
     row.now = ms(201);
     row.tell_all();
-    let told = row.through(false).bytes();
-    assert!((told - 2.0 * 10.44).abs() < 0.3, "1044 bytes at both links: {told}");
+    let reported = row.through(false).bytes();
+    assert!((reported - 2.0 * 10.44).abs() < 0.3, "1044 bytes at both links: {reported}");
 }
 
 /// 1600 bytes are no more than a threshold of 1600; 16 more are.
 #[test]
 fn congestion_begins_above_the_threshold() {
-    for (waiting, told) in [(1_600, 0.0), (1_616, 32.32)] {
+    for (waiting, reported) in [(1_600, 0.0), (1_616, 32.32)] {
         let mut row = Row::new(3, Constants { threshold: 1_600.0, ..constants() });
         row.wait(&[0, waiting]);
         row.now = ms(101);
         row.tell_all();
         // Both links count it once.
         let found = row.through(false).bytes();
-        assert!((found - told).abs() < 0.05, "{waiting}: {found}");
+        assert!((found - reported).abs() < 0.05, "{waiting}: {found}");
     }
 }
 
@@ -200,20 +200,24 @@ fn congestion_begins_above_the_threshold() {
 /// congestion, and else none.
 #[test]
 fn what_the_receiver_knows_counts_once_the_sender_is_congested() {
-    for (congested, told) in [(false, 0.0), (true, 4.8)] {
+    for (congested, reported) in [(false, 0.0), (true, 4.8)] {
         let mut router = EwccpRouter::new(NodeId(1), constants(), 1);
         router.on_backlog(ms(0), NodeId(2), 480);
         let mut packet = packet(false);
         let link = EwccpLink { congested, ..EwccpLink::default() };
         packet.segment.feedback = HeaderBytes::of(&header(&packet).with_link(link));
         router.on_received(Hop { now: ms(101), peer: NodeId(0) }, &mut packet, &LinkView::default());
-        assert!((header(&packet).bytes() - told).abs() < 0.05, "{congested}: {}", header(&packet).bytes());
+        assert!(
+            (header(&packet).bytes() - reported).abs() < 0.05,
+            "{congested}: {}",
+            header(&packet).bytes()
+        );
     }
 }
 
-/// A link is told of for as long as what is told of it is believed, 300 ms, after it was last used.
+/// A link is signalled for as long as what is signalled of it is believed, 300 ms, after it was last used.
 #[test]
-fn a_link_is_told_of_for_the_lifetime_after_its_use() {
+fn a_link_is_signalled_for_the_lifetime_after_its_use() {
     let mut router = EwccpRouter::new(NodeId(0), constants(), 1);
     let link = Link { from: NodeId(0), to: NodeId(1) };
     router.on_backlog(ms(0), NodeId(1), 1_600);
@@ -261,9 +265,9 @@ fn acknowledgements_pass_untouched() {
     assert_eq!(header(&packet), returned);
 }
 
-/// Where links interfere two hops away, what is told is told on.
+/// Where links interfere two hops away, what is signalled is passed on.
 #[test]
-fn queues_are_told_over_as_many_hops_as_asked() {
+fn queues_are_signalled_over_as_many_hops_as_asked() {
     for (hops, known) in [(1, [1, 2, 2, 0, 0]), (2, [1, 2, 2, 2, 0]), (3, [1, 2, 2, 2, 2])] {
         let mut row = Row::new(5, Constants { hops, ..constants() });
         row.wait(&[1_600]);
@@ -356,13 +360,13 @@ fn lost_broadcasts_leave_older_news_and_then_none() {
                 row.tell(from);
             }
         }
-        let told = row.through(false).bytes();
-        assert!(told <= full + 0.2, "never more than what waits: {told}");
-        worst = worst.min(told);
+        let reported = row.through(false).bytes();
+        assert!(reported <= full + 0.2, "never more than what waits: {reported}");
+        worst = worst.min(reported);
     }
     // Each link's own queue, the one before it and the one behind are known to one of its ends without any broadcast.
     assert!(worst > 0.5 * full, "{worst}");
-    // Nothing is told any more, in packets or broadcasts: each knows its own.
+    // Nothing is signalled any more, in packets or broadcasts: each knows its own.
     row.now += Span::from_ms(1_000);
     for router in &mut row.routers {
         router.catch_up(row.now);
@@ -384,18 +388,18 @@ fn a_restarted_router_is_believed_again() {
     assert_eq!(row.routers[2].own[0].backlog, 4_800, "what waits still does");
     // Of that, 3200 bytes leave.
     row.routers[2].on_backlog(row.now, NodeId(3), -3_200);
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for _ in 0..8 {
         row.now += Span::from_ms(100);
         row.tell_all();
-        told.push(row.through(false).bytes());
+        reported.push(row.through(false).bytes());
     }
     // 64 + 128 + 128 + 112 of the queues as they are now; more while others believe in the 4800 bytes of before.
-    assert!(told.iter().all(|told| (431.8..=560.2).contains(told)), "{told:?}");
-    assert!(told[0] > 500.0, "old news: {told:?}");
+    assert!(reported.iter().all(|reported| (431.8..=560.2).contains(reported)), "{reported:?}");
+    assert!(reported[0] > 500.0, "old news: {reported:?}");
     assert!(
-        told[4..].iter().all(|told| (told - 432.0).abs() < 0.2),
-        "the truth after half a second: {told:?}"
+        reported[4..].iter().all(|reported| (reported - 432.0).abs() < 0.2),
+        "the truth after half a second: {reported:?}"
     );
 }
 
@@ -411,7 +415,7 @@ fn numbers_wrap() {
     assert_eq!(row.routers[0].own[0].sequence, (300 % 256) as u8);
 }
 
-/// A queue that was told of, and is empty since, counts no longer than its news live.
+/// A queue that was signalled, and is empty since, counts no longer than its news live.
 #[test]
 fn stale_entries_end() {
     let mut row = five_nodes();

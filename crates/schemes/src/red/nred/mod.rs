@@ -6,8 +6,8 @@
 
 mod usage;
 
+use crate::keys;
 use crate::quantity::Duration;
-use crate::range::{check_weight, number_in_range, span_in_range};
 use crate::red::{EarlyDrop, check_order};
 use crate::tcp::TcpParameters;
 use crate::{Misfit, Parameters, TcpScheme};
@@ -18,57 +18,41 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use usage::{Shares, Usage};
 
-/// `tcp-newreno`, and nodes that drop data by chance, or mark it with `ecn`, by how busy the medium is around them or around a
-/// neighbour that says so, each in proportion to its own part in that.
-///
-/// The authors' abstract confirms RED over the distributed queue of a neighbourhood, without changes to the MAC; the equations are
-/// from notes on their slides. The published constants could not be read: no default below is verified.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct Nred {
-    /// Time over which the use of the medium is measured (`T`). Default "100 ms", unverified.
-    pub interval: Duration,
-    /// Queue index of a medium that is always busy: the index is this times the share of time in which the node transmits,
-    /// receives, senses a signal, or has its NAV set (W/C, a bit rate over a packet's bits). Default 244, packets of 1 KiB per second
-    /// at 2 Mb/s; unverified. Only its ratios to the two thresholds matter.
-    pub busy_index: f64,
-    /// Weight of the latest interval in the means of indices, which begin at 0 (`w_q`). Default 0.2, unverified.
-    pub index_weight: f64,
-    /// Mean queue index up to which nothing is dropped or marked. Default 100, a busy share of 0.41; unverified.
-    pub min_threshold: f64,
-    /// Mean queue index from which on the probability is `max_probability`. Default 240, a busy share of 0.98; unverified.
-    pub max_threshold: f64,
-    /// The greatest RED probability, which a node that uses the busy medium alone applies to its packets (`max_p`). Default 0.14,
-    /// unverified.
-    pub max_probability: f64,
-    /// Neighbours are notified of congestion: by a node whose mean index was above `min_threshold` at the end of two intervals, and whose
-    /// own share of the latest is above `min_own_share`. Default true; with false each node goes by what it finds itself.
-    pub notices: bool,
-    /// Share of time in frames from or to a node above which it notifies of congestion (`T_util`). Default 0.1, a proposal: the
-    /// published value could not be verified.
-    pub min_own_share: f64,
-    /// How long neighbours heed a notice; the next one of the same node replaces it. Default "200 ms", two intervals, so that the
-    /// loss of one broadcast matters little; a proposal: the published value could not be verified.
-    pub lifetime: Duration,
-    /// The connection.
-    #[serde(flatten)]
-    pub tcp: TcpParameters,
-}
-
-impl Default for Nred {
-    fn default() -> Nred {
-        Nred {
-            interval: Duration(0.1),
-            busy_index: 244.0,
-            index_weight: 0.2,
-            min_threshold: 100.0,
-            max_threshold: 240.0,
-            max_probability: 0.14,
-            notices: true,
-            min_own_share: 0.1,
-            lifetime: Duration(0.2),
-            tcp: TcpParameters::default(),
-        }
+keys! {
+    /// `tcp-newreno`, and nodes that drop data by chance, or mark it with `ecn`, by how busy the medium is around them or around a
+    /// neighbour that says so, each in proportion to its own part in that.
+    ///
+    /// The authors' abstract confirms RED over the distributed queue of a neighbourhood, without changes to the MAC; the equations are
+    /// from notes on their slides. The published constants could not be read: no default below is verified.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+    pub struct Nred {
+        /// Time over which the use of the medium is measured (`T`). The default is unverified.
+        pub interval: Duration ["1 ms", "1 min"] = Duration(0.1),
+        /// Queue index of a medium that is always busy: the index is this times the share of time in which the node transmits,
+        /// receives, senses a signal, or has its NAV set (W/C, a bit rate over a packet's bits). The default is packets of 1 KiB
+        /// per second at 2 Mb/s; unverified. Only its ratios to the two thresholds matter.
+        pub busy_index: f64 [0, 1_000_000_000] = 244.0,
+        /// Weight of the latest interval in the means of indices, which begin at 0 (`w_q`). The default is unverified.
+        pub index_weight: f64 [above 0, 1] = 0.2,
+        /// Mean queue index up to which nothing is dropped or marked. The default is a busy share of 0.41; unverified.
+        pub min_threshold: f64 [0, 1_000_000_000] = 100.0,
+        /// Mean queue index from which on the probability is `max_probability`. The default is a busy share of 0.98; unverified.
+        pub max_threshold: f64 [0, 1_000_000_000] = 240.0,
+        /// The greatest RED probability, which a node that uses the busy medium alone applies to its packets (`max_p`). The default
+        /// is unverified.
+        pub max_probability: f64 [0, 1] = 0.14,
+        /// Neighbours are notified of congestion: by a node whose mean index was above `min_threshold` at the end of two intervals,
+        /// and whose own share of the latest is above `min_own_share`. With false each node goes by what it finds itself.
+        pub notices: bool = true,
+        /// Share of time in frames from or to a node above which it notifies of congestion (`T_util`). The default is a proposal:
+        /// the published value could not be verified.
+        pub min_own_share: f64 [0, 1] = 0.1,
+        /// How long neighbours heed a notice; the next one of the same node replaces it. The default is two intervals, so that the
+        /// loss of one broadcast matters little; a proposal: the published value could not be verified.
+        pub lifetime: Duration ["1 ms", "1 h"] = Duration(0.2),
+        /// The connection.
+        #[serde(flatten)]
+        pub tcp: TcpParameters,
     }
 }
 
@@ -78,15 +62,7 @@ impl Parameters for Nred {
     const REFERENCE: &str = "Xu, Gerla, Qi and Shu 2003 (MobiCom); RFC 3168";
 
     fn check(&self) -> Result<(), Misfit> {
-        span_in_range("interval", Some(self.interval), 1e-3, 60.0)?;
-        number_in_range("busy_index", self.busy_index, 0.0, 1e9)?;
-        check_weight("index_weight", self.index_weight)?;
-        number_in_range("min_threshold", self.min_threshold, 0.0, 1e9)?;
-        number_in_range("max_threshold", self.max_threshold, 0.0, 1e9)?;
         check_order(self.min_threshold, self.max_threshold)?;
-        number_in_range("max_probability", self.max_probability, 0.0, 1.0)?;
-        number_in_range("min_own_share", self.min_own_share, 0.0, 1.0)?;
-        span_in_range("lifetime", Some(self.lifetime), 1e-3, 3600.0)?;
         self.tcp.check()
     }
 }

@@ -52,19 +52,19 @@ fn nothing_is_dropped_up_to_the_lower_threshold_and_no_more_beyond_the_upper() {
 
 /// Above the threshold for the first time after three intervals of a busy medium.
 #[test]
-fn congestion_is_told_once_it_persists_by_who_takes_part() {
-    let told = |parameters: &Nred, own: f64| {
+fn congestion_is_signalled_once_it_persists_by_nodes_that_take_part() {
+    let reported = |parameters: &Nred, own: f64| {
         let mut node = node(parameters);
         (0..5).map(|_| node.measure(shares(1.0, own)).is_some()).collect::<Vec<_>>()
     };
-    assert_eq!(told(&Nred::default(), 0.5), [false, false, false, true, true]);
-    assert_eq!(told(&Nred::default(), 0.1), [false; 5]);
-    assert_eq!(told(&Nred { notices: false, ..Nred::default() }, 0.5), [false; 5]);
+    assert_eq!(reported(&Nred::default(), 0.5), [false, false, false, true, true]);
+    assert_eq!(reported(&Nred::default(), 0.1), [false; 5]);
+    assert_eq!(reported(&Nred { notices: false, ..Nred::default() }, 0.5), [false; 5]);
 }
 
 /// The medium was congested, and is not any more.
 #[test]
-fn what_is_over_is_not_told() {
+fn what_is_over_is_not_signalled() {
     let mut node = after(10, 1.0, 0.5);
     assert!(node.per_index > 0.0);
     node.index = 100.0;

@@ -60,7 +60,7 @@ pub(super) struct Window {
     /// A block acknowledgement is to be asked for before anything else is sent: one was lost, or the window moved on over an MPDU that
     /// was given up.
     pub(super) request: bool,
-    /// Requests in a row that nobody answered.
+    /// Requests in a row without a response.
     pub(super) request_tries: u32,
     pub(super) spent: Spent,
     /// Of the last DATA frame: airtime of a successful exchange of it, and its MPDUs.

@@ -40,7 +40,7 @@ pub fn busy(s: &mut Script) -> u64 {
     s.hears(100, broadcast, Signal::Clear)
 }
 
-fn book(s: &Script, category: AccessCategory) -> CategoryOutcome {
+fn counters(s: &Script, category: AccessCategory) -> CategoryOutcome {
     s.record.category_outcomes(Span::from_ms(1))[category as usize]
 }
 
@@ -110,7 +110,7 @@ fn at_one_boundary_the_highest_transmits_and_the_others_collide_10_22_2_4() {
     let ack = s.control(Ack, C, A, 0);
     let done = s.hears(end + 50 + DATA + 10, ack, Signal::Clear);
     assert_eq!(s.runs_until(done + 500), [(done + 50 + 20 * slots, Data, Some(B), 314)]);
-    assert_eq!((book(&s, Video).internal_collisions, book(&s, Voice).internal_collisions), (1, 0));
+    assert_eq!((counters(&s, Video).internal_collisions, counters(&s, Voice).internal_collisions), (1, 0));
     let links = s.record.nodes[A.index()].links();
     assert_eq!(links.iter().map(|link| (link.to, link.data)).collect::<Vec<_>>(), [(C.0, 1)]);
 }
@@ -129,8 +129,8 @@ fn a_frame_is_given_up_after_as_many_internal_collisions_as_it_has_tries() {
     }
     let sent = s.runs_until(end + 1_000);
     assert!(sent.iter().all(|(_, _, to, _)| *to == Some(C)), "{sent:?}");
-    assert_eq!(book(&s, Video).internal_collisions, 2);
-    assert_eq!(book(&s, Video).dropped[DropCause::RetryLimit as usize], 1);
+    assert_eq!(counters(&s, Video).internal_collisions, 2);
+    assert_eq!(counters(&s, Video).dropped[DropCause::RetryLimit as usize], 1);
     let to_b =
         s.record.nodes[A.index()].links().into_iter().find(|link| link.to == B.0).expect("it was tried");
     assert_eq!((to_b.data, to_b.given_up), (0, 1), "it was never on the air");

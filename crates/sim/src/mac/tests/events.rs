@@ -59,7 +59,7 @@ fn a_frame_that_succeeds_at_its_second_try() {
 }
 
 #[test]
-fn a_frame_that_is_given_up_is_told_as_dropped() {
+fn a_frame_that_is_given_up_is_reported_as_dropped() {
     let mut s = Script::new(DcfRules::IEEE, None);
     s.queues(1_000, Some(B));
     s.runs_until(1_000_000);
@@ -103,8 +103,11 @@ fn the_time_reserved_is_booked_although_the_run_ends_in_it() {
         s.runs_until(now);
         let mut record = s.record.clone();
         s.with_mac(|mac, ctx| mac.close(ctx.radio, &mut record, ctx.now));
-        let book = &record.media_use[A.index()];
-        assert_eq!((book.busy, book.nav_only), (Span::from_us(304), Span::from_us(3_000.min(now - end))));
+        let counters = &record.media_use[A.index()];
+        assert_eq!(
+            (counters.busy, counters.nav_only),
+            (Span::from_us(304), Span::from_us(3_000.min(now - end)))
+        );
     }
 }
 

@@ -52,7 +52,7 @@ fn an_ack_from_somebody_else_is_no_answer() {
         let end = s.hears(1_000 + DATA_US + 10, ack, Signal::Clear);
         s.runs_until(end);
         let links = s.record.nodes[A.index()].links();
-        assert_eq!(links.first().map_or(0, |book| book.acknowledged), acknowledged);
+        assert_eq!(links.first().map_or(0, |counters| counters.acknowledged), acknowledged);
     }
 }
 

@@ -75,8 +75,8 @@ fn rts_cts_data_ack_9_3_2_6() {
     let ack = s.control(Ack, B, A, 0);
     let ack_end = s.hears(cts_end + 10 + DATA_US + 10, ack, Signal::Clear);
     assert_eq!(s.runs_until(ack_end + 10_000), []);
-    let book = &s.record.nodes[0].links()[0];
-    assert_eq!((book.rts, book.data, book.acknowledged, book.given_up), (1, 1, 1, 0));
+    let counters = &s.record.nodes[0].links()[0];
+    assert_eq!((counters.rts, counters.data, counters.acknowledged, counters.given_up), (1, 1, 1, 0));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use multihop_transport::Delivered;
 
 /// Every frame that a video made.
 #[derive(Clone, Debug)]
-pub(super) struct VideoBook {
+pub(super) struct VideoCounters {
     deadline: Span,
     /// From one frame to the next.
     interval: Span,
@@ -28,10 +28,10 @@ struct Frame {
     skipped: bool,
 }
 
-impl VideoBook {
-    pub(super) fn new(video: &VideoConfig) -> VideoBook {
+impl VideoCounters {
+    pub(super) fn new(video: &VideoConfig) -> VideoCounters {
         let interval = Span::from_seconds(1.0 / video.frame_rate);
-        VideoBook { deadline: video.deadline, interval, frames: Vec::new() }
+        VideoCounters { deadline: video.deadline, interval, frames: Vec::new() }
     }
 
     /// A frame was made, of so many bytes; none if it is not sent.
@@ -70,19 +70,19 @@ impl VideoBook {
         let delay = (!delays.is_empty()).then(|| quantiles(&mut delays));
         let (stalls, stalled) = self.play(frames, end);
         let outcome = VideoOutcome {
-            frames_sent: frames.len() as u64,
-            frames_skipped: count(&|frame| frame.skipped),
-            frames_on_time: count(&|frame| !frame.skipped && in_time(frame, frame.complete)),
-            frames_late: count(&|frame| complete(&frame) && !in_time(frame, frame.complete)),
-            frames_lost: count(&|frame| !frame.skipped && !complete(&frame) && !in_time(frame, end)),
+            video_frames_sent: frames.len() as u64,
+            video_frames_skipped: count(&|frame| frame.skipped),
+            video_frames_on_time: count(&|frame| !frame.skipped && in_time(frame, frame.complete)),
+            video_frames_late: count(&|frame| complete(&frame) && !in_time(frame, frame.complete)),
+            video_frames_lost: count(&|frame| !frame.skipped && !complete(&frame) && !in_time(frame, end)),
             late_ratio: None,
             stalls,
             stall_time_s: stalled.seconds(),
-            frame_delay_mean_s: delay.map(|delay| delay.mean),
-            frame_delay_p95_s: delay.map(|delay| delay.p95),
+            video_frame_delay_mean_s: delay.map(|delay| delay.mean),
+            video_frame_delay_p95_s: delay.map(|delay| delay.p95),
         };
-        let missed = outcome.frames_late + outcome.frames_lost + outcome.frames_skipped;
-        let decided = outcome.frames_on_time + missed;
+        let missed = outcome.video_frames_late + outcome.video_frames_lost + outcome.video_frames_skipped;
+        let decided = outcome.video_frames_on_time + missed;
         VideoOutcome { late_ratio: (decided > 0).then(|| missed as f64 / decided as f64), ..outcome }
     }
 
@@ -135,8 +135,8 @@ mod tests {
     }
 
     /// Ten frames a second, to be shown 250 ms after they were made.
-    fn book() -> VideoBook {
-        VideoBook::new(&VideoConfig {
+    fn counters() -> VideoCounters {
+        VideoCounters::new(&VideoConfig {
             frame_rate: 10.0,
             rate_bps: 8_000.0,
             gop: 1,
@@ -147,19 +147,19 @@ mod tests {
         })
     }
 
-    /// Frames of 100 bytes made every 100 ms from 0; what arrives when, in milliseconds: first byte, number of bytes. Books are
+    /// Frames of 100 bytes made every 100 ms from 0; what arrives when, in milliseconds: first byte, number of bytes. Counters are
     /// closed at `end`.
     fn outcome(skipped: &[u64], arrivals: &[(u64, u64, u64)], end: u64) -> VideoOutcome {
-        let mut book = book();
+        let mut counters = counters();
         let mut made = 0;
         for &(now, offset, bytes) in arrivals.iter().chain(&[(end, 0, 0)]) {
             while 100 * made <= now && made < 10 {
-                book.made(if skipped.contains(&made) { 0 } else { 100 }, at(100 * made));
+                counters.made(if skipped.contains(&made) { 0 } else { 100 }, at(100 * made));
                 made += 1;
             }
-            book.delivered(Delivered { bytes, offset }, at(now));
+            counters.delivered(Delivered { bytes, offset }, at(now));
         }
-        book.outcome(|_| true, at(end))
+        counters.outcome(|_| true, at(end))
     }
 
     fn assert_close(value: f64, expected: f64) {
@@ -185,21 +185,29 @@ mod tests {
             (1_000, 850, 50),
         ];
         let video = outcome(&[7], &arrivals, 1_100);
-        assert_eq!((video.frames_sent, video.frames_skipped, video.frames_on_time), (10, 1, 5), "{video:?}");
-        assert_eq!((video.frames_late, video.frames_lost), (2, 1), "{video:?}");
+        assert_eq!(
+            (video.video_frames_sent, video.video_frames_skipped, video.video_frames_on_time),
+            (10, 1, 5),
+            "{video:?}"
+        );
+        assert_eq!((video.video_frames_late, video.video_frames_lost), (2, 1), "{video:?}");
         assert_close(video.late_ratio.unwrap(), 4.0 / 9.0); // the last frame may still come in time
         assert_eq!(video.stalls, 1);
         assert_close(video.stall_time_s, 0.210);
         // 60, 250, 360, 260, 220, 130, 100 ms.
-        assert_close(video.frame_delay_mean_s.unwrap(), 1.380 / 7.0);
-        assert_close(video.frame_delay_p95_s.unwrap(), 0.360);
+        assert_close(video.video_frame_delay_mean_s.unwrap(), 1.380 / 7.0);
+        assert_close(video.video_frame_delay_p95_s.unwrap(), 0.360);
     }
 
     /// A stream stands still from 300 ms to 2 s. Frame 2 was due at 450 ms; all others come in one piece.
     #[test]
     fn a_stream_that_stands_still_stalls_once() {
         let video = outcome(&[], &[(150, 0, 200), (2_000, 200, 800)], 3_000);
-        assert_eq!((video.frames_on_time, video.frames_late, video.frames_lost), (2, 8, 0), "{video:?}");
+        assert_eq!(
+            (video.video_frames_on_time, video.video_frames_late, video.video_frames_lost),
+            (2, 8, 0),
+            "{video:?}"
+        );
         assert_eq!(video.stalls, 1);
         assert_close(video.stall_time_s, 1.550);
     }
@@ -211,7 +219,12 @@ mod tests {
         let arrivals = [(150, 0, 200), (2_000, 200, 200), (2_150, 400, 50), (2_400, 450, 50)];
         let video = outcome(&[4, 5, 6, 7, 8], &arrivals, 3_000);
         assert_eq!(
-            (video.frames_skipped, video.frames_on_time, video.frames_late, video.frames_lost),
+            (
+                video.video_frames_skipped,
+                video.video_frames_on_time,
+                video.video_frames_late,
+                video.video_frames_lost
+            ),
             (5, 2, 3, 0),
             "{video:?}"
         );
@@ -224,16 +237,20 @@ mod tests {
     fn a_stall_that_does_not_end_lasts_to_the_end_of_the_run() {
         let video = outcome(&[], &[(150, 0, 200)], 900);
         // Frames 2 to 6 were due by then, at 450 to 850 ms; 7 to 9 may still come.
-        assert_eq!((video.frames_on_time, video.frames_lost, video.frames_late), (2, 5, 0), "{video:?}");
+        assert_eq!(
+            (video.video_frames_on_time, video.video_frames_lost, video.video_frames_late),
+            (2, 5, 0),
+            "{video:?}"
+        );
         assert_eq!(video.stalls, 1);
         assert_close(video.stall_time_s, 0.450);
         let nothing = outcome(&[], &[], 200);
         assert_eq!(
-            (nothing.frames_sent, nothing.stalls, nothing.late_ratio),
+            (nothing.video_frames_sent, nothing.stalls, nothing.late_ratio),
             (3, 0, None),
             "nothing was due yet"
         );
-        assert_eq!(nothing.frame_delay_mean_s, None);
+        assert_eq!(nothing.video_frame_delay_mean_s, None);
     }
 
     /// Frame 3 is lost, but 4 is there when 3 is due: that shows as one picture missing, not as a stall.
@@ -242,17 +259,21 @@ mod tests {
         let arrivals: Vec<(u64, u64, u64)> =
             (0..10).filter(|frame| *frame != 3).map(|frame| (100 * frame + 30, 100 * frame, 100)).collect();
         let video = outcome(&[], &arrivals, 2_000);
-        assert_eq!((video.frames_on_time, video.frames_lost, video.stalls), (9, 1, 0), "{video:?}");
+        assert_eq!(
+            (video.video_frames_on_time, video.video_frames_lost, video.stalls),
+            (9, 1, 0),
+            "{video:?}"
+        );
         assert_eq!(video.stall_time_s, 0.0);
     }
 
     #[test]
     fn frames_of_the_warm_up_do_not_count() {
-        let mut book = book();
-        (0..10).for_each(|frame| book.made(100, at(100 * frame)));
-        book.delivered(Delivered { bytes: 1_000, offset: 0 }, at(950));
-        let video = book.outcome(|made| made > at(450), at(5_000));
-        assert_eq!((video.frames_sent, video.frames_on_time, video.frames_late), (5, 3, 2));
+        let mut counters = counters();
+        (0..10).for_each(|frame| counters.made(100, at(100 * frame)));
+        counters.delivered(Delivered { bytes: 1_000, offset: 0 }, at(950));
+        let video = counters.outcome(|made| made > at(450), at(5_000));
+        assert_eq!((video.video_frames_sent, video.video_frames_on_time, video.video_frames_late), (5, 3, 2));
         // The player begins with the first that counts, at 750 ms.
         assert_close(video.stall_time_s, 0.200);
     }

@@ -125,7 +125,7 @@ impl Dsdv {
         let Advert { destination, metric, sequence } = advert;
         if destination == self.id {
             if metric == UNREACHABLE {
-                self.next_full = now; // nobody knows better than the node itself
+                self.next_full = now; // no other node has a newer number
             }
             return;
         }

@@ -109,16 +109,16 @@ fn the_settling_time_is_a_weighted_mean() {
 }
 
 #[test]
-fn a_new_destination_is_told_after_twice_the_settling_time() {
+fn a_new_destination_is_advertised_after_twice_the_settling_time() {
     let mut dsdv = started(quiet());
     hear(&mut dsdv, 10.0, B, &[advert(B, 0, 4), advert(FAR, 2, 8)]);
     assert_eq!(dsdv.next_hop(FAR), Some(B), "it is used at once");
     assert_eq!(run(&mut dsdv, at(22.0) - Span::from_ns(1)), []);
     let sent = run(&mut dsdv, at(60.0));
-    let told = Update(vec![advert(B, 1, 4), advert(FAR, 3, 8)]);
+    let reported = Update(vec![advert(B, 1, 4), advert(FAR, 3, 8)]);
     let size = 12 * 2 + 20;
-    // The second is that of the other destination, put off: changed metrics are told until the next full update.
-    assert_eq!(sent, [(at(22.0), told.clone(), size), (at(23.0), told, size)]);
+    // The second is that of the other destination, put off: changed metrics are advertised until the next full update.
+    assert_eq!(sent, [(at(22.0), reported.clone(), size), (at(23.0), reported, size)]);
 }
 
 #[test]
@@ -130,15 +130,15 @@ fn a_new_number_triggers_nothing_even_with_another_metric() {
     assert_eq!(run(&mut dsdv, at(100.0)), []);
     hear(&mut dsdv, 101.0, C, &[advert(FAR, 1, 10)]);
     let sent = run(&mut dsdv, at(130.0));
-    assert_eq!(sent.len(), 1, "a shorter way is told: {sent:?}");
+    assert_eq!(sent.len(), 1, "a shorter route is advertised: {sent:?}");
     assert!(sent[0].1.0.contains(&advert(FAR, 2, 10)), "{sent:?}");
 }
 
 #[test]
-fn a_shorter_way_that_was_told_before_triggers_nothing() {
+fn a_shorter_route_that_was_advertised_before_triggers_nothing() {
     let mut dsdv = started(quiet());
     hear(&mut dsdv, 10.0, B, &[advert(FAR, 2, 8)]);
-    run(&mut dsdv, at(30.0)); // told: 3 hops
+    run(&mut dsdv, at(30.0)); // advertised: 3 hops
     hear(&mut dsdv, 31.0, C, &[advert(FAR, 4, 10)]);
     hear(&mut dsdv, 32.0, B, &[advert(FAR, 2, 10)]);
     assert_eq!(dsdv.next_hop(FAR), Some(B));
@@ -179,7 +179,7 @@ fn a_triggered_update_becomes_full_when_much_has_changed() {
     assert_eq!(sent[0].1.0.len(), 1 + 3 + 4, "the silent neighbour is left out");
     hear(&mut dsdv, 6.0, B, &news(30, 2));
     let sent = run(&mut dsdv, at(7.0));
-    assert_eq!(sent[0].1.0.len(), 2, "what a full update told is not news any more: {sent:?}");
+    assert_eq!(sent[0].1.0.len(), 2, "what a full update advertised is not news any more: {sent:?}");
 }
 
 /// Full where more than a third of the table changed, as in ns-2: of the node itself, its neighbour, and 5 or 6 others, 4 more are 4 in 11 or 12.
@@ -222,11 +222,11 @@ fn who_is_said_to_be_unreachable_speaks_at_once() {
     let sent = run(&mut dsdv, at(5.0));
     assert_eq!(sent, [(at(5.0), Update(vec![advert(ME, 0, 6)]), 32)]);
     hear(&mut dsdv, 6.0, B, &[advert(ME, 3, 4)]);
-    assert_eq!(dsdv.table[ME].metric, 0, "nobody tells a node how to reach itself");
+    assert_eq!(dsdv.table[ME].metric, 0, "no node advertises to another how to reach itself");
 }
 
 #[test]
-fn a_neighbour_that_believes_in_an_old_break_is_told_better() {
+fn a_neighbour_with_an_old_break_receives_the_newer_route() {
     let mut dsdv = started(quiet());
     hear(&mut dsdv, 10.0, B, &[advert(FAR, 2, 8)]);
     run(&mut dsdv, at(30.0));
@@ -262,7 +262,7 @@ fn with_use_mac_the_first_failure_breaks_the_link_and_the_packet_is_routed_again
     assert_eq!(dsdv.poll(at(31.0)), Some(Action::Route(packet)));
     assert_eq!((dsdv.next_hop(B), dsdv.next_hop(FAR), dsdv.next_hop(C)), (None, None, Some(C)));
     let sent = run(&mut dsdv, at(31.0));
-    assert_eq!(sent.len(), 1, "the break is told at once");
+    assert_eq!(sent.len(), 1, "the break is advertised at once");
     assert!(sent[0].1.0.contains(&advert(FAR, UNREACHABLE, 9)), "{sent:?}");
 }
 

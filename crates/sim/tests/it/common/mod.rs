@@ -39,6 +39,36 @@ pub fn two_ray() -> PathLoss {
     PathLoss::TwoRayGround { frequency_hz: 914e6, antenna_height: 1.5 }
 }
 
+/// The MAC over a PHY, with the retry limits of the standard.
+fn mac(rules: DcfRules, phy: &Phy) -> MacConfig {
+    MacConfig {
+        rules,
+        rts_threshold: None,
+        short_retry_limit: Some(7),
+        long_retry_limit: Some(4),
+        cw_min: phy.cw_min,
+        cw_max: phy.cw_max,
+        queue_limit: 50,
+        lifetime: None,
+    }
+}
+
+/// ns-2's medium.
+fn ns2_ranges() -> MediumConfig {
+    MediumConfig {
+        propagation_delay: Span::from_ns(1_000),
+        bit_error_rate: 0.0,
+        packet_error_rate: 0.0,
+        link_errors: Vec::new(),
+        model: MediumModel::Ranges {
+            receive_range: 250.0,
+            carrier_sense_range: 550.0,
+            capture_ratio: Some(10.0),
+            path_loss: two_ray(),
+        },
+    }
+}
+
 /// 802.11b at 11 Mb/s with 1 Mb/s control frames, ns-2's ranges, nodes at these positions, and no flows.
 pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
     let phy = Phy::new(Standard::Dot11b, Preamble::Long);
@@ -62,33 +92,13 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
         data_rate: Rate::from_kbps(11_000).into(),
         control_rate: Some(Rate::from_kbps(1_000)),
         ack_rate: None,
-        mac: MacConfig {
-            rules,
-            rts_threshold: None,
-            short_retry_limit: Some(7),
-            long_retry_limit: Some(4),
-            cw_min: phy.cw_min,
-            cw_max: phy.cw_max,
-            queue_limit: 50,
-            lifetime: None,
-        },
+        mac: mac(rules, &phy),
         aggregation: None,
         rate_control: None,
         edca: None,
         discipline: Discipline::DropTail,
         hardware_queue: None,
-        medium: MediumConfig {
-            propagation_delay: Span::from_ns(1_000),
-            bit_error_rate: 0.0,
-            packet_error_rate: 0.0,
-            link_errors: Vec::new(),
-            model: MediumModel::Ranges {
-                receive_range: 250.0,
-                carrier_sense_range: 550.0,
-                capture_ratio: Some(10.0),
-                path_loss: two_ray(),
-            },
-        },
+        medium: ns2_ranges(),
         persistence: Persistence::default(),
         sensitivity_by_rate: false,
         fading: None,
@@ -171,6 +181,10 @@ pub fn dropped(outcome: &Outcome, cause: DropCause) -> u64 {
 
 /// Every packet was delivered, or lost for one cause, or is still queued.
 pub fn check_conservation(outcome: &Outcome) {
-    let books = outcome.conservation;
-    assert_eq!(books.sent, books.delivered + books.dropped.iter().sum::<u64>() + books.queued, "{books:?}");
+    let counters = outcome.conservation;
+    assert_eq!(
+        counters.sent,
+        counters.delivered + counters.dropped.iter().sum::<u64>() + counters.queued,
+        "{counters:?}"
+    );
 }

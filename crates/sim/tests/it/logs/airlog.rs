@@ -50,10 +50,10 @@ fn busy(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
     config
 }
 
-/// What becomes of a scheme whose nodes write down what they are told.
+/// What becomes of a scheme whose nodes record what they receive.
 struct Listening<S> {
     scheme: S,
-    told: Arc<Mutex<Vec<(NodeId, LinkEvent)>>>,
+    reported: Arc<Mutex<Vec<(NodeId, LinkEvent)>>>,
 }
 
 struct Ear(NodeId, Arc<Mutex<Vec<(NodeId, LinkEvent)>>>);
@@ -69,7 +69,7 @@ impl<S: Scheme> Scheme for Listening<S> {
         self.scheme.segment_size()
     }
     fn router(&self, node: NodeId, _outlet: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
-        Some(Box::new(Ear(node, self.told.clone())))
+        Some(Box::new(Ear(node, self.reported.clone())))
     }
 }
 
@@ -97,17 +97,17 @@ fn airtime(config: &Config, packet: &Packet) -> Span {
     phy.airtime(Rate::from_kbps(packet.kbps), packet.bytes, config.mac.rules.airtime)
 }
 
-/// Each radio's packets are the frames that its MAC was told of and those that it sent itself, to the nanosecond.
+/// Each radio's packets are the frames that its MAC was notified of and those that it sent itself, to the nanosecond.
 #[test]
 fn a_radio_has_what_its_mac_heard_and_sent() {
     for (rules, rts) in [(DcfRules::IEEE, Some(500)), (DcfRules::NS2, Some(0)), (DcfRules::IEEE, None)] {
-        let told = Arc::new(Mutex::new(Vec::new()));
+        let reported = Arc::new(Mutex::new(Vec::new()));
         let mut config = busy(rules, rts);
-        let scheme = Listening { scheme: TcpSack::default(), told: told.clone() };
+        let scheme = Listening { scheme: TcpSack::default(), reported: reported.clone() };
         config.schemes = vec![SchemeConfig { name: "listening".into(), scheme: Arc::new(scheme) }];
         let (_, capture) = capture(&config);
         assert_eq!(capture.interfaces, ["n0", "n1", "n2", "n3", "n4"]);
-        let told = told.lock().unwrap();
+        let reported = reported.lock().unwrap();
         for node in 0..5u32 {
             let here: Vec<&Packet> =
                 capture.packets.iter().filter(|p| p.interface == node as usize).collect();
@@ -117,7 +117,7 @@ fn a_radio_has_what_its_mac_heard_and_sent() {
                 .collect();
             let mut expected = Vec::new();
             let mut sent = Vec::new();
-            for (_, event) in told.iter().filter(|(id, _)| id.0 == node) {
+            for (_, event) in reported.iter().filter(|(id, _)| id.0 == node) {
                 match event {
                     LinkEvent::Decoded(heard) => {
                         let from =
@@ -154,7 +154,7 @@ fn a_radio_has_what_its_mac_heard_and_sent() {
                 .iter()
                 .map(|(kind, air, to): &(Kind, Interval, u32)| (*kind, air.end.ns(), air.length(), *to))
                 .collect();
-            // A try that the end of the run cuts off is told of by nobody.
+            // A try that the end of the run cuts off is in no report.
             assert!(own.len() - sent.len() <= 2, "node {node}");
             assert_eq!(own[..sent.len()], sent, "node {node}");
         }
@@ -341,7 +341,7 @@ impl Write for Small {
     }
 }
 
-/// Wherever the disk runs full, the caller is told; and the run does not go on to its end for nothing.
+/// Wherever the disk runs full, the caller receives the error; and the run does not go on to its end for nothing.
 #[test]
 fn a_full_disk_ends_the_run_with_an_error() {
     let mut config = busy(DcfRules::IEEE, None);
@@ -371,17 +371,17 @@ fn what_policies_tell_their_neighbours_is_captured() {
     saturate(&mut config, 0, 4);
     let (outcome, capture) = capture(&config);
     assert_eq!(outcome, multihop_sim::run(&config));
-    let told: usize = outcome.nodes.iter().map(|node| node.signalling.sent as usize).sum();
+    let reported: usize = outcome.nodes.iter().map(|node| node.signalling.sent as usize).sum();
     let overhead = config.mac.rules.data_header + config.mac.rules.llc_header;
     let sent = capture.packets.iter().filter(|packet| packet.tx_flags.is_some() && packet.kind == Kind::Data);
     let broadcasts = sent.filter(|packet| packet.receiver.is_none() && packet.bytes == 36 + overhead).count();
-    assert!(told > 50 && (told - 5..=told).contains(&broadcasts), "{broadcasts} of {told}");
+    assert!(reported > 50 && (reported - 5..=reported).contains(&broadcasts), "{broadcasts} of {reported}");
 }
 
 #[test]
-fn a_mac_header_that_is_too_short_for_80211_is_told_before_the_run() {
+fn a_mac_header_that_is_too_short_for_80211_is_reported_before_the_run() {
     let mut config = busy(DcfRules::IEEE, None);
     config.mac.rules.data_header = 27;
-    let told = AirLog::new(&config, Box::new(io::sink())).err().expect("an error").to_string();
-    assert!(told.starts_with("mac.override.data_header: 27 B"), "{told}");
+    let reported = AirLog::new(&config, Box::new(io::sink())).err().expect("an error").to_string();
+    assert!(reported.starts_with("mac.override.data_header: 27 B"), "{reported}");
 }

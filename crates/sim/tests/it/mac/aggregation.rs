@@ -251,12 +251,12 @@ fn number(config: &Config, outcome: &Outcome, name: &str) -> f64 {
     }
 }
 
-/// The books of a link are those of its PPDUs: how many MPDUs each carried, at which rate, and how long exchanges took.
+/// The counters of a link are those of its PPDUs: how many MPDUs each carried, at which rate, and how long exchanges took.
 #[test]
 fn links_say_what_ppdus_carried() {
     let mut config = high_throughput(&[[0.0, 0.0], [10.0, 0.0]]);
     saturate(&mut config, 1, 0);
-    let books = |config: &Config, mpdus: f64, exchange: f64| {
+    let counters = |config: &Config, mpdus: f64, exchange: f64| {
         let outcome = run(config);
         let of = |name: &str| number(config, &outcome, name);
         assert!((of("aggregate_mean") / mpdus - 1.0).abs() < 1e-9, "{}", of("aggregate_mean"));
@@ -265,9 +265,9 @@ fn links_say_what_ppdus_carried() {
         assert!((of("airtime") / expected - 1.0).abs() < 1e-4, "{} instead of {expected}", of("airtime"));
     };
     // As above: 28 MPDUs, SIFS and a BlockAck; then one, SIFS and an ACK.
-    books(&config, 28.0, (36.0 + 4.0 * 1_331.0 + 16.0 + 32.0) / 1e6);
+    counters(&config, 28.0, (36.0 + 4.0 * 1_331.0 + 16.0 + 32.0) / 1e6);
     config.aggregation = None;
-    books(&config, 1.0, (36.0 + 4.0 * 48.0 + 16.0 + 28.0) / 1e6);
+    counters(&config, 1.0, (36.0 + 4.0 * 48.0 + 16.0 + 28.0) / 1e6);
     // With losses aggregates are as long as the window allows. SIFS and a BlockAck follow each, and a request where a whole one is lost.
     config.aggregation = Some(LIMITS);
     config.medium.packet_error_rate = 0.2;

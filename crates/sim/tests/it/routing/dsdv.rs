@@ -69,7 +69,7 @@ fn packets_wait_for_a_route_and_are_conserved() {
     assert!(total_goodput(&outcome) > 500e3);
     check_conservation(&outcome);
     let of_flows: u64 = outcome.flows.iter().map(|flow| flow.packets_sent).sum();
-    assert_eq!(of_flows, outcome.conservation.sent, "updates are in no flow's books");
+    assert_eq!(of_flows, outcome.conservation.sent, "updates are in no flow's counters");
 }
 
 /// A datagram that only waits for a route is offered ten times a second at most, whatever the link layer's delay.

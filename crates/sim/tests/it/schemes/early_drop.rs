@@ -152,9 +152,9 @@ fn a_node_without_congestion_drops_because_a_neighbour_tells_of_it() {
     };
     for seed in 1..4 {
         let (with, without) = (outcome(seed, true), outcome(seed, false));
-        let told: Vec<u64> = with.nodes.iter().map(|node| node.signalling.sent).collect();
+        let reported: Vec<u64> = with.nodes.iter().map(|node| node.signalling.sent).collect();
         assert!(with.nodes[1].busy_ratio < with.nodes[2].busy_ratio);
-        assert!(told[2] > 50 && told[1] == 0, "{told:?}");
+        assert!(reported[2] > 50 && reported[1] == 0, "{reported:?}");
         let [with, without] = [with, without].map(|outcome| chosen_for_drops(&outcome.nodes[1]));
         assert!(with >= 8 && without == 0, "{with} drops with notices, {without} without");
     }

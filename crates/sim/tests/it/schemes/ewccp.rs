@@ -75,7 +75,7 @@ fn flows_of_one_set_have_equal_windows_or_equal_rates() {
     }
 }
 
-/// A flow that crosses the set twice is told to close twice: under Eq. 8 as printed its window is half of the other's.
+/// A flow that crosses the set twice is fed back to close twice: under Eq. 8 as printed its window is half of the other's.
 #[test]
 fn a_flow_over_two_links_of_a_set_has_half_the_window() {
     // All within reach of each other, so that the route over two links must be forced: the ends do not reach each other.
@@ -115,15 +115,15 @@ fn signalling_takes_the_airtime_of_its_frames() {
     transfer(&mut config, 0, 7);
     let outcome = run(&config);
     for node in &outcome.nodes {
-        let told = node.signalling;
-        assert!((285..=315).contains(&told.sent), "30 s: {told:?}");
-        let each = told.bytes as f64 / told.sent as f64;
+        let reported = node.signalling;
+        assert!((285..=315).contains(&reported.sent), "30 s: {reported:?}");
+        let each = reported.bytes as f64 / reported.sent as f64;
         assert!((28.0 + 6.0..=28.0 + 4.0 * 6.0).contains(&each), "{each} bytes");
         // Frames at 1 Mb/s: 192 us of preamble, 28 bytes of MAC header and 8 of LLC.
         let frame = 192e-6 + (each + 36.0) * 8e-6;
-        let expected = frame * told.sent as f64 / 30.0;
-        assert!((told.airtime / expected - 1.0).abs() < 0.02, "{} against {expected}", told.airtime);
-        assert_eq!((node.routing.sent, told.dropped), (0, 0));
+        let expected = frame * reported.sent as f64 / 30.0;
+        assert!((reported.airtime / expected - 1.0).abs() < 0.02, "{} against {expected}", reported.airtime);
+        assert_eq!((node.routing.sent, reported.dropped), (0, 0));
     }
 }
 
@@ -165,7 +165,7 @@ fn a_restarted_router_is_passed_again() {
     assert!(after as f64 > 0.9 * usual as f64, "{after} against {usual}");
 }
 
-/// Without signalling worth the name, with queues that are believed for ever, or told over three hops: nothing breaks.
+/// Without signalling worth the name, with queues that are believed for ever, or signalled over three hops: nothing breaks.
 #[test]
 fn odd_parameters_stay_within_bounds() {
     for parameters in [

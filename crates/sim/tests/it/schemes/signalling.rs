@@ -94,11 +94,11 @@ fn neighbours_hear_every_word_and_nobody_else_does() {
         assert_eq!(words, (1..=101).collect::<Vec<u64>>(), "{from} to {to}");
     }
     assert_eq!(log.heard.len(), 6 * 101);
-    let told = outcome.nodes[1].signalling;
-    assert_eq!((told.sent, told.bytes, told.dropped), (101, 10_100, 0));
+    let reported = outcome.nodes[1].signalling;
+    assert_eq!((reported.sent, reported.bytes, reported.dropped), (101, 10_100, 0));
     // At 1 Mb/s: 192 us, and 28 + 8 + 100 bytes.
-    assert!((told.airtime - 101.0 * 1_280e-6 / 10.05).abs() < 1e-6, "{}", told.airtime);
-    assert!((outcome.nodes[1].transmitting - told.airtime).abs() < 1e-9);
+    assert!((reported.airtime - 101.0 * 1_280e-6 / 10.05).abs() < 1e-6, "{}", reported.airtime);
+    assert!((outcome.nodes[1].transmitting - reported.airtime).abs() < 1e-9);
 }
 
 /// A node that is off neither tells nor hears anything, and begins anew.
@@ -117,7 +117,7 @@ fn a_node_that_is_off_is_silent() {
     assert_eq!([heard(0), heard(1)], [sent[1], sent[0] - 40]);
 }
 
-/// What waits is told of as it comes and goes, whatever becomes of it: at the end what is left is what still waits.
+/// What waits is reported as it comes and goes, whatever becomes of it: at the end what is left is what still waits.
 #[test]
 fn what_waits_adds_up() {
     let log: Arc<Mutex<Log>> = Arc::default();

@@ -1,4 +1,4 @@
-//! Wires: what can be told without a run is what a run does, to the nanosecond and to the packet.
+//! Wires: what can be known without a run is what a run does, to the nanosecond and to the packet.
 
 mod loss;
 
@@ -274,7 +274,7 @@ fn a_receiver_that_is_off_loses_what_arrives() {
     assert_eq!(outcome.flows[0].dropped[DropCause::LinkBroken as usize], 6);
 }
 
-/// Nodes with wires and a radio are switched at any instant: books are closed, ties change nothing, and all goes on afterwards.
+/// Nodes with wires and a radio are switched at any instant: counters are closed, ties change nothing, and all goes on afterwards.
 #[test]
 fn outages_of_wired_nodes_do_no_lasting_harm() {
     for rules in [DcfRules::IEEE, DcfRules::NS2] {

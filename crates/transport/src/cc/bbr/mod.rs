@@ -66,7 +66,7 @@ pub struct Bbr {
     round_trip: MinFilter,
     /// The round trip of the handshake, until data was acknowledged.
     handshake: Option<Span>,
-    /// Told of deliveries with the rules of Linux only.
+    /// Notified of deliveries with the rules of Linux only.
     aggregation: Aggregation,
     state: State,
     full_pipe: FullPipe,
@@ -128,27 +128,27 @@ impl Bbr {
     }
 
     /// `BBRUpdateModelAndState`.
-    fn update_model(&mut self, told: &Delivery) {
-        self.update_round(told);
-        if let Some(rate) = told.rate
-            && (rate >= self.bandwidth.value() || !told.app_limited)
+    fn update_model(&mut self, delivery: &Delivery) {
+        self.update_round(delivery);
+        if let Some(rate) = delivery.rate
+            && (rate >= self.bandwidth.value() || !delivery.app_limited)
         {
             self.bandwidth.update(self.round, rate);
         }
-        if self.linux() && told.rate.is_some() {
-            let (size, bandwidth) = (told.size as f64, self.bandwidth.value());
-            self.aggregation.update(told.now, size, self.round_start, bandwidth, self.window);
+        if self.linux() && delivery.rate.is_some() {
+            let (size, bandwidth) = (delivery.size as f64, self.bandwidth.value());
+            self.aggregation.update(delivery.now, size, self.round_start, bandwidth, self.window);
         }
-        self.check_cycle_phase(told);
-        if self.round_start && !told.app_limited {
+        self.check_cycle_phase(delivery);
+        if self.round_start && !delivery.app_limited {
             self.full_pipe.on_round(self.bandwidth.value());
         }
-        self.check_drain(told);
+        self.check_drain(delivery);
         if let Some(handshake) = self.handshake.take() {
-            self.round_trip.update(told.now, Some(handshake));
+            self.round_trip.update(delivery.now, Some(handshake));
         }
-        self.round_trip.update(told.now, told.rtt);
-        self.check_probe_rtt(told);
+        self.round_trip.update(delivery.now, delivery.rtt);
+        self.check_probe_rtt(delivery);
     }
 
     fn linux(&self) -> bool {
@@ -156,10 +156,10 @@ impl Bbr {
     }
 
     /// Section 4.1.1.3: a round trip is over when something is delivered that was sent after the last one was over.
-    fn update_round(&mut self, told: &Delivery) {
-        self.round_start = told.prior_delivered >= self.round_end;
+    fn update_round(&mut self, delivery: &Delivery) {
+        self.round_start = delivery.prior_delivered >= self.round_end;
         if self.round_start {
-            self.round_end = told.delivered;
+            self.round_end = delivery.delivered;
             self.round += 1;
             if self.recovery == Repair::Conserving {
                 self.recovery = Repair::Growing;
@@ -225,17 +225,17 @@ impl Bbr {
     }
 
     /// `BBRSetCwnd` (section 4.2.3.6), with what recovery (4.2.3.4) and the probing of the round trip (4.2.3.5) make of it.
-    fn set_window(&mut self, told: &Delivery) {
-        let size = told.size as f64;
-        let conserved = told.in_flight as f64 + size.max(self.segment);
-        self.window = (self.window - told.lost as f64).max(self.segment);
+    fn set_window(&mut self, delivery: &Delivery) {
+        let size = delivery.size as f64;
+        let conserved = delivery.in_flight as f64 + size.max(self.segment);
+        self.window = (self.window - delivery.lost as f64).max(self.segment);
         match self.recovery {
             Repair::Entering => {
                 self.window = conserved;
-                self.round_end = told.delivered;
+                self.round_end = delivery.delivered;
                 self.recovery = Repair::Conserving;
             }
-            Repair::Conserving | Repair::Growing if !told.recovering => {
+            Repair::Conserving | Repair::Growing if !delivery.recovering => {
                 self.recovery = Repair::None;
                 self.restore_window();
             }
@@ -248,7 +248,7 @@ impl Bbr {
             let target = self.volume_with(self.window_gain(), excess);
             if self.full_pipe.filled {
                 self.window = (self.window + size).min(target);
-            } else if self.window < target || told.delivered < self.options.initial_window {
+            } else if self.window < target || delivery.delivered < self.options.initial_window {
                 self.window += size;
             }
             self.window = self.window.max(self.least_window());

@@ -94,61 +94,61 @@ impl Bbr {
     }
 
     /// `BBRCheckCyclePhase` (section 4.3.4.3).
-    pub(super) fn check_cycle_phase(&mut self, told: &Delivery) {
+    pub(super) fn check_cycle_phase(&mut self, delivery: &Delivery) {
         let State::ProbeBw { phase, since } = self.state else { return };
-        let full_length = self.round_trip.value().is_some_and(|rtt| told.now.since(since) > rtt);
+        let full_length = self.round_trip.value().is_some_and(|rtt| delivery.now.since(since) > rtt);
         let gain = CYCLE[phase];
-        let in_flight = told.in_flight_before as f64;
+        let in_flight = delivery.in_flight_before as f64;
         let over = if gain > 1.0 {
-            full_length && (told.lost > 0 || in_flight >= self.volume(gain))
+            full_length && (delivery.lost > 0 || in_flight >= self.volume(gain))
         } else if gain < 1.0 {
             full_length || in_flight <= self.volume(1.0)
         } else {
             full_length
         };
         if over {
-            self.state = State::ProbeBw { phase: (phase + 1) % CYCLE.len(), since: told.now };
+            self.state = State::ProbeBw { phase: (phase + 1) % CYCLE.len(), since: delivery.now };
         }
     }
 
     /// `BBRCheckDrain` (section 4.3.3).
-    pub(super) fn check_drain(&mut self, told: &Delivery) {
+    pub(super) fn check_drain(&mut self, delivery: &Delivery) {
         if self.state == State::Startup && self.full_pipe.filled {
             self.state = State::Drain;
         }
-        if self.state == State::Drain && told.in_flight as f64 <= self.volume(1.0) {
-            self.enter_probe_bw(told.now);
+        if self.state == State::Drain && delivery.in_flight as f64 <= self.volume(1.0) {
+            self.enter_probe_bw(delivery.now);
         }
     }
 
     /// `BBRCheckProbeRTT` (section 4.3.5).
-    pub(super) fn check_probe_rtt(&mut self, told: &Delivery) {
+    pub(super) fn check_probe_rtt(&mut self, delivery: &Delivery) {
         if !self.state.is_probe_rtt() && self.round_trip.expired() && !self.idle_restart {
             self.save_window();
             self.state = State::ProbeRtt { until: None, round_done: false };
         }
         if let State::ProbeRtt { until, round_done } = self.state {
-            self.probe_rtt(told, until, round_done);
+            self.probe_rtt(delivery, until, round_done);
         }
         self.idle_restart = false;
     }
 
     /// `BBRHandleProbeRTT`: the round trip and the 200 ms count from when so little is in flight.
-    fn probe_rtt(&mut self, told: &Delivery, until: Option<Time>, round_done: bool) {
+    fn probe_rtt(&mut self, delivery: &Delivery, until: Option<Time>, round_done: bool) {
         let Some(end) = until else {
-            if told.in_flight as f64 <= self.least_window() {
-                self.round_end = told.delivered;
-                self.state = State::ProbeRtt { until: Some(told.now + PROBE_RTT), round_done: false };
+            if delivery.in_flight as f64 <= self.least_window() {
+                self.round_end = delivery.delivered;
+                self.state = State::ProbeRtt { until: Some(delivery.now + PROBE_RTT), round_done: false };
             }
             return;
         };
         let round_done = round_done || self.round_start;
         self.state = State::ProbeRtt { until, round_done };
-        if round_done && told.now > end {
-            self.round_trip.confirm(told.now);
+        if round_done && delivery.now > end {
+            self.round_trip.confirm(delivery.now);
             self.restore_window();
             if self.full_pipe.filled {
-                self.enter_probe_bw(told.now);
+                self.enter_probe_bw(delivery.now);
             } else {
                 self.state = State::Startup;
             }

@@ -27,7 +27,7 @@ impl Script {
     }
 
     /// What an acknowledgement of one segment at `now` ms says, with the rate in segments per second.
-    fn told(&mut self, now: u64, rate: f64, rtt: u64) -> Delivery {
+    fn sampled(&mut self, now: u64, rate: f64, rtt: u64) -> Delivery {
         self.now = now;
         let prior_delivered = self.delivered;
         self.delivered += MSS;
@@ -48,8 +48,8 @@ impl Script {
 
     /// A round trip of 100 ms passes.
     fn round(&mut self, rate: f64) {
-        let told = self.told(self.now + 100, rate, 100);
-        self.bbr.on_delivered(&told);
+        let delivery = self.sampled(self.now + 100, rate, 100);
+        self.bbr.on_delivered(&delivery);
     }
 
     /// In the state that probes for bandwidth, at 1000 segments per second and 100 ms: 100 segments. The phase is the one drawn.
@@ -119,17 +119,17 @@ fn start_up_ends_after_three_round_trips_without_a_quarter_more() {
 fn round_trips_that_the_application_limits_do_not_count() {
     let mut script = Script::new();
     for _ in 0..8 {
-        let told = script.told(script.now + 100, 500.0, 100);
-        script.bbr.on_delivered(&Delivery { app_limited: true, ..told });
+        let delivery = script.sampled(script.now + 100, 500.0, 100);
+        script.bbr.on_delivered(&Delivery { app_limited: true, ..delivery });
     }
     assert_eq!((script.bbr.state, script.bbr.bandwidth.value()), (State::Startup, 500e3));
     for _ in 0..20 {
-        let told = script.told(script.now + 100, 50.0, 100);
-        script.bbr.on_delivered(&Delivery { app_limited: true, ..told });
+        let delivery = script.sampled(script.now + 100, 50.0, 100);
+        script.bbr.on_delivered(&Delivery { app_limited: true, ..delivery });
     }
     assert_eq!(script.bbr.bandwidth.value(), 500e3);
-    let told = script.told(script.now + 100, 600.0, 100);
-    script.bbr.on_delivered(&Delivery { app_limited: true, ..told });
+    let delivery = script.sampled(script.now + 100, 600.0, 100);
+    script.bbr.on_delivered(&Delivery { app_limited: true, ..delivery });
     assert_eq!(script.bbr.bandwidth.value(), 600e3, "the path is at least that fast");
 }
 
@@ -139,14 +139,14 @@ fn round_trips_that_the_application_limits_do_not_count() {
 fn what_start_up_queued_is_drained() {
     let mut script = Script::new();
     for (round, in_flight) in [(0, 100), (1, 200), (2, 289), (3, 289), (4, 289), (5, 107)] {
-        let told = script.told(script.now + 100, 1000.0, 100);
-        script.bbr.on_delivered(&Delivery { in_flight: in_flight * MSS, ..told });
+        let delivery = script.sampled(script.now + 100, 1000.0, 100);
+        script.bbr.on_delivered(&Delivery { in_flight: in_flight * MSS, ..delivery });
         assert_eq!(script.bbr.state, if round < 3 { State::Startup } else { State::Drain }, "{round}");
     }
     assert!((script.bbr.pacing_rate - 1e6 / HIGH_GAIN).abs() < 1e-3);
-    let told = script.told(script.now + 100, 1000.0, 100);
+    let delivery = script.sampled(script.now + 100, 1000.0, 100);
     // The pace in Drain is 2.8 Mb/s: still two segments a quantum.
-    script.bbr.on_delivered(&Delivery { in_flight: 106 * MSS, ..told });
+    script.bbr.on_delivered(&Delivery { in_flight: 106 * MSS, ..delivery });
     assert!(matches!(script.bbr.state, State::ProbeBw { .. }));
 }
 
@@ -159,13 +159,13 @@ fn the_gain_cycles_through_eight_phases() {
     assert_ne!(first, 1, "not the one that drains");
     // (in flight before, lost) for each round trip and the phase after it, from the beginning of phase 2 on.
     while script.phase() != 2 {
-        let told = script.told(script.now + 101, 1000.0, 100);
-        script.bbr.on_delivered(&Delivery { in_flight_before: 131 * MSS, ..told });
+        let delivery = script.sampled(script.now + 101, 1000.0, 100);
+        script.bbr.on_delivered(&Delivery { in_flight_before: 131 * MSS, ..delivery });
     }
     let mut step = |after: u64, in_flight: u64, lost: u64| {
-        let told = script.told(script.now + after, 1000.0, 100);
+        let delivery = script.sampled(script.now + after, 1000.0, 100);
         let in_flight_before = in_flight * MSS;
-        script.bbr.on_delivered(&Delivery { in_flight_before, lost, ..told });
+        script.bbr.on_delivered(&Delivery { in_flight_before, lost, ..delivery });
         assert!((script.bbr.pacing_rate / (CYCLE[script.phase()] * 1e6) - 1.0).abs() < 1e-9);
         script.phase()
     };
@@ -229,8 +229,8 @@ fn linux_rounds_the_window_up_and_paces_below_the_bandwidth() {
     }
     for _ in 0..16 {
         // The window of an acknowledgement is that of the phase in which it ends.
-        let told = script.told(script.now + 101, 1000.0, 100);
-        script.bbr.on_delivered(&Delivery { in_flight_before: 140 * MSS, ..told });
+        let delivery = script.sampled(script.now + 101, 1000.0, 100);
+        script.bbr.on_delivered(&Delivery { in_flight_before: 140 * MSS, ..delivery });
         let phase = script.phase();
         let segments = script.window() / MSS;
         assert!(segments == 208 || (phase == 0 && (208..=210).contains(&segments)), "{phase}: {segments}");
@@ -239,8 +239,8 @@ fn linux_rounds_the_window_up_and_paces_below_the_bandwidth() {
     assert_eq!(script.bbr.volume(1.0), 106_000.0 + if script.phase() == 0 { 2_000.0 } else { 0.0 });
     // Twelve segments at once are eleven ahead of the bandwidth, and one as before.
     for _ in 0..12 {
-        let told = script.told(script.now, 1000.0, 100);
-        script.bbr.on_delivered(&Delivery { prior_delivered: 0, in_flight_before: 140 * MSS, ..told });
+        let delivery = script.sampled(script.now, 1000.0, 100);
+        script.bbr.on_delivered(&Delivery { prior_delivered: 0, in_flight_before: 140 * MSS, ..delivery });
     }
     assert_eq!(script.bbr.aggregation.excess(1e6), 13_000.0);
 }
@@ -267,8 +267,8 @@ fn the_round_trip_is_measured_anew_every_ten_seconds() {
     }
     let last = script.now;
     let mut slow = |after: u64, in_flight: u64| {
-        let told = script.told(last + after, 1000.0, 120);
-        script.bbr.on_delivered(&Delivery { in_flight: in_flight * MSS, ..told });
+        let delivery = script.sampled(last + after, 1000.0, 120);
+        script.bbr.on_delivered(&Delivery { in_flight: in_flight * MSS, ..delivery });
         (script.bbr.state.is_probe_rtt(), script.window())
     };
     assert_eq!(slow(5_000, 100), (false, 206_000));
@@ -306,11 +306,11 @@ fn recovery_conserves_packets_for_a_round_trip() {
     }
     script.bbr.on_lost(&Lost { now: ms(script.now), kind: LossKind::DuplicateAcks, in_flight: 100 * MSS });
     let mut deliver = |prior: Option<u64>, in_flight: u64, lost: u64, recovering: bool| {
-        let told = script.told(script.now + 1, 1000.0, 100);
+        let delivery = script.sampled(script.now + 1, 1000.0, 100);
         let (in_flight, lost) = (in_flight * MSS, lost * MSS);
-        let prior_delivered = prior.unwrap_or(told.prior_delivered);
-        script.bbr.on_delivered(&Delivery { prior_delivered, in_flight, lost, recovering, ..told });
-        (script.window(), told.delivered)
+        let prior_delivered = prior.unwrap_or(delivery.prior_delivered);
+        script.bbr.on_delivered(&Delivery { prior_delivered, in_flight, lost, recovering, ..delivery });
+        (script.window(), delivery.delivered)
     };
     let (window, entered) = deliver(Some(0), 90, 10, true);
     assert_eq!(window, 91_000);
@@ -338,14 +338,14 @@ fn a_timeout_leaves_one_segment_and_what_was_lost_of_the_window_is_restored() {
     assert_eq!(script.window(), 1_000);
     // A second time, the window of before the first counts.
     script.bbr.on_lost(&Lost { kind: LossKind::Timeout { again: true }, ..timeout });
-    let told = script.told(script.now + 100, 1000.0, 100);
-    script.bbr.on_delivered(&Delivery { in_flight: 0, recovering: true, ..told });
+    let delivery = script.sampled(script.now + 100, 1000.0, 100);
+    script.bbr.on_delivered(&Delivery { in_flight: 0, recovering: true, ..delivery });
     assert_eq!(script.window(), 4_000, "enough for a pipeline");
-    let told = script.told(script.now + 100, 1000.0, 100);
-    script.bbr.on_delivered(&Delivery { in_flight: 3 * MSS, recovering: true, ..told });
+    let delivery = script.sampled(script.now + 100, 1000.0, 100);
+    script.bbr.on_delivered(&Delivery { in_flight: 3 * MSS, recovering: true, ..delivery });
     assert_eq!(script.window(), 5_000);
-    let told = script.told(script.now + 100, 1000.0, 100);
-    script.bbr.on_delivered(&Delivery { in_flight: 3 * MSS, ..told });
+    let delivery = script.sampled(script.now + 100, 1000.0, 100);
+    script.bbr.on_delivered(&Delivery { in_flight: 3 * MSS, ..delivery });
     assert_eq!(script.window(), 206_000);
 }
 
@@ -355,8 +355,8 @@ fn a_timeout_leaves_one_segment_and_what_was_lost_of_the_window_is_restored() {
 fn after_a_silence_the_pace_is_the_bandwidth() {
     let mut script = Script::probing();
     while script.phase() != 1 {
-        let told = script.told(script.now + 101, 1000.0, 100);
-        script.bbr.on_delivered(&Delivery { in_flight_before: 131 * MSS, ..told });
+        let delivery = script.sampled(script.now + 101, 1000.0, 100);
+        script.bbr.on_delivered(&Delivery { in_flight_before: 131 * MSS, ..delivery });
     }
     assert!((script.bbr.pacing_rate / 0.75e6 - 1.0).abs() < 1e-9);
     let now = ms(script.now + 20_000);
@@ -367,8 +367,8 @@ fn after_a_silence_the_pace_is_the_bandwidth() {
     assert!((script.bbr.pacing_rate / 0.75e6 - 1.0).abs() < 1e-9, "not a silence of the application");
     script.bbr.on_sent(&first);
     assert!((script.bbr.pacing_rate / 1e6 - 1.0).abs() < 1e-9);
-    let told = script.told(script.now + 20_100, 10.0, 110);
-    script.bbr.on_delivered(&Delivery { app_limited: true, ..told });
+    let delivery = script.sampled(script.now + 20_100, 10.0, 110);
+    script.bbr.on_delivered(&Delivery { app_limited: true, ..delivery });
     assert!(!script.bbr.state.is_probe_rtt());
     assert_eq!(script.bbr.round_trip.value(), Some(Span::from_ms(110)));
 }
@@ -402,8 +402,8 @@ fn the_window_of_start_up_grows_to_the_target_or_by_an_initial_window() {
         script.bbr.on_opened(Span::from_ms(100));
         let mut seen = Vec::new();
         for _ in 0..16 {
-            let told = script.told(script.now + 100, rate, 100);
-            script.bbr.on_delivered(&Delivery { app_limited: true, ..told });
+            let delivery = script.sampled(script.now + 100, rate, 100);
+            script.bbr.on_delivered(&Delivery { app_limited: true, ..delivery });
             seen.push(script.window() / MSS);
         }
         assert_eq!([0, 4, 8, 11, 15].map(|at: usize| seen[at]), windows, "{rate}");
@@ -468,8 +468,8 @@ fn the_window_of_start_up_stops_at_the_target() {
         script.bbr.round_trip.update(ms(0), Some(Span::from_ms(100)));
         let window = script.bbr.volume(HIGH_GAIN) - below_target;
         script.bbr.window = window;
-        let told = script.told(100, 1000.0, 100);
-        script.bbr.set_window(&Delivery { delivered, ..told });
+        let delivery = script.sampled(100, 1000.0, 100);
+        script.bbr.set_window(&Delivery { delivered, ..delivery });
         assert_eq!(script.bbr.window, window + grown, "{below_target} {delivered}");
     }
 }

@@ -1,4 +1,4 @@
-//! What breaks a route, and who is told.
+//! What breaks a route, and which nodes receive an RERR.
 
 use super::*;
 use crate::config::LocalRepair;
@@ -28,7 +28,7 @@ fn one_failure_loses_a_neighbour_and_all_routes_through_it() {
 }
 
 #[test]
-fn a_neighbour_that_is_lost_is_told_of_no_break_any_more() {
+fn a_neighbour_that_is_lost_receives_no_rerr_any_more() {
     let mut aodv = node(prompt());
     knows_back(&mut aodv, 1.0, A, 8, 2);
     hear(&mut aodv, 1.1, B, AodvMessage::Reply(Reply { to: C, ..reply(6, 3) }));
@@ -36,7 +36,7 @@ fn a_neighbour_that_is_lost_is_told_of_no_break_any_more() {
     assert_eq!(hear(&mut aodv, 1.3, B, error(&[(D, 7)])), [Action::Purge(B)], "A used the route to D");
 }
 
-/// RFC 3561, 6.11: only routes through the sender, not newer than the error; and who used them is told.
+/// RFC 3561, 6.11: only routes through the sender, not newer than the error; and their users receive an RERR.
 #[test]
 fn an_error_goes_to_those_who_used_the_route() {
     let mut aodv = node(prompt());
@@ -44,23 +44,19 @@ fn an_error_goes_to_those_who_used_the_route() {
     assert_eq!(hear(&mut aodv, 1.1, A, error(&[(D, 7)])), [], "the route goes elsewhere");
     assert_eq!(hear(&mut aodv, 1.1, B, error(&[(C, 7), (D, 5)])), [], "the route is newer");
     assert_eq!(aodv.next_hop(D), Some(B));
-    assert_eq!(
-        hear(&mut aodv, 1.1, B, error(&[(D, 7)])),
-        [Action::Purge(B)],
-        "nobody used it but the node itself"
-    );
+    assert_eq!(hear(&mut aodv, 1.1, B, error(&[(D, 7)])), [Action::Purge(B)], "only the node itself used it");
     assert_eq!(aodv.next_hop(D), None);
     assert_eq!(hear(&mut aodv, 1.1, B, error(&[(D, 9)])), [], "there is no route any more");
 
     knows(&mut aodv, 2.0, B, 8, 3);
     knows_back(&mut aodv, 2.0, A, 8, 1);
     hear(&mut aodv, 2.1, A, AodvMessage::Request(Request { number: 1, ..request() }));
-    let told = hear(&mut aodv, 2.2, B, error(&[(D, 9)]));
-    assert_eq!(told, [Action::Purge(B), broadcast(error(&[(D, 9)]))]);
+    let reported = hear(&mut aodv, 2.2, B, error(&[(D, 9)]));
+    assert_eq!(reported, [Action::Purge(B), broadcast(error(&[(D, 9)]))]);
 }
 
 #[test]
-fn who_sends_packets_without_a_route_is_told() {
+fn a_sender_without_a_route_receives_an_rerr() {
     let mut aodv = node(prompt());
     knows(&mut aodv, 1.0, B, 6, 3);
     hear(&mut aodv, 1.1, B, error(&[(D, 7)]));
@@ -92,7 +88,7 @@ fn a_failure_that_breaks_nothing_loses_its_packet_alone() {
 
 /// The ACK of a packet that came through was lost: the link counts as broken, and there is nothing to lose.
 #[test]
-fn a_break_without_a_loss_is_told_as_well() {
+fn a_break_without_a_loss_is_reported_as_well() {
     let mut aodv = node(prompt());
     knows(&mut aodv, 1.0, B, 6, 3);
     let arrived = GivenUp::Arrived { destination: D, hops: 1, route: None };
@@ -102,7 +98,7 @@ fn a_break_without_a_loss_is_told_as_well() {
 
 // ---- repair ----
 
-/// Nearer to the destination than to the source a node holds the packet and asks, with the number that it had; it tells nobody, and
+/// Nearer to the destination than to the source a node holds the packet and asks, with the number that it had; it sends no RERR, and
 /// what waits in the interface queue stays there.
 #[test]
 fn a_node_nearer_to_the_destination_repairs_as_in_ns2() {
@@ -119,10 +115,10 @@ fn a_node_nearer_to_the_destination_repairs_as_in_ns2() {
     aodv.on_no_route(at(1.2), own(D, packets[2]));
     assert_eq!(drain(&mut aodv, at(1.2)), []);
     // It answers others with the route that it lost, which lives for ever.
-    let told = hear(&mut aodv, 1.3, A, AodvMessage::Request(Request { target_sequence: 6, ..request() }));
+    let reported = hear(&mut aodv, 1.3, A, AodvMessage::Request(Request { target_sequence: 6, ..request() }));
     let lifetime = Span::from_seconds(4_294_967_296.0);
     let answer = Reply { to: C, lifetime, hops: 4, asked: at(0.5), ..reply(6, 4) };
-    assert_eq!(told, [unicast(AodvMessage::Reply(answer), A)]);
+    assert_eq!(reported, [unicast(AodvMessage::Reply(answer), A)]);
     // What nodes behind the break answer is no better than what was lost.
     assert_eq!(hear(&mut aodv, 1.3, A, AodvMessage::Reply(reply(6, 3))), []);
     assert_eq!(aodv.way(at(1.3), D), None);
@@ -132,7 +128,7 @@ fn a_node_nearer_to_the_destination_repairs_as_in_ns2() {
 }
 
 /// A repair that began at 1.1 s asks everyone, as the distance counts as known only once the route was lost. It waits for 1.8 s, until
-/// 2.9 s, which ns-2 takes for a delay: it is over at 4 s. The route is gone then, and nobody is told.
+/// 2.9 s, which ns-2 takes for a delay: it is over at 4 s. The route is gone then, and no RERR is sent.
 #[test]
 fn a_repair_ends_late_in_ns2() {
     let mut aodv = node(AodvConfig { request_retries: 1000, ..prompt() });
@@ -149,7 +145,7 @@ fn a_repair_ends_late_in_ns2() {
 }
 
 /// RFC 3561, 6.12: one request with a new number, as far as the destination was and 2 hops more. If nothing comes of it in time,
-/// what waits is lost, and neighbours are told.
+/// what waits is lost, and neighbours receive an RERR.
 #[test]
 fn a_repair_by_the_rfc_is_over_in_time() {
     let rules = AodvConfig { local_repair: LocalRepair::Rfc, ..prompt() };
@@ -165,8 +161,11 @@ fn a_repair_by_the_rfc_is_over_in_time() {
     aodv.on_stranded(at(1.1), forwarded(D, packets[1], 4));
     aodv.on_stranded(at(1.1), forwarded(C, packets[2], 4));
     assert_eq!(drain(&mut aodv, at(1.1)), [Action::Drop(packets[2], DropCause::LinkBroken)]);
-    let told = hear(&mut aodv, 1.2, A, AodvMessage::Request(request()));
-    assert!(matches!(told[..], [Action::Broadcast(..)]), "it does not answer with what it lost: {told:?}");
+    let reported = hear(&mut aodv, 1.2, A, AodvMessage::Request(request()));
+    assert!(
+        matches!(reported[..], [Action::Broadcast(..)]),
+        "it does not answer with what it lost: {reported:?}"
+    );
     // Twice 5 hops of 30 ms.
     let done = run(&mut aodv, 1.5);
     let lost = |packet: Handle| (at(1.4), Action::Drop(packet, DropCause::NoRoute));

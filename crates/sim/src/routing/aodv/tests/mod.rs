@@ -115,8 +115,8 @@ fn error(list: &[(NodeId, u32)]) -> AodvMessage {
 
 /// The node has a route to D with this number over that neighbour.
 fn knows(aodv: &mut Aodv, seconds: f64, next: NodeId, sequence: u32, hops: u16) {
-    let told = Reply { asked: at(seconds), ..reply(sequence, hops) };
-    assert_eq!(hear(aodv, seconds, next, AodvMessage::Reply(told)), []);
+    let reported = Reply { asked: at(seconds), ..reply(sequence, hops) };
+    assert_eq!(hear(aodv, seconds, next, AodvMessage::Reply(reported)), []);
     assert_eq!(aodv.next_hop(D), Some(next));
 }
 

@@ -116,21 +116,21 @@ fn a_reply_lets_packets_go_one_after_another() {
 fn newer_routes_win_and_shorter_ones_of_the_same_age() {
     let mut aodv = node(prompt());
     knows(&mut aodv, 1.0, A, 6, 4);
-    let mut told = |next: NodeId, sequence: u32, hops: u16| {
+    let mut reported = |next: NodeId, sequence: u32, hops: u16| {
         assert_eq!(hear(&mut aodv, 1.1, next, AodvMessage::Reply(reply(sequence, hops))), []);
         aodv.next_hop(D)
     };
-    assert_eq!(told(B, 4, 1), Some(A), "older");
-    assert_eq!(told(B, 6, 4), Some(A), "no shorter");
-    assert_eq!(told(B, 6, 3), Some(B));
-    assert_eq!(told(C, 8, 9), Some(C), "newer");
+    assert_eq!(reported(B, 4, 1), Some(A), "older");
+    assert_eq!(reported(B, 6, 4), Some(A), "no shorter");
+    assert_eq!(reported(B, 6, 3), Some(B));
+    assert_eq!(reported(C, 8, 9), Some(C), "newer");
 }
 
 #[test]
 fn a_reply_goes_back_to_who_asked_and_says_who_uses_the_route() {
     let mut aodv = node(prompt());
     let passing = Reply { to: C, ..reply(6, 3) };
-    assert_eq!(hear(&mut aodv, 1.0, B, AodvMessage::Reply(passing.clone())), [], "nobody knows the way back");
+    assert_eq!(hear(&mut aodv, 1.0, B, AodvMessage::Reply(passing.clone())), [], "there is no reverse route");
     knows_back(&mut aodv, 1.0, A, 8, 2);
     let passing = Reply { sequence: 8, ..passing };
     let relayed = Reply { hops: 4, reach: 29, ..passing.clone() };
@@ -139,7 +139,7 @@ fn a_reply_goes_back_to_who_asked_and_says_who_uses_the_route() {
     assert_eq!(hear(&mut aodv, 1.2, B, AodvMessage::Reply(passing.clone())), [], "nothing new");
     let last = Reply { sequence: 10, reach: 1, ..passing };
     assert_eq!(hear(&mut aodv, 1.2, B, AodvMessage::Reply(last)), [], "it went as far as it may");
-    // A uses the route now, and is told of a break.
+    // A uses the route now, and receives an RERR.
     assert_eq!(hear(&mut aodv, 2.0, B, error(&[(D, 11)]))[1], broadcast(error(&[(D, 11)])));
     // The reply took the way back, which lives on: for 10 s, not for 6.
     run(&mut aodv, 11.0);

@@ -98,7 +98,7 @@ fn own(destination: NodeId, handle: Handle) -> RoutedPacket {
     RoutedPacket { handle, source: ME, destination, hops: 0, route: None }
 }
 
-/// It knows a way to D, because it was told when it asked.
+/// It knows a way to D, from the RREP to its RREQ.
 fn knows(dsr: &mut Dsr, route: &[NodeId]) {
     let way: Vec<NodeId> = route.iter().rev().copied().collect();
     assert_eq!(hear(dsr, 0.0, route[1], reply(route, &way)), []);
@@ -291,7 +291,7 @@ fn replies_and_errors_are_passed_on_and_teach() {
 // ---- breaks ----
 
 #[test]
-fn a_break_is_told_and_goes_along_with_the_next_request() {
+fn a_break_is_reported_and_goes_along_with_the_next_request() {
     let mut dsr = node(prompt());
     knows(&mut dsr, &[ME, A, B, D]);
     assert_eq!(hear(&mut dsr, 1.0, A, error(B, D, &[B, A, ME])), [], "it has come to its end");
@@ -304,14 +304,14 @@ fn a_break_is_told_and_goes_along_with_the_next_request() {
     let link = Some(BrokenLink { from: B, to: D });
     assert_eq!(broken(&drain(&mut dsr, at(1.5))), [link]);
     let later: Vec<Action> = run(&mut dsr, 1.9).into_iter().map(|(_, action)| action).collect();
-    assert_eq!(broken(&later), [link], "everyone is told once");
+    assert_eq!(broken(&later), [link], "the error goes to each node once");
     let later: Vec<Action> = run(&mut dsr, 2.3).into_iter().map(|(_, action)| action).collect();
     assert_eq!(broken(&later), [None, None]);
 
     let mut other = Dsr::new(E, prompt(), Rng::at(1, &["dsr"]));
     knows(&mut other, &[E, A, B, D]);
-    let told = Request { target: C, number: 1, reach: 0, nodes: path(&[ME]), broken: link };
-    hear(&mut other, 2.0, ME, DsrMessage::Request(told));
+    let reported = Request { target: C, number: 1, reach: 0, nodes: path(&[ME]), broken: link };
+    hear(&mut other, 2.0, ME, DsrMessage::Request(reported));
     assert_eq!((other.next_hop(D), other.next_hop(B)), (None, Some(A)));
 }
 
@@ -397,7 +397,7 @@ fn its_own_packet_asks_at_once() {
     dsr.on_link_failure(at(1.0), B, true, GivenUp::Packet(own));
     let done: Vec<(Time, Action)> = drain(&mut dsr, at(1.0)).into_iter().map(|a| (at(1.0), a)).collect();
     assert_eq!(requests(&done), [(at(1.0), 0)]);
-    assert_eq!(done.len(), 1, "nobody else has to be told: {done:?}");
+    assert_eq!(done.len(), 1, "no other node needs the error: {done:?}");
 }
 
 #[test]
@@ -407,7 +407,11 @@ fn messages_are_salvaged_too_but_not_those_that_say_the_link_is_good() {
     knows(&mut dsr, &[ME, C, E, A]);
     let lost = reply(&[A, B, ME, D], &[D, ME, B, A]);
     dsr.on_link_failure(at(1.0), B, true, GivenUp::Message(lost.emit(ME)));
-    assert_eq!(drain(&mut dsr, at(1.0)), [unicast(error(ME, B, &[ME, D]), D)], "its sender is told");
+    assert_eq!(
+        drain(&mut dsr, at(1.0)),
+        [unicast(error(ME, B, &[ME, D]), D)],
+        "its sender receives the error"
+    );
 
     let lost = error(D, E, &[D, ME, B, A]);
     dsr.on_link_failure(at(2.0), B, true, GivenUp::Message(lost.emit(ME)));
@@ -418,7 +422,7 @@ fn messages_are_salvaged_too_but_not_those_that_say_the_link_is_good() {
 
 /// The ACK of a packet that came through was lost: the link counts as broken, and there is nothing to save.
 #[test]
-fn a_break_without_a_loss_is_told_as_well() {
+fn a_break_without_a_loss_is_reported_as_well() {
     let mut dsr = node(prompt());
     knows(&mut dsr, &[ME, B, D]);
     let route = Some(along(&[C, A, ME, B, D], 0));
@@ -435,29 +439,29 @@ fn what_is_heard_teaches_a_way_through_the_neighbour() {
     dsr.on_overheard(at(1.0), B, Overheard::Packet(A, &along(&[A, B, C, D], 0)));
     assert_eq!(dsr.way(at(0.0), D), Some(NextHop::Along(along(&[ME, B, C, D], 0))));
     assert_eq!(dsr.way(at(0.0), A), None, "what lies behind the neighbour is not ahead of it");
-    let told = error(B, C, &[B, A]).emit(B);
-    dsr.on_overheard(at(2.0), B, Overheard::Message(&told));
+    let reported = error(B, C, &[B, A]).emit(B);
+    dsr.on_overheard(at(2.0), B, Overheard::Message(&reported));
     assert_eq!((dsr.way(at(0.0), D), dsr.next_hop(B)), (None, Some(B)));
-    let told = reply(&[E, ME, C, D], &[D, C, A, E]).emit(C);
-    dsr.on_overheard(at(3.0), C, Overheard::Message(&told));
+    let reported = reply(&[E, ME, C, D], &[D, C, A, E]).emit(C);
+    dsr.on_overheard(at(3.0), C, Overheard::Message(&reported));
     assert_eq!(dsr.way(at(0.0), D), Some(NextHop::Along(along(&[ME, C, D], 0))));
     assert_eq!(drain(&mut dsr, at(3.0)), []);
     assert!(dsr.listens() && !node(DsrConfig { listen: false, ..prompt() }).listens());
 }
 
 #[test]
-fn the_source_of_a_detour_is_told_once_a_second() {
+fn the_source_of_a_detour_receives_an_rrep_once_a_second() {
     let mut dsr = node(prompt());
     let detour = along(&[A, B, C, E, ME, D], 0);
-    let mut told = |seconds: f64, from: NodeId, route: &SourceRoute| {
+    let mut reported = |seconds: f64, from: NodeId, route: &SourceRoute| {
         dsr.on_overheard(at(seconds), from, Overheard::Packet(A, route));
         drain(&mut dsr, at(seconds))
     };
-    assert_eq!(told(1.0, B, &detour), [unicast(reply(&[A, B, ME, D], &[ME, B, A]), B)]);
-    assert_eq!(told(1.9, B, &detour), []);
-    assert_eq!(told(2.0, B, &detour).len(), 1);
-    assert_eq!(told(3.0, E, &detour), [], "the next node is no detour");
-    assert_eq!(told(4.0, D, &detour), [], "it has been here");
+    assert_eq!(reported(1.0, B, &detour), [unicast(reply(&[A, B, ME, D], &[ME, B, A]), B)]);
+    assert_eq!(reported(1.9, B, &detour), []);
+    assert_eq!(reported(2.0, B, &detour).len(), 1);
+    assert_eq!(reported(3.0, E, &detour), [], "the next node is no detour");
+    assert_eq!(reported(4.0, D, &detour), [], "it has been here");
 }
 
 // ---- the cache ----

@@ -89,9 +89,9 @@ fn padding_is_skipped() {
 
 #[test]
 fn what_is_cut_off_is_no_message() {
-    let told = telling(BrokenLink { from: A, to: B });
+    let reported = telling(BrokenLink { from: A, to: B });
     let whole =
-        [request(D, 7, 15, &[ME, A]), told, reply(&[ME, A, D], &[D, A, ME]), error(C, D, &[C, B, ME])];
+        [request(D, 7, 15, &[ME, A]), reported, reply(&[ME, A, D], &[D, A, ME]), error(C, D, &[C, B, ME])];
     for message in whole.map(|message| message.emit(A)) {
         assert!(DsrMessage::parse(&message).is_some());
         for length in 0..message.bytes().len() {

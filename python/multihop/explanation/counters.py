@@ -52,7 +52,7 @@ class Failures:
 
 
 @dataclass(frozen=True)
-class HopBook:
+class HopCounters:
     """What a directed link did for a flow in all runs. A PPDU carries `mpdus` of its frames, MPDUs, in the mean."""
 
     rts: int
@@ -75,7 +75,7 @@ def has_causes(runs: Sequence[Run]) -> bool:
     return all(name in run.output for run in runs for name in CAUSE_TABLES)
 
 
-class Books:
+class CauseCounters:
     """Sums over runs of one scenario, by indices of flows and nodes."""
 
     def __init__(self, runs: Sequence[Run]) -> None:
@@ -99,7 +99,7 @@ class Books:
         """A node's name."""
         return self.view["nodes"][node]["name"]
 
-    def _hops(self, rows: pd.DataFrame) -> dict[tuple[int, bool, int, int], HopBook]:
+    def _hops(self, rows: pd.DataFrame) -> dict[tuple[int, bool, int, int], HopCounters]:
         made = {}
         for key, group in rows.groupby(["flow", "feedback", "sender", "receiver"]):
             flow, feedback, sender, receiver = cast("tuple[int, int, int, int]", key)
@@ -112,8 +112,8 @@ class Books:
             )
             airtime = float(group["airtime"].sum()) / self.runs
             mpdus = self.mpdus.get((sender, receiver), 1.0)
-            book = HopBook(rts, data, acknowledged, given_up, wait, service, airtime, mpdus)
-            made[int(flow), bool(feedback), int(sender), int(receiver)] = book
+            counters = HopCounters(rts, data, acknowledged, given_up, wait, service, airtime, mpdus)
+            made[int(flow), bool(feedback), int(sender), int(receiver)] = counters
         return made
 
     def _drops(self, rows: pd.DataFrame) -> dict[tuple[int, bool, int], dict[str, int]]:

@@ -5,7 +5,7 @@ use multihop_core::DropCause;
 
 /// Counters since the start. Every packet that was read is refused, delivered, lost for one cause, or still in the network.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Books {
+pub struct Counters {
     /// Packets that came out of devices.
     pub read: u64,
     /// Of these, those that were not injected, by [`Refusal`].
@@ -22,7 +22,7 @@ pub struct Books {
     pub queued: u64,
 }
 
-impl Books {
+impl Counters {
     /// Do they add up?
     pub fn balance(&self) -> bool {
         let refused: u64 = self.refused.iter().sum();

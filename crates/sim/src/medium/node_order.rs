@@ -10,29 +10,33 @@ use multihop_core::NodeId;
 
 /// The row of each node.
 #[derive(Clone, Debug, Default)]
-pub struct Rows {
+pub struct NodeOrder {
     /// By number; empty if each node has the row of its number.
     of: Vec<u32>,
 }
 
-impl Rows {
+impl NodeOrder {
     /// From so many nodes on a network is larger than caches.
     pub const LARGE: usize = 500;
     /// The curve goes through squares of a grid of so many columns, as a power of two.
     const ORDER: u32 = 16;
 
     /// Those of a configuration.
-    pub fn new(config: &Config) -> Rows {
-        if config.nodes.len() < Rows::LARGE { Rows::default() } else { Rows::along_a_curve(&config.nodes) }
+    pub fn new(config: &Config) -> NodeOrder {
+        if config.nodes.len() < NodeOrder::LARGE {
+            NodeOrder::default()
+        } else {
+            NodeOrder::along_a_curve(&config.nodes)
+        }
     }
 
     /// Nodes in the order of a Hilbert curve; those without a position come last.
-    pub fn along_a_curve(nodes: &[NodeConfig]) -> Rows {
+    pub fn along_a_curve(nodes: &[NodeConfig]) -> NodeOrder {
         let places = || nodes.iter().filter_map(|node| node.position);
         let least = places().fold([f64::INFINITY; 2], |[x, y], place| [x.min(place[0]), y.min(place[1])]);
         let most = places().fold([f64::NEG_INFINITY; 2], |[x, y], place| [x.max(place[0]), y.max(place[1])]);
         let side = (most[0] - least[0]).max(most[1] - least[1]).max(f64::MIN_POSITIVE);
-        let last = f64::from((1u32 << Rows::ORDER) - 1);
+        let last = f64::from((1u32 << NodeOrder::ORDER) - 1);
         let square = |place: [f64; 2]| [0, 1].map(|axis| ((place[axis] - least[axis]) / side * last) as u32);
         let along = |node: &NodeConfig| node.position.map_or(u64::MAX, |place| along_hilbert(square(place)));
         let mut order: Vec<(u64, u32)> = nodes.iter().map(along).zip(0..).collect();
@@ -41,7 +45,7 @@ impl Rows {
         for (row, (_, node)) in (0..).zip(order) {
             of[node as usize] = row;
         }
-        Rows { of }
+        NodeOrder { of }
     }
 
     /// The row of a node.
@@ -64,12 +68,12 @@ impl Rows {
 /// How far along the Hilbert curve a square lies.
 fn along_hilbert([mut x, mut y]: [u32; 2]) -> u64 {
     let mut along = 0;
-    for level in (0..Rows::ORDER).rev() {
+    for level in (0..NodeOrder::ORDER).rev() {
         let [right, upper] = [x, y].map(|at| (at >> level) & 1);
         along = along << 2 | u64::from((3 * right) ^ upper);
         if upper == 0 {
             if right == 1 {
-                let last = (1 << Rows::ORDER) - 1;
+                let last = (1 << NodeOrder::ORDER) - 1;
                 (x, y) = (last - x, last - y);
             }
             std::mem::swap(&mut x, &mut y);
@@ -86,7 +90,7 @@ mod tests {
     #[test]
     fn the_curve_has_no_gap() {
         let columns = 1 << 5;
-        let step = 1 << (Rows::ORDER - 5);
+        let step = 1 << (NodeOrder::ORDER - 5);
         let squares = (0..columns).flat_map(|x| (0..columns).map(move |y| [x, y]));
         let mut along: Vec<(u64, [u32; 2])> =
             squares.map(|square| (along_hilbert(square.map(|at| at * step)), square)).collect();
@@ -101,10 +105,10 @@ mod tests {
     fn each_node_has_a_row_and_those_without_a_place_the_last_ones() {
         let at = |position| NodeConfig { name: String::new(), position, base: None, data_rate: None };
         let places = [Some([9.0, 0.0]), None, Some([0.0, 0.0]), Some([0.0, 9.0]), None, Some([9.0, 9.0])];
-        let rows = Rows::along_a_curve(&places.map(at));
+        let rows = NodeOrder::along_a_curve(&places.map(at));
         assert_eq!((0..6).map(|node| rows.of(NodeId(node))).collect::<Vec<_>>(), [3, 4, 0, 1, 5, 2]);
         assert_eq!(rows.arranged(vec!['a', 'b', 'c', 'd', 'e', 'f']), ['c', 'd', 'f', 'a', 'b', 'e']);
-        let as_numbered = Rows::default();
+        let as_numbered = NodeOrder::default();
         assert_eq!((as_numbered.of(NodeId(2)), as_numbered.arranged(vec![5, 4, 3])), (2, vec![5, 4, 3]));
     }
 }

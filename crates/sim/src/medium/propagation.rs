@@ -13,7 +13,7 @@ pub fn light(distance: f64) -> Span {
 
 /// The frame of one transmitter on its way to its listeners. It is over everywhere before the next one begins.
 #[derive(Clone, Debug, Default)]
-pub struct Front {
+pub struct Wavefront {
     /// In the order in which a frame reaches the listeners: how late, and their places among the transmitter's links.
     order: Vec<(Span, u32)>,
     frame: Option<Frame>,
@@ -21,7 +21,7 @@ pub struct Front {
     ended: usize,
 }
 
-impl Front {
+impl Wavefront {
     /// Listeners are at these distances in metres, in the order of links, from now on.
     pub fn arrange(&mut self, distances: impl Iterator<Item = f64>) {
         debug_assert!(self.frame.is_none(), "a frame is still on its way");
@@ -120,13 +120,13 @@ mod tests {
     /// Listeners at 600, 0, 300 and 600 m of a frame from 1000 to 1500 ns: its first bit is at the last two after its last bit has left.
     #[test]
     fn each_bit_reaches_one_group_after_the_other() {
-        let mut front = Front::default();
-        front.arrange([600.0, 0.0, 300.0, 600.0].into_iter());
-        front.send(frame(1_000, 1_500));
+        let mut wavefront = Wavefront::default();
+        wavefront.arrange([600.0, 0.0, 300.0, 600.0].into_iter());
+        wavefront.send(frame(1_000, 1_500));
         let mut reached = Vec::new();
         let mut next = Some(Time::from_ns(1_000));
         while let Some(now) = next {
-            let group = front.begins(now);
+            let group = wavefront.begins(now);
             let places: Vec<u32> = group.listeners.iter().map(|(_, place)| *place).collect();
             reached.push((now.ns(), group.frame.air.end.ns(), places));
             next = group.next;
@@ -136,19 +136,20 @@ mod tests {
             [(1_000, 1_500, vec![1]), (2_001, 2_501, vec![2]), (3_002, 3_502, vec![0, 3])],
             "1000.7 ns for 300 m"
         );
-        let ends: Vec<u64> = std::iter::successors(Some(Time::from_ns(1_500)), |now| front.ends(*now).next)
-            .map(Time::ns)
-            .collect();
+        let ends: Vec<u64> =
+            std::iter::successors(Some(Time::from_ns(1_500)), |now| wavefront.ends(*now).next)
+                .map(Time::ns)
+                .collect();
         assert_eq!(ends, [1_500, 2_501, 3_502]);
     }
 
     #[test]
     fn who_is_somewhere_else_is_reached_later() {
-        let mut front = Front::default();
-        front.arrange([0.0].into_iter());
-        front.arrange([30.0].into_iter());
-        front.send(frame(0, 10));
-        let group = front.begins(Time::ZERO);
+        let mut wavefront = Wavefront::default();
+        wavefront.arrange([0.0].into_iter());
+        wavefront.arrange([30.0].into_iter());
+        wavefront.send(frame(0, 10));
+        let group = wavefront.begins(Time::ZERO);
         assert!(group.listeners.is_empty());
         assert_eq!(group.next, Some(Time::from_ns(101)));
     }

@@ -4,7 +4,7 @@ use multihop_core::Span;
 
 /// The chance that all bits of a frame up to a moment are right, at each moment when interference changed.
 #[derive(Clone, Debug, Default)]
-pub struct Course(Vec<Point>);
+pub struct SuccessCurve(Vec<Point>);
 
 /// The logarithm of that chance so long after the first bit.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +13,7 @@ struct Point {
     ln_success: f64,
 }
 
-impl Course {
+impl SuccessCurve {
     /// Another frame begins.
     pub fn clear(&mut self) {
         self.0.clear();
@@ -49,17 +49,17 @@ mod tests {
 
     #[test]
     fn what_a_part_suffers_is_its_own() {
-        let mut course = Course::default();
+        let mut curve = SuccessCurve::default();
         for (us, ln) in [(100, -1.0), (200, -9.0), (400, -10.0)] {
-            course.reach(Span::from_us(us), ln);
+            curve.reach(Span::from_us(us), ln);
         }
         for (from, to, expected) in
             [(0.0, 1.0, -10.0), (0.25, 0.5, -8.0), (0.125, 0.25, -0.5), (0.75, 1.0, -0.5)]
         {
-            let ln = course.between(from, to);
+            let ln = curve.between(from, to);
             assert!((ln - expected).abs() < 1e-12, "{from} to {to}: {ln}");
         }
-        course.clear();
-        assert!(course.between(0.0, 1.0).abs() < 1e-12);
+        curve.clear();
+        assert!(curve.between(0.0, 1.0).abs() < 1e-12);
     }
 }

@@ -3,10 +3,10 @@
 use super::{Collisions, Frame, RateErrors};
 use multihop_core::Time;
 
-/// The signal that a receiver is locked on. Most are never overlapped, and where overlaps are settled by pairs nobody counts bits: what goes
+/// The signal that a receiver is locked on. Most are never overlapped, and where overlaps are settled by pairs no bits are counted: what goes
 /// with either is in [`Disturbance`].
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Lock {
+pub(super) struct LockedSignal {
     pub(super) from: u32,
     /// Strong enough to be decoded, were it alone.
     pub(super) decodable: bool,
@@ -21,7 +21,7 @@ pub(super) struct Lock {
     pub(super) end: Time,
 }
 
-/// What happened to the signal that a receiver is locked on, if [`Lock::overlapped`] or [`Lock::counted`] says that something did. A place
+/// What happened to the signal that a receiver is locked on, if [`LockedSignal::overlapped`] or [`LockedSignal::counted`] says that something did. A place
 /// of its own, so that the receivers of a large network fit into caches.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Disturbance {
@@ -59,7 +59,7 @@ pub(super) struct Bits {
     pub(super) ln_header: f64,
     pub(super) header_counted: Time,
     /// When they fail is of interest, and not only how many: the frame may carry several MPDUs.
-    pub(super) keeps_course: bool,
+    pub(super) keeps_curve: bool,
     pub(super) rate: usize,
     /// Where bit errors without interference were measured: the noise that goes with them.
     pub(super) noise: f64,
@@ -68,12 +68,12 @@ pub(super) struct Bits {
 /// A signal that a receiver is locked on, and what happened to it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Locked<'r> {
-    lock: &'r Lock,
+    lock: &'r LockedSignal,
     overlap: Option<&'r Overlap>,
     bits: Option<&'r Bits>,
 }
 
-impl Lock {
+impl LockedSignal {
     /// With what happened to it.
     #[inline]
     pub(super) fn with<'r>(&'r self, disturbance: &'r Disturbance) -> Locked<'r> {

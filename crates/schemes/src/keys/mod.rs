@@ -1,0 +1,120 @@
+//! Tables of keys: a row is a key with its type, its range, its default and its meaning.
+//!
+//! The JSON Schema of a table has all of it, and the check of what is given reads the schema: nothing is written twice.
+
+mod rule;
+
+pub use rule::{Rule, Rules, schema_of};
+
+use schemars::Schema;
+use schemars::transform::Transform;
+use serde_json::Value;
+
+/// A table of a scenario, such as the parameters of a scheme: each row is a key with its type, its range, its default and its meaning.
+///
+/// ```
+/// use multihop_schemes::quantity::Duration;
+/// use schemars::JsonSchema;
+/// use serde::{Deserialize, Serialize};
+///
+/// multihop_schemes::keys! {
+///     /// What a pacer has.
+///     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+///     pub struct Pacing {
+///         /// Packets that leave at once.
+///         pub burst: u32 [1, 1000] = 2,
+///         /// Weight of a new sample.
+///         pub weight: f64 [above 0, 1] = 0.125,
+///         /// Time between bursts. Default: none.
+///         pub interval: Option<Duration> ["1 us", "1 min"],
+///     }
+/// }
+/// assert_eq!(Pacing::default(), Pacing { burst: 2, weight: 0.125, interval: None });
+/// ```
+///
+/// A default that is left out is that of the type; bounds of quantities are written as in a file.
+#[macro_export]
+macro_rules! keys {
+    (
+        $(#[$doc:meta])*
+        pub struct $name:ident {
+            $( $(#[$about:meta])* pub $key:ident: $type:ty $([$($range:tt)*])? $(= $default:expr)?, )*
+        }
+    ) => {
+        $(#[$doc])*
+        #[serde(default)]
+        pub struct $name {
+            $(
+                $(#[$about])*
+                $(#[schemars(transform = $crate::bounds!($($range)*))])?
+                pub $key: $type,
+            )*
+        }
+
+        impl Default for $name {
+            fn default() -> $name {
+                $name { $($key: $crate::keys!(@default $($default)?),)* }
+            }
+        }
+    };
+    (@default) => {
+        Default::default()
+    };
+    (@default $default:expr) => {
+        $default
+    };
+}
+
+/// The range of a key: `[least, most]`, `[above least, most]`, or `[least, below most]`.
+#[macro_export]
+macro_rules! bounds {
+    (above $least:expr, $most:expr) => {
+        $crate::keys::Bounds::above($least, $most)
+    };
+    ($least:expr, below $most:expr) => {
+        $crate::keys::Bounds::below($least, $most)
+    };
+    ($least:expr, $most:expr) => {
+        $crate::keys::Bounds::of($least, $most)
+    };
+}
+
+/// The range of a key, which puts itself into its schema: as `minimum` and `maximum` of numbers, and for quantities, of which JSON Schema
+/// has none, as `x-minimum` and `x-maximum`.
+#[derive(Clone, Debug)]
+pub struct Bounds {
+    least: (&'static str, Value),
+    most: Option<(&'static str, Value)>,
+}
+
+impl Bounds {
+    /// From the one to the other, both included.
+    pub fn of(least: impl Into<Value>, most: impl Into<Value>) -> Bounds {
+        let (least, most) = (least.into(), most.into());
+        let (low, high) = if least.is_string() { ("x-minimum", "x-maximum") } else { ("minimum", "maximum") };
+        Bounds { least: (low, least), most: Some((high, most)) }
+    }
+
+    /// From this quantity on; it has no other end.
+    pub fn from(least: &'static str) -> Bounds {
+        Bounds { least: ("x-minimum", least.into()), most: None }
+    }
+
+    /// From the one on, below the other.
+    pub fn below(least: impl Into<Value>, most: impl Into<Value>) -> Bounds {
+        Bounds { least: ("minimum", least.into()), most: Some(("exclusiveMaximum", most.into())) }
+    }
+
+    /// Above the one, up to the other.
+    pub fn above(least: impl Into<Value>, most: impl Into<Value>) -> Bounds {
+        Bounds { least: ("exclusiveMinimum", least.into()), most: Some(("maximum", most.into())) }
+    }
+}
+
+impl Transform for Bounds {
+    fn transform(&mut self, schema: &mut Schema) {
+        for (keyword, value) in [Some(&self.least), self.most.as_ref()].into_iter().flatten() {
+            schema.insert((*keyword).to_owned(), value.clone());
+        }
+    }
+}
