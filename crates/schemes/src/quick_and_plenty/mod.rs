@@ -8,7 +8,7 @@ mod sender;
 
 use crate::keys;
 use crate::quantity::{BitRate, Duration, Size};
-use crate::{Misfit, Parameters, Scheme};
+use crate::{Misfit, Parameters, Scheme, keys};
 use control::LevelOptions;
 use header::{PlentyData, PlentyReport};
 use multihop_core::{Header, Layout};
@@ -21,17 +21,17 @@ use serde::{Deserialize, Serialize};
 keys! {
     /// Datagrams at the rate at which as many of them go in an aggregate of the last hop as is asked for: enough for the radio to be
     /// efficient, and no queue besides. The receiver counts packets and the aggregates that brought them, and reports both; an integral
-    /// controller on the inverse of the plant makes the time between packets of it. The idea and its measure are the paper's; the update is a
-    /// reconstruction, and what it does about queues and losses is ours.
+    /// controller on the inverse of the plant makes the time between packets of it. The idea and its measure are the paper's; the update is
+    /// a reconstruction, and what it does about queues and losses is ours.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct QuickAndPlenty {
         /// Packets of an aggregate that are aimed at (the paper's N with index epsilon). It is to be below what the radio allows.
-        pub target: f64 [1, 1024] = 32.0,
+        pub target: f64 [1.0, 1024.0] = 32.0,
         /// Share of the error that an interval makes good where an exchange takes `overhead` besides its data; less where it takes longer.
         /// Stable below twice the ratio of the two.
-        pub gain: f64 [0.001, 2] = 0.5,
-        /// Time of an exchange besides the data of the station: access to the medium, preambles, answers, turns of others. A guess that is too
-        /// small makes it slow, one that is more than twice too large unstable.
+        pub gain: f64 [0.001, 2.0] = 0.5,
+        /// Time of an exchange besides the data of the station: access to the medium, preambles, answers, turns of others. A guess that is
+        /// too small makes it slow, one that is more than twice too large unstable.
         pub overhead: Duration ["1 us", "1 s"] = Duration(200e-6),
         /// Time between reports of the receiver.
         pub interval: Duration ["1 ms", "500 ms"] = Duration(0.1),
@@ -42,7 +42,7 @@ keys! {
         /// The largest payload rate.
         pub ceiling: BitRate ["8 b/s", "16 Gb/s"] = BitRate(10e9),
         /// Share of lost packets above which no more is sent than arrives.
-        pub loss_limit: f64 [0, 1] = 0.1,
+        pub loss_limit: f64 [0.0, 1.0] = 0.1,
         /// Payload of a full packet.
         pub segment_size: Size ["1 B", "65535 B"] = Size(1_464.0),
         /// Network and transport headers: 20 B of IPv4, 8 B of UDP. Of its own it has 8 more in data (number and time), and 20 in reports.
@@ -58,12 +58,12 @@ impl Parameters for QuickAndPlenty {
     const HEADERS: &[Layout] = &[PlentyData::LAYOUT, PlentyReport::LAYOUT];
 
     fn check(&self) -> Result<(), Misfit> {
-        if self.floor > self.start_rate || self.start_rate > self.ceiling {
-            let remedy =
-                format!("make it at least floor ({}) and at most ceiling ({})", self.floor, self.ceiling);
-            return Err(Misfit::of("start_rate", format!("found {}", self.start_rate), remedy));
+        if self.floor <= self.start_rate && self.start_rate <= self.ceiling {
+            return Ok(());
         }
-        Ok(())
+        let (floor, ceiling) = (self.floor, self.ceiling);
+        let found = format!("{} is not between floor ({floor}) and ceiling ({ceiling})", self.start_rate);
+        Err(Misfit::of("start_rate", found, "give a rate between them, or move them"))
     }
 }
 
@@ -129,8 +129,8 @@ mod tests {
             entry.build(&json!({ "start_rate": "5 Mb/s", "floor": "5 Mb/s", "ceiling": "5 Mb/s" })).is_ok()
         );
         let error = entry.build(&json!({ "start_rate": "5 Mb/s", "ceiling": "4 Mb/s" })).err().unwrap();
-        let remedy = "make it at least floor (100 kb/s) and at most ceiling (4 Mb/s)";
-        assert_eq!(error, Misfit::of("start_rate", "found 5 Mb/s", remedy));
+        let found = "5 Mb/s is not between floor (100 kb/s) and ceiling (4 Mb/s)";
+        assert_eq!(error, Misfit::of("start_rate", found, "give a rate between them, or move them"));
         assert!(entry.build(&json!({ "interval": "600 ms" })).is_err());
     }
 }

@@ -124,9 +124,10 @@ impl TcpParameters {
     /// # Errors
     /// The parameter, what was found, and what would do.
     pub fn check(&self) -> Result<(), Misfit> {
+        // RFC 1122, section 4.2.3.2: less than half a second.
         if let (Some(limit), None) = (self.output_limit, self.pacing_shift) {
-            let remedy = "it takes pacing_shift besides, such as 10";
-            return Err(Misfit::of("output_limit", format!("found {limit}"), remedy));
+            let found = format!("{limit} has no effect without pacing_shift");
+            return Err(Misfit::of("output_limit", found, "leave it out, or set pacing_shift, such as 10"));
         }
         self.check_ack_every()?;
         let rto = self.options(Recovery::NewReno).rto;
@@ -141,8 +142,8 @@ impl TcpParameters {
     fn check_ack_every(&self) -> Result<(), Misfit> {
         match self.ack_every {
             Some(every) if every > 1 && self.options(Recovery::NewReno).delayed_ack.is_none() => {
-                let remedy = "it takes a delayed_ack above 0 s, such as \"40 ms\"";
-                Err(Misfit::of("ack_every", format!("found {every}"), remedy))
+                let found = format!("{every} has no effect with a delayed_ack of 0 s");
+                Err(Misfit::of("ack_every", found, "leave it out, or set delayed_ack, such as \"40 ms\""))
             }
             _ => Ok(()),
         }
@@ -298,11 +299,16 @@ mod tests {
         let alone = of(json!({ "output_limit": "64 KiB" })).check();
         assert_eq!(
             alone,
-            Err(Misfit::of("output_limit", "found 64 KiB", "it takes pacing_shift besides, such as 10"))
+            Err(Misfit::of(
+                "output_limit",
+                "64 KiB has no effect without pacing_shift",
+                "leave it out, or set pacing_shift, such as 10"
+            ))
         );
         let at_once = of(json!({ "delayed_ack": "0 s", "ack_every": 2 })).check();
-        let remedy = "it takes a delayed_ack above 0 s, such as \"40 ms\"";
-        assert_eq!(at_once, Err(Misfit::of("ack_every", "found 2", remedy)));
+        let found = "2 has no effect with a delayed_ack of 0 s";
+        let remedy = "leave it out, or set delayed_ack, such as \"40 ms\"";
+        assert_eq!(at_once, Err(Misfit::of("ack_every", found, remedy)));
         assert_eq!(of(json!({ "delayed_ack": "0 s", "ack_every": 1 })).check(), Ok(()));
     }
 

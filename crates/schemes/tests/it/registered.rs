@@ -77,10 +77,11 @@ fn every_switch_that_is_given_is_resolved() {
 /// Where each segment is acknowledged by default, an acknowledgement of several waits for nothing.
 #[test]
 fn an_acknowledgement_of_several_segments_takes_time_to_wait_for_them() {
-    let remedy = "it takes a delayed_ack above 0 s, such as \"40 ms\"";
+    let found = "4 has no effect with a delayed_ack of 0 s";
+    let remedy = "leave it out, or set delayed_ack, such as \"40 ms\"";
     for (name, refused) in [("tcp-ap", true), ("ewccp", true), ("tcp-cubic", false), ("xcp", false)] {
         let build = |parameters| find(name).unwrap().build(&parameters).err();
-        let expected = refused.then(|| Misfit::of("ack_every", "found 4", remedy));
+        let expected = refused.then(|| Misfit::of("ack_every", found, remedy));
         assert_eq!(build(json!({ "ack_every": 4 })), expected, "{name}");
         assert_eq!(build(json!({ "ack_every": 4, "delayed_ack": "40 ms" })), None, "{name}");
     }
