@@ -3,7 +3,7 @@
 use super::access::Access;
 use super::aggregation::limits_on;
 use crate::config::{AggregationConfig, Config, MatrixQuantity, MediumModel};
-use crate::medium::{Collisions, DataLoss, Frame, RateClass, RateErrors, RateSet, femtowatts};
+use crate::medium::{Collisions, Frame, FrameLoss, RateClass, RateErrors, RateSet, femtowatts};
 use multihop_core::{FrameKind, Interval, NodeId, Rate, Span, Time};
 use multihop_dot11::{
     ACK_BYTES, AccessCategory, BackoffDraw, CTS_BYTES, DataRate, DcfRules, FrameTiming, RTS_BYTES,
@@ -51,7 +51,7 @@ pub struct Timing {
     /// Pairs of nodes whose link has rates of its own, the lower first, in order.
     set_between: Vec<([NodeId; 2], RateSet)>,
     /// Loss of DATA frames on top of everything else.
-    pub data_loss: DataLoss,
+    pub frame_loss: FrameLoss,
     /// What overlapping signals do to each other.
     pub collisions: Collisions,
     /// The medium is busy where the energy of all signals is at least this.
@@ -137,7 +137,7 @@ impl Timing {
             others,
             set_of,
             set_between,
-            data_loss: DataLoss::new(&config.medium, config.nodes.len()),
+            frame_loss: FrameLoss::new(&config.medium, config.nodes.len()),
             collisions,
             busy_from,
             aggregation: config.aggregation,

@@ -36,7 +36,7 @@ pub use frame::{Frame, RateClass, RateSet};
 pub use front::{Front, Group, light};
 pub use links::{Link, Links, exceed, farthest, femtowatts};
 pub use load::{Bitmap, Load, LoadId, Loads, Mpdu};
-pub use loss::DataLoss;
+pub use loss::FrameLoss;
 pub use moving::Listeners;
 pub use radio::{Collisions, Finished, Radio, Reception};
 pub use rows::Rows;

@@ -334,7 +334,7 @@ impl Radio {
         *lock = Lock { overlapped: true, ..strongest };
     }
 
-    /// A signal ends. `loss` is the share of its sender's DATA that is lost on the way here.
+    /// A signal ends. `loss` is the share of such frames of its sender that is lost on the way here.
     #[inline]
     pub fn finish(
         &mut self,
@@ -432,7 +432,6 @@ impl Radio {
             (reception, failed_alone) = (Reception::FcsError, true);
         } else {
             let ln_success = locked.ln_success() + link.ln_bit_success * f64::from(frame.bytes) * 8.0;
-            let loss = if frame.kind == FrameKind::Data { loss } else { 0.0 };
             if ln_success < 0.0 || locked.ln_header() < 0.0 || loss > 0.0 || frame.load.is_some() {
                 (reception, failed_alone) = self.decode(collisions, link, frame, loss, loads);
             }
