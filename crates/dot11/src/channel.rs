@@ -23,7 +23,7 @@ impl Band {
             (Band::Ghz2_4, _) => false,
             (Band::Ghz5, 20) if SINGLE.contains(&number) => true,
             (Band::Ghz5, _) => RUNS.iter().any(|(first, last, widest)| {
-                let within = (*first..=*last).contains(&number) && (number - first) % APART == 0;
+                let within = (*first..=*last).contains(&number) && (number - first).is_multiple_of(APART);
                 let together = (width_mhz / 20) as u16 * APART;
                 let beginning = |number: u16| number - (number - first) % together;
                 within && width_mhz <= *widest && beginning(number) + together <= last + APART

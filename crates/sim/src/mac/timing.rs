@@ -254,10 +254,10 @@ impl Timing {
         access.aifs + self.mean_backoff(access.cw_min)
     }
 
-    /// How many exchanges of this length a category has each time that it wins the medium.
-    pub fn exchanges_at_once(&self, category: AccessCategory, exchange: Span) -> u64 {
-        let limit = self.access(category).txop_limit;
-        if limit == Span::ZERO { 1 } else { (limit + self.sifs).whole(exchange + self.sifs).max(1) }
+    /// How many exchanges of so many frames and this length, without propagation, a category has each time that it wins the medium.
+    pub fn exchanges_at_once(&self, category: AccessCategory, exchange: Span, frames: u64) -> u64 {
+        let rest = self.access(category).txop_limit.saturating_sub(exchange);
+        1 + rest.whole(exchange + self.propagation * frames + self.sifs)
     }
 
     /// Bytes of the longest PSDU of a link that is over within this time with its answer, and with RTS and CTS if they may come first.
