@@ -281,7 +281,7 @@ impl Mac {
                 ctx.packets.remove(handle);
                 ctx.stack.on_delivered(peer);
             }
-            None => drop(ctx.packets.remove(handle)),
+            None => ctx.packets.discard(handle),
         }
         self.reset_cw(ctx);
         self.take_turn(ctx, fate != Fate::GivenUp);

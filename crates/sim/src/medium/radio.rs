@@ -456,6 +456,12 @@ impl Radio {
         if let Some(drawn) = wrong(&mut self.rest.rng, lock.ln_header(), 0.0) {
             return (Reception::Noise, drawn >= lock.ln_header_alone(collisions, frame).exp());
         }
+        let mpdus = loads.mpdus(frame.load);
+        let is_certain = loss <= 0.0 && link.ln_bit_success >= 0.0;
+        if mpdus.len() > 1 && is_certain && self.rest.course.is_certain() {
+            self.rest.arrived = Bitmap::of_first(mpdus.len());
+            return (Reception::Decoded, false); // nothing is to be drawn for any of them
+        }
         let all_alone = lock.ln_success_alone(collisions, frame);
         // The same draw decides what would have become of them alone.
         let fails = |rng: &mut Rng, bytes: u32, ln_success: f64, share: f64| {
@@ -463,7 +469,6 @@ impl Radio {
             let drawn = wrong(rng, ln_success + of_link, loss)?;
             Some(drawn >= (all_alone * share + of_link).exp() * (1.0 - loss))
         };
-        let mpdus = loads.mpdus(frame.load);
         if mpdus.len() < 2 {
             let failed = fails(&mut self.rest.rng, frame.bytes, lock.ln_success(), 1.0);
             return failed.map_or((Reception::Decoded, false), |alone| (Reception::FcsError, alone));

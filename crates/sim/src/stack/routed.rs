@@ -68,7 +68,7 @@ impl Stack {
         match &what {
             GivenUp::Packet(_) => {}
             GivenUp::Message(_) => self.lose(now, handle, DropCause::RetryLimit, packets, record),
-            GivenUp::Arrived { .. } | GivenUp::MessageArrived => drop(packets.remove(handle)),
+            GivenUp::Arrived { .. } | GivenUp::MessageArrived => packets.discard(handle),
         }
         self.call(|protocol| protocol.on_link_failure(now, peer, breaks, what)).unwrap_or(false)
     }

@@ -410,7 +410,7 @@ fn part_with_packets(window: &mut Window, ctx: &mut Context) -> bool {
                 State::Expired if !ctx.packets.get(handle).passed_on => {
                     ctx.stack.lose(ctx.now, handle, DropCause::Lifetime, ctx.packets, ctx.record);
                 }
-                _ => drop(ctx.packets.remove(handle)),
+                _ => ctx.packets.discard(handle),
             }
         }
     }
