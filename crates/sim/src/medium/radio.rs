@@ -351,6 +351,9 @@ impl Radio {
         let Some(reception) = self.end_undisturbed(link, frame, &loss, now) else {
             return self.finish_disturbed(collisions, link, frame, loss(), loads, now);
         };
+        if frame.load.is_some() && reception == Reception::Decoded {
+            self.note_whole(loads.mpdus(frame.load).len());
+        }
         self.lock = None;
         self.energy -= link.energy;
         self.loud = self.is_loud(collisions);
@@ -402,7 +405,8 @@ impl Radio {
         }
         let is_certain = !lock.counted && link.ln_bit_success >= 0.0 && loss() <= 0.0;
         let is_its_end = lock.from == frame.from.0;
-        (is_its_end && is_certain && frame.load.is_none()).then_some(Reception::Decoded)
+        let is_whole = frame.load.is_none() || self.rest.course.is_certain();
+        (is_its_end && is_certain && is_whole).then_some(Reception::Decoded)
     }
 
     /// What became of the frame that it was locked on, if this was the end of it; not whether the medium turns idle.
@@ -441,6 +445,13 @@ impl Radio {
         Finished { reception, ignored_until, turns_idle: false, failed_alone }
     }
 
+    /// All MPDUs of a frame arrived.
+    fn note_whole(&mut self, mpdus: usize) {
+        if mpdus > 1 {
+            self.rest.arrived = Bitmap::of_first(mpdus);
+        }
+    }
+
     /// Decodes the frame that it is locked on, where more than overlaps decides. Returns as well whether it failed by itself.
     #[inline(never)]
     fn decode(
@@ -459,7 +470,7 @@ impl Radio {
         let mpdus = loads.mpdus(frame.load);
         let is_certain = loss <= 0.0 && link.ln_bit_success >= 0.0;
         if mpdus.len() > 1 && is_certain && self.rest.course.is_certain() {
-            self.rest.arrived = Bitmap::of_first(mpdus.len());
+            self.note_whole(mpdus.len());
             return (Reception::Decoded, false); // nothing is to be drawn for any of them
         }
         let all_alone = lock.ln_success_alone(collisions, frame);
