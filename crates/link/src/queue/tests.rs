@@ -389,16 +389,14 @@ fn a_packet_for_a_neighbour_is_the_first_of_all_for_it() {
                     assert_eq!(taken, first.map(|place| waiting.remove(place)));
                 }
             }
-            _ => match rng.below(4) {
-                0 => {
-                    queue.purge(|item| item.1 == neighbour, |_| {});
-                    waiting.retain(|item| item.1 != neighbour);
-                }
-                _ => {
-                    let first = (!waiting.is_empty()).then(|| waiting.remove(0));
-                    assert_eq!(queue.pop(at(1)).map(|taken| taken.item), first);
-                }
-            },
+            _ if rng.below(4) == 0 => {
+                queue.purge(|item| item.1 == neighbour, |_| {});
+                waiting.retain(|item| item.1 != neighbour);
+            }
+            _ => {
+                let first = (!waiting.is_empty()).then(|| waiting.remove(0));
+                assert_eq!(queue.pop(at(1)).map(|taken| taken.item), first);
+            }
         }
         assert_eq!(queue.len(), waiting.len());
     }

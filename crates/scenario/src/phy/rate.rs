@@ -174,7 +174,7 @@ fn no_bit_rate(document: &Document<'_>, path: &KeyPath, phy: &Phy, value: BitRat
         guards.map(|guard| PpduOptions { bandwidth: *bandwidth, guard: *guard, ..this })
     });
     let elsewhere = channels.filter_map(|options| {
-        let schemes = schemes_with(&phy.clone().with_options(options), value);
+        let schemes = schemes_with(&phy.with_options(options), value);
         schemes.first().map(|scheme| format!("{scheme} has it {}", said_of(options)))
     });
     let found: Vec<String> = elsewhere.collect();

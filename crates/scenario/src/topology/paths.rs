@@ -70,10 +70,8 @@ fn culprit(document: &Document<'_>, config: &Config, ends: [NodeId; 2]) -> Optio
         let (key, _) = given.rev().max_by(|a, b| a.1.total_cmp(&b.1))?;
         return Some(entry.join(key));
     }
-    let zeroed: [(&str, fn(&mut Config)); 2] = [
-        ("packet_error_rate", |other| other.medium.packet_error_rate = 0.0),
-        ("bit_error_rate", |other| other.medium.bit_error_rate = 0.0),
-    ];
-    let key = zeroed.into_iter().find(|(_, change)| joins(change)).map(|(key, _)| key);
-    key.map(|key| key!["medium", key])
+    if joins(&|other| other.medium.packet_error_rate = 0.0) {
+        return Some(key!["medium", "packet_error_rate"]);
+    }
+    joins(&|other| other.medium.bit_error_rate = 0.0).then(|| key!["medium", "bit_error_rate"])
 }
