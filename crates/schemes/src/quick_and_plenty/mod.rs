@@ -6,7 +6,6 @@ pub(crate) mod header;
 mod receiver;
 mod sender;
 
-use crate::keys;
 use crate::quantity::{BitRate, Duration, Size};
 use crate::{Misfit, Parameters, Scheme, keys};
 use control::LevelOptions;
