@@ -153,11 +153,11 @@ failures = 1 => failures = 0 -> routing.failures: 0 is out of range | 1 to 1000
 blind_to = ["udp"] => blind_to = ["upd"] -> routing.blind_to[0]: "upd" is not a scheme; did you mean "udp"?
 blind_to = ["udp"] => blind_to = "udp" -> routing.blind_to: "udp" | list
 link_layer_detection = true => link_layer_detection = "yes" -> routing.link_layer_detection: "yes" | true or false
-hello_interval = "1 s" => hello_interval = "0 s" -> routing.hello_interval: "0 s" is out of range | from 1 ms
+hello_interval = "1 s" => hello_interval = "0 s" -> routing.hello_interval: "0 s" is out of range | at least 1 ms
 allowed_hello_loss = 3 => allowed_hello_loss = 0 -> routing.allowed_hello_loss: 0 is out of range | 1 to 1000
 hello_slack = 1.5 => hello_slack = 0.5 -> routing.hello_slack: 0.5 is out of range | 1 to 1000
 active_route_timeout = "10 s" => active_route_timeout = "10" -> routing.active_route_timeout: "10" | unit
-my_route_timeout = "10 s" => my_route_timeout = "0 s" -> routing.my_route_timeout: "0 s" is out of range | from 1 ms
+my_route_timeout = "10 s" => my_route_timeout = "0 s" -> routing.my_route_timeout: "0 s" is out of range | at least 1 ms
 reverse_route_life = "6 s" => reverse_route_live = "6 s" -> routing.reverse_route_live: did you mean "reverse_route_life"?
 request_memory = "6 s" => request_memory = "-6 s" -> routing.request_memory: "-6 s" is out of range
 ttl_start = 5 => ttl_start = 0 -> routing.ttl_start: 0 is out of range | 1 to 255
@@ -167,7 +167,7 @@ network_diameter = 30 => network_diameter = 0 -> routing.network_diameter: 0 is 
 ring_search_first = false => ring_search_first = 1 -> routing.ring_search_first: 1 | true or false
 request_retries = 3 => request_retries = -1 -> routing.request_retries: -1 | whole number
 hold_down = "10 s" => hold_down = "nan s" -> routing.hold_down: no number
-request_timeout_max = "10 s" => request_timeout_max = "0 s" -> routing.request_timeout_max: "0 s" is out of range | from 1 ms
+request_timeout_max = "10 s" => request_timeout_max = "0 s" -> routing.request_timeout_max: "0 s" is out of range | at least 1 ms
 node_traversal_time = "30 ms" => node_traversal_time = "30 B" -> routing.node_traversal_time: "B" | time
 latency_samples = 3 => latency_samples = 1001 -> routing.latency_samples: 1001 is out of range | 0 to 1000
 request_jitter = "10 ms" => request_jitter = "10" -> routing.request_jitter: "10" | unit
@@ -179,7 +179,7 @@ local_add_ttl = 2 => local_add_ttl = 256 -> routing.local_add_ttl: 256 is out of
 buffer = 64 => buffer = -1 -> routing.buffer: -1 | whole number
 buffer_timeout = "30 s" => buffer_timeout = "-30 s" -> routing.buffer_timeout: "-30 s" is out of range
 release_interval = "10 ms" => release_interval = "-10 ms" -> routing.release_interval: "-10 ms" is out of range
-check_interval = "500 ms" => check_interval = "0 s" -> routing.check_interval: "0 s" is out of range | from 1 ms
+check_interval = "500 ms" => check_interval = "0 s" -> routing.check_interval: "0 s" is out of range | at least 1 ms
 hop_limit = 30 => hop_limit = 0 -> routing.hop_limit: 0 is out of range | 1 to 255
 request_size = "48 B" => request_size = "3 kB" -> routing.request_size: "3 kB" | 2304 B
 reply_size = "44 B" => reply_size = "0 B" -> routing.reply_size: "0 B" | 1 B
