@@ -1,5 +1,6 @@
 """Estimators on captures: the same as in the run that was captured, and options of the command."""
 
+import re
 import tomllib
 
 import pandas as pd
@@ -8,6 +9,7 @@ from validation import measured_back
 
 from conftest import SCENARIOS
 from multihop import UserError, measure, run
+from multihop.report.measurement import page
 
 #: What is on the air, or follows from it.
 EXACT = {"rt-winf", "rt-winf strict", "rt-winf-probe", "idlegap"}
@@ -101,6 +103,23 @@ def test_rates_of_a_link_add_up(tmp_path):
     far = links[links["receiver"] == "02:00:00:00:00:02"].iloc[0]
     ours = done.links[done.links["receiver"] == 2].iloc[0]
     assert far["rate_mean_bps"] == pytest.approx(ours["rate_mean_bps"], rel=0.05)
+
+
+def test_screen_and_report_say_the_same_of_rare_rates(tmp_path, inline, monkeypatch):
+    scenario = tomllib.loads((SCENARIOS / "wlan-rates.toml").read_text())
+    capture = tmp_path / "r.pcapng"
+    run(scenario, set={"duration": "3 s", "warmup": "0 s"}, pcap=capture)
+    found = measure(capture)
+    assert ((found.rates["share"] > 0) & (found.rates["share"] < 0.0005)).any(), "minstrel-ht samples"
+    report = page(found)
+    bit_rates = report[report.index("Bit rates of data") :]
+    assert "&lt; 0.1 %" in bit_rates
+    assert ">0.0 %" not in bit_rates
+    monkeypatch.setenv("COLUMNS", "180")
+    lines = inline("measure", capture, "--all").out.splitlines()
+    assert any("< 0.1 %" in line for line in lines)
+    # Where an entry is broken, a line ends with its bit rate, or begins with the rest of it.
+    assert not [line for line in lines if re.search(r": *$|: [0-9.< ]+$|^ *(< )?[0-9.]+ %|^ *%", line)]
 
 
 def test_rt_winf_is_not_the_throughput_of_a_link(chain):

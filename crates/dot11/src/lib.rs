@@ -2,6 +2,7 @@
 //!
 //! * [`Phy`]: rates, inter-frame spaces and airtimes of a physical layer; [`FrameTiming`] is what is asked for each frame.
 //! * [`Ppdu`]: airtimes of frames of every generation, up to HE, as stations send them and by what receivers report of them.
+//! * [`Band::channels`]: which channels there are.
 //! * [`DataRate`]: a bit rate, or a modulation and coding scheme of HT, VHT or HE ([`Mcs`]).
 //! * [`Durations`]: what the frames of an exchange write into their duration fields, which others take as their NAV.
 //! * [`bit_error_rate`] and its relatives: how many bits a receiver gets wrong at a given ratio of signal to interference and
@@ -14,6 +15,7 @@
 //! Nothing here has state, draws random numbers or knows of stations: these are tables and pure functions.
 //! Clauses are those of IEEE 802.11-2012 unless another edition is named.
 
+mod channel;
 mod duration;
 mod edca;
 mod error;
@@ -25,6 +27,7 @@ mod rules;
 mod sensitivity;
 mod special;
 
+pub use channel::first_of_run;
 pub use duration::{ACK_DURATION, Durations};
 pub use edca::{AccessCategory, EdcaParameters, user_priority};
 pub use error::{ErrorTable, bit_error_rate, bit_success_ln, frame_success, success_from_delivery};

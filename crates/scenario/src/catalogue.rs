@@ -125,8 +125,7 @@ fn phys() -> Vec<Value> {
         phy["rates_bps"] = table.rates().map(|(rate, _)| rate.bps()).collect();
         phy["basic_rates_bps"] = table.basic_rates().iter().map(|rate| rate.bps()).collect();
         phy["default_rate_bps"] = table.bit_rate(table.highest()).map(Rate::bps).into();
-        let channels = radios::numbers(&table);
-        phy["channels"] = json!([channels.start(), channels.end()]);
+        phy["channels"] = radios::numbers(&table).into();
         phy["schemes"] = table
             .schemes()
             .filter_map(|scheme| {

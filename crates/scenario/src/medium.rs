@@ -120,7 +120,8 @@ pub struct Matrix {
     pub carrier_sense: Option<Power>,
 }
 
-/// What is lost between two nodes besides: DATA frames that could be decoded. Bits, control frames and other links are as they are.
+/// What is lost between two nodes besides: DATA frames, and acknowledgements, that could be decoded. Bits, other control frames and other
+/// links are as they are.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkErrors {
@@ -132,6 +133,13 @@ pub struct LinkErrors {
     /// The same from the second node to the first. Default: `packet_error_rate`.
     #[schemars(transform = bounds!(0, 1))]
     pub packet_error_rate_back: Option<f64>,
+    /// Probability that a decodable ACK or `BlockAck` from the first node to the second is lost.
+    #[schemars(transform = bounds!(0, 1))]
+    #[serde(default)]
+    pub ack_error_rate: f64,
+    /// The same from the second node to the first, of acknowledgements of what the first sends. Default: `ack_error_rate`.
+    #[schemars(transform = bounds!(0, 1))]
+    pub ack_error_rate_back: Option<f64>,
 }
 
 /// What was measured of a link.
@@ -311,10 +319,12 @@ impl Medium {
                     "keep one of the two; packet_error_rate_back is the other direction",
                 ));
             }
-            let there = entry.packet_error_rate;
-            let back = entry.packet_error_rate_back.unwrap_or(there);
-            made.push(LinkError { from: a, to: b, packet_error_rate: there });
-            made.push(LinkError { from: b, to: a, packet_error_rate: back });
+            let both = |there: f64, back: Option<f64>| [there, back.unwrap_or(there)];
+            let data = both(entry.packet_error_rate, entry.packet_error_rate_back);
+            let ack = both(entry.ack_error_rate, entry.ack_error_rate_back);
+            for ((from, to), way) in [(a, b), (b, a)].into_iter().zip(0..) {
+                made.push(LinkError { from, to, packet_error_rate: data[way], ack_error_rate: ack[way] });
+            }
         }
         Ok(made)
     }

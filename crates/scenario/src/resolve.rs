@@ -4,7 +4,7 @@ use super::Scenario;
 use crate::document::{Document, Result, key, seconds};
 use crate::flows::{Flows, Made};
 use crate::hash::hash;
-use crate::mac::{RuleSet, check_rate_control};
+use crate::mac::{RuleSet, check_aggregation, check_rate_control};
 use crate::measure;
 use crate::mobility;
 use crate::ranges;
@@ -12,6 +12,7 @@ use crate::routing::Routing;
 use crate::schemes::Schemes;
 use crate::settings::Setting;
 use crate::topology::Nodes;
+use crate::topology::paths;
 use crate::topology::radios;
 use crate::topology::reach;
 use multihop_core::Span;
@@ -128,6 +129,7 @@ pub fn resolve_among(
     }
     config.schemes = schemes.used;
     config.flows = made.iter().map(|made| made.flow.clone()).collect();
+    check_aggregation(&document, &config)?;
     let jitters: Vec<Span> = made.iter().map(|made| made.jitter).collect();
     let hash = hash(&config, &jitters, &schemes.identities, &moved);
     config.flows = made.into_iter().enumerate().map(|(i, made)| made.started(i, config.seed)).collect();
@@ -338,28 +340,8 @@ fn flows(
         let remedy = "add [[flows]] with from, to and scheme, or [traffic] with a pattern";
         return Err(document.fail(&key!["flows"], "there are no flows, so nothing would happen", remedy));
     }
-    check_paths(document, nodes, &component, &flows.made)?;
+    paths::check(document, nodes, config, &component, &flows.made)?;
     Ok(flows.made)
-}
-
-/// Every flow needs a path over links that work both ways.
-fn check_paths(document: &Document<'_>, nodes: &Nodes, component: &[u32], flows: &[Made]) -> Result<()> {
-    let apart =
-        |made: &&Made| component[made.flow.source.index()] != component[made.flow.destination.index()];
-    let Some(Made { flow, at, .. }) = flows.iter().find(apart) else { return Ok(()) };
-    let whereabouts = |node: usize| {
-        const SHOWN: usize = 8;
-        let of = |index: &usize| component[*index] == component[node];
-        let all: Vec<&str> =
-            (0..nodes.list.len()).filter(of).map(|index| nodes.list[index].name.as_str()).collect();
-        let shown = all.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
-        let (more, plural) =
-            (if all.len() > SHOWN { ", ..." } else { "" }, if all.len() == 1 { "" } else { "s" });
-        format!("{} is in a component of {} node{plural} ({shown}{more})", nodes.list[node].name, all.len())
-    };
-    let [source, destination] = [flow.source, flow.destination].map(|node| whereabouts(node.index()));
-    let remedy = "choose nodes of one component, or join the components: closer nodes, more range, a channel in common, links that work both ways, wires";
-    Err(document.fail(at, format!("no path: {source}, {destination}"), remedy))
 }
 
 /// The file's name without folder and extension.

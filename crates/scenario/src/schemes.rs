@@ -25,7 +25,7 @@ pub struct Parameters {
 const MSDU_MAX: u32 = 2304;
 
 /// The least that IP and UDP put in front of a payload.
-const HEADERS_MIN: u32 = 28;
+pub(crate) const HEADERS_MIN: u32 = 28;
 
 /// The schemes of a scenario: those in use are built once each.
 pub(super) struct Schemes<'a> {

@@ -221,6 +221,8 @@ pub struct LinkError {
     pub to: NodeId,
     /// Probability that a decodable DATA frame is lost.
     pub packet_error_rate: f64,
+    /// Probability that a decodable ACK or block acknowledgement is lost.
+    pub ack_error_rate: f64,
 }
 
 /// Models of the medium.

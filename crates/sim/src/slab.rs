@@ -131,11 +131,11 @@ impl Slab {
         (self.remove(handle).packet, message)
     }
 
-    /// Takes the packet out.
+    /// Takes the packet out, and looks at nothing of it.
     ///
     /// # Panics
-    /// If it was taken out before: a handle belongs to one holder.
-    pub fn remove(&mut self, handle: Handle) -> StoredPacket {
+    /// If it was taken out before.
+    pub fn discard(&mut self, handle: Handle) {
         let index = handle.0 as usize;
         assert!(std::mem::take(&mut self.used[index]), "a packet was freed twice");
         self.free.push(handle.0);
@@ -148,7 +148,15 @@ impl Slab {
         if let Some(follower) = self.followers.get_mut(index) {
             *follower = None;
         }
-        self.entries[index]
+    }
+
+    /// Takes the packet out.
+    ///
+    /// # Panics
+    /// If it was taken out before: a handle belongs to one holder.
+    pub fn remove(&mut self, handle: Handle) -> StoredPacket {
+        self.discard(handle);
+        self.entries[handle.0 as usize]
     }
 
     /// The packet.

@@ -14,12 +14,15 @@ from multihop.base.errors import UserError
 from multihop.cli import completion, console
 from multihop.cli.runs import JsonOption
 from multihop.measurement import Measurement, Sniffer
+from multihop.results.words import share
 
 #: Rows of a table, and reasons, that are printed: of one screen, and of all that `--all` has.
 _SCREEN, _SCREEN_REASONS, _SCREEN_SNIFFERS, _SCREEN_SIDES = 5, 3, 20, 4
 #: Links of which a screen has aggregates and bit rates, the most frequent rates first, and how many others it has then.
 _SCREEN_AGGREGATES, _SCREEN_RATES, _SCREEN_BESIDE = 2, 2, 3
 _ALL = 1_000_000
+#: Bit rates in a line of their column.
+_RATES_IN_LINE = 3
 
 
 def measure(
@@ -168,7 +171,7 @@ def _reasons(sniffer: Sniffer, most: int) -> list[str]:
 
 
 def _busy(found: Measurement, sniffer: Sniffer) -> str:
-    return _share(found.busy_ratio(sniffer)) if found.knows_airtime(sniffer) else "unknown"
+    return share(found.busy_ratio(sniffer)) if found.knows_airtime(sniffer) else "unknown"
 
 
 def _print_kinds(found: Measurement, sniffer: Sniffer) -> None:
@@ -177,7 +180,7 @@ def _print_kinds(found: Measurement, sniffer: Sniffer) -> None:
         [row["kind"], f"{row['frames']}", f"{row['bytes']}", _airtime(row["airtime_s"], length)]
         for row in found.kinds(sniffer).to_dict("records")
     ]
-    rest = _share(1 - found.busy_ratio(sniffer))
+    rest = share(1 - found.busy_ratio(sniffer))
     at_most = "at most " if sniffer.quality["unknown_airtime"] and rest else ""
     rows.append(["nothing that was decoded", "", "", at_most + rest if found.knows_airtime(sniffer) else "unknown"])
     console.out().print(console.table(["airtime", "frames", "bytes", "share"], rows))
@@ -193,7 +196,7 @@ def _print_stations(found: Measurement, sniffer: Sniffer, most: int) -> None:
             str(row["station"]),
             str(row["frames"]),
             _airtime(row["airtime_s"], sniffer.length_s or float("nan")),
-            _share(row["retry_ratio"]),
+            share(row["retry_ratio"]),
             "" if row["signal_mean_dbm"] != row["signal_mean_dbm"] else f"{row['signal_mean_dbm']:.0f}",
             "" if row["service_mean_s"] != row["service_mean_s"] else f"{1e3 * row['service_mean_s']:.2f}",
         ]
@@ -235,10 +238,10 @@ def _print_rates(found: Measurement, sniffer: Sniffer, *, everything: bool) -> N
     rows = []
     for row in table.head(most).to_dict("records"):
         own = rates[(rates["sender"] == row["sender"]) & (rates["receiver"] == row["receiver"])].to_dict("records")
-        shares = [f"{rate['rate_bps'] / 1e6:g}: {_share(rate['share'])}" for rate in own[:most_rates]]
+        shares = [f"{rate['rate_bps'] / 1e6:g}: {share(rate['share'])}" for rate in own[:most_rates]]
         shares += [f"{len(own) - most_rates} more"] if len(own) > most_rates else []
         numbers = ("" if n != n else f"{n:.2f}" for n in (row["aggregate_mean"], row["tries_mean"]))
-        rows.append([f"{row['sender']} > {row['receiver']}", *numbers, _share(row["airtime"]), ", ".join(shares)])
+        rows.append([f"{row['sender']} > {row['receiver']}", *numbers, share(row["airtime"]), _in_lines(shares)])
     console.out().print(console.table(["link", "MPDUs", "tries", "airtime", "rates [Mb/s]"], rows))
     console.say()
 
@@ -296,6 +299,12 @@ def _print_estimates(found: Measurement, sniffer: Sniffer, *, everything: bool) 
     console.out().print(console.table([where, "of", "mean", "5 %", "95 %"], rows))
 
 
+def _in_lines(entries: list[str]) -> str:
+    """Entries, a few in each line of a cell, so that none is broken at the edge of a screen."""
+    lines = (", ".join(entries[first : first + _RATES_IN_LINE]) for first in range(0, len(entries), _RATES_IN_LINE))
+    return ",\n".join(lines)
+
+
 def _of(table: pd.DataFrame, sniffer: Sniffer) -> pd.DataFrame:
     return table[table["interface"] == sniffer.interface]
 
@@ -305,15 +314,9 @@ def _tell_more(rows: int, most: int, what: str) -> None:
         console.say(f"and {rows - most} more {what}")
 
 
-def _share(value: float) -> str:
-    if value != value:
-        return ""
-    return "< 0.1 %" if 0 < value < 0.0005 else f"{100 * value:.1f} %"
-
-
 def _airtime(airtime_s: float, length_s: float) -> str:
     """The share of time; there is none without a frame, so that no time at all is one that is not known."""
-    return _share(airtime_s / length_s) if airtime_s > 0 else "unknown"
+    return share(airtime_s / length_s) if airtime_s > 0 else "unknown"
 
 
 def _mbps(value: float) -> str:

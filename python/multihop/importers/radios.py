@@ -95,10 +95,10 @@ def phy_of(standard: str) -> dict[str, Any] | None:
 
 def _channels(labels: list[str], standard: str) -> list[int]:
     """The file's own, if all are channels of the PHY; else channels that stand for them."""
-    first, last = (phy_of(standard) or {"channels": [1, 14]})["channels"]
-    if all(label.isdecimal() and first <= int(label) <= last for label in labels):
+    known = (phy_of(standard) or {"channels": list(range(1, 15))})["channels"]
+    if all(label.isdecimal() and int(label) in known for label in labels):
         return [int(label) for label in labels]
-    return list(_STAND_INS[first])
+    return list(_STAND_INS[known[0]])
 
 
 def _called(label: str, channel: int | None) -> str:

@@ -12,6 +12,7 @@ from multihop.measurement import Measurement, Sniffer
 from multihop.report.markup import document, escape, facts, section, table
 from multihop.report.svg import Chart, legend_above, style
 from multihop.results.provenance import build
+from multihop.results.words import share
 
 #: In the order in which they are stacked.
 _KINDS = {
@@ -210,8 +211,8 @@ def _stations(found: Measurement, sniffer: Sniffer) -> str:
         [
             row["station"],
             f"{row['frames']}",
-            _number(100 * row["share"], 1, " %") if row["airtime_s"] > 0 else "unknown",
-            _number(100 * row["retry_ratio"], 1, " %"),
+            share(row["share"]) if row["airtime_s"] > 0 else "unknown",
+            share(row["retry_ratio"]),
             _number(row["signal_mean_dbm"], 0),
             _number(1e3 * row["service_mean_s"], 2),
         ]
@@ -232,7 +233,7 @@ def _links(found: Measurement, sniffer: Sniffer) -> str:
             f"{row['answered']}",
             _number(row["aggregate_mean"], 1),
             _number(row["tries_mean"], 2),
-            _number(100 * row["airtime"], 1, " %"),
+            share(row["airtime"]),
             _number(row["rate_mean_bps"] / 1e6, 1),
             _number(row["goodput_bps"] / 1e6, 3),
             _number(row["capacity_bps"] / 1e6, 3) + _ends(row, "capacity"),
@@ -253,7 +254,7 @@ def _rates(found: Measurement, sniffer: Sniffer) -> str:
             row["receiver"],
             _number(row["rate_bps"] / 1e6, 1),
             f"{row['frames']}",
-            _number(100 * row["share"], 1, " %"),
+            share(row["share"]),
         ]
         for row in rows.head(_MOST_ROWS).to_dict("records")
     ]
@@ -270,5 +271,5 @@ def _rest(rows: pd.DataFrame) -> str:
     return f"<p>... and {len(rows) - _MOST_ROWS} more</p>" if len(rows) > _MOST_ROWS else ""
 
 
-def _number(value: float, decimals: int, after: str = "") -> str:
-    return "" if value != value else f"{value:.{decimals}f}{after}"
+def _number(value: float, decimals: int) -> str:
+    return "" if value != value else f"{value:.{decimals}f}"

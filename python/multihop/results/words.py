@@ -23,6 +23,13 @@ def with_interval(found: Estimate | None, metric: Metric) -> str:
     return f"{mean:.{decimals}f} ± {half:.{decimals}f}"
 
 
+def share(value: float) -> str:
+    """A share in percent, of which something small is not nothing; empty if there is none."""
+    if value != value:
+        return ""
+    return "< 0.1 %" if 0 < value < 0.0005 else f"{100 * value:.1f} %"
+
+
 def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """Lines of a table in Markdown, with an empty one behind it; bars within cells are escaped."""
     made = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]

@@ -20,7 +20,7 @@ mod tests;
 pub use airtime::AirtimeLimits;
 pub use codel::CodelOptions;
 pub use fq_codel::FqCodelOptions;
-pub use line::Queued;
+pub use line::{Queued, Sought};
 pub use stations::{Adaptation, LinkState, SlowStations, StationsOptions};
 
 use fq_codel::FqCodel;
@@ -154,7 +154,7 @@ impl<T> InterfaceQueue<T> {
     pub fn pop_for(
         &mut self,
         now: Time,
-        neighbour: NodeId,
+        sought: Sought,
         wanted: &impl Fn(&T) -> bool,
         most: u32,
     ) -> Option<Queued<T>> {
@@ -162,9 +162,9 @@ impl<T> InterfaceQueue<T> {
             return self.routing.pop();
         }
         match &mut self.data {
-            Data::DropTail(line) => line.pop_wanted(wanted, most),
+            Data::DropTail(line) => line.pop_wanted(sought, wanted, most),
             Data::FqCodel(set) => set.pop_wanted(now, wanted, most, &mut self.lost),
-            Data::Stations(stations) => stations.pop_for(now, neighbour, most, &mut self.lost),
+            Data::Stations(stations) => stations.pop_for(now, sought.0, most, &mut self.lost),
         }
     }
 

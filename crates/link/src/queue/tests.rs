@@ -331,7 +331,7 @@ fn limits_are_of_data_and_of_all_queues_of_a_radio() {
     queue.release(NodeId(0), Span::from_ms(6));
     assert!(queue.offers(), "6 ms are less than the high limit");
     queue.note_pending_elsewhere(Span::from_ms(18));
-    assert!(!queue.offers() && queue.pop_for(at(1), NodeId(0), &|_| true, 9_000).is_none());
+    assert!(!queue.offers() && queue.pop_for(at(1), (NodeId(0), 0), &|_| true, 9_000).is_none());
 }
 
 /// Out of 1000 packets that came at once and leave one a millisecond, `CoDel` drops the first an interval after one waited for the target.
@@ -356,4 +356,49 @@ fn codel_follows_what_the_link_can_do() {
     let exchanges = Adaptation { slow: None, exchanges: 2 };
     assert_eq!((first_drop(exchanges, fast, ms(4)), first_drop(exchanges, fast, ms(40))), (120, 180));
     assert_eq!(first_drop(exchanges, fast, ms(150)), 600, "the interval is not shorter than the target");
+}
+
+/// What is sought is found as by a look at all packets, whatever comes and leaves between.
+#[test]
+fn a_packet_for_a_neighbour_is_the_first_of_all_for_it() {
+    let mut rng = Rng::at(7, &["sought"]);
+    let mut queue = InterfaceQueue::new(&Discipline::DropTail, 40, 0);
+    let mut waiting: Vec<(u32, u32, u32)> = Vec::new(); // number, neighbour, bytes
+    let mut found = [0; 3];
+    for number in 0..20_000 {
+        let neighbour = rng.below(3);
+        match rng.below(8) {
+            0..4 => {
+                let size = 100 + rng.below(1_000);
+                let arrival = Arrival { size, ..arrival(at(0), Priority::Data, 0) };
+                queue.push(&arrival, (number, neighbour, size));
+                lost(&mut queue);
+                waiting.push((number, neighbour, size));
+                waiting.truncate(40);
+            }
+            4..7 => {
+                let most = if rng.below(4) == 0 { 300 } else { 2_000 };
+                for _ in 0..=rng.below(3) {
+                    let wanted = |item: &(u32, u32, u32)| item.1 == neighbour;
+                    let sought = (NodeId(neighbour), 0);
+                    let taken = queue.pop_for(at(1), sought, &wanted, most).map(|taken| taken.item);
+                    let first = waiting.iter().position(wanted).filter(|place| waiting[*place].2 <= most);
+                    found
+                        [usize::from(first.is_some()) + usize::from(first.is_some_and(|place| place > 5))] +=
+                        1;
+                    assert_eq!(taken, first.map(|place| waiting.remove(place)));
+                }
+            }
+            _ if rng.below(4) == 0 => {
+                queue.purge(|item| item.1 == neighbour, |_| {});
+                waiting.retain(|item| item.1 != neighbour);
+            }
+            _ => {
+                let first = (!waiting.is_empty()).then(|| waiting.remove(0));
+                assert_eq!(queue.pop(at(1)).map(|taken| taken.item), first);
+            }
+        }
+        assert_eq!(queue.len(), waiting.len());
+    }
+    assert!(found.iter().all(|times| *times > 100), "{found:?}");
 }

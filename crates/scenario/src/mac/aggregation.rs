@@ -1,11 +1,12 @@
 //! `[mac.aggregation]`: several packets in one frame, under block acknowledgement agreements.
 
 use crate::document::{Document, KeyPath, Result, key};
+use crate::schemes::HEADERS_MIN;
 use crate::values::{Limit, Switch};
 use multihop_core::Span;
-use multihop_dot11::{Phy, Standard};
+use multihop_dot11::{MPDU_DELIMITER, Phy, Standard};
 use multihop_schemes::quantity::{Duration, Size};
-use multihop_sim::config::{AggregationConfig, Persistence};
+use multihop_sim::config::{AggregationConfig, AppConfig, Config, FlowConfig, Persistence};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Aggregation {
-    /// Bytes of an A-MPDU at most: `"off"` for none. Default: what the standard allows, 65535 B in 802.11n, 1048575 B in 802.11ac,
+    /// Bytes of an A-MPDU at most: `"off"` for none, else as many as one MPDU of the flows takes. Default: what the standard allows, 65535 B in 802.11n, 1048575 B in 802.11ac,
     /// 6500631 B in 802.11ax.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub a_mpdu: Option<Switch<Size>>,
@@ -97,6 +98,30 @@ pub(super) fn resolve(
         };
     }
     choice.unwrap_or(&Aggregation::default()).resolve(document, &table, &limits(phy.standard()))
+}
+
+/// Refuses A-MPDUs that are too short for the packets of all flows: each would be sent alone.
+pub(crate) fn check(document: &Document<'_>, config: &Config) -> Result<()> {
+    let Some(AggregationConfig { a_mpdu, mpdus: 2.., .. }) = config.aggregation else { return Ok(()) };
+    let rules = &config.mac.rules;
+    let around = MPDU_DELIMITER + rules.data_header + rules.llc_header + config.extra_header;
+    let least = config.flows.iter().map(|flow| least_packet(config, flow)).min().unwrap_or(0);
+    if least == 0 || a_mpdu >= around + least {
+        return Ok(());
+    }
+    let why = format!("has no room for one MPDU: the shortest of the flows takes {} B", around + least);
+    Err(document.bad(&key!["mac", "aggregation", "a_mpdu"], why, "give more, or \"off\" for single MPDUs"))
+}
+
+/// Network-layer bytes that full packets of a flow have at least; 0 where they are not known.
+fn least_packet(config: &Config, flow: &FlowConfig) -> u32 {
+    let scheme = &config.schemes[flow.scheme].scheme;
+    let payload = match flow.app {
+        AppConfig::External => return 0,
+        AppConfig::Cbr { packet, .. } | AppConfig::Poisson { packet, .. } if !scheme.reliable() => packet,
+        _ => scheme.segment_size(),
+    };
+    payload + HEADERS_MIN
 }
 
 impl Aggregation {

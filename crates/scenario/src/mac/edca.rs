@@ -2,6 +2,7 @@
 
 use super::RuleSet;
 use crate::document::{Document, KeyPath, Result, key};
+use multihop_core::Span;
 use multihop_dot11::{AccessCategory, EdcaParameters, Phy};
 use multihop_schemes::bounds;
 use multihop_schemes::quantity::Duration;
@@ -37,20 +38,23 @@ pub struct Category {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = bounds!(1, 15))]
     pub aifsn: Option<u32>,
-    /// First contention window.
+    /// First contention window: 2^n - 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = bounds!(0, 32_767))]
     pub cw_min: Option<u32>,
-    /// Largest contention window.
+    /// Largest contention window: 2^n - 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = bounds!(0, 32_767))]
     pub cw_max: Option<u32>,
-    /// How long a transmission opportunity may last, in which frames follow each other after SIFS: `"0 s"` for one exchange. A frame
-    /// that takes longer alone is sent nevertheless.
+    /// How long a transmission opportunity may last, in which frames follow each other after SIFS: a multiple of 32 us, `"0 s"`
+    /// for one exchange. A frame that takes longer alone is sent nevertheless.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = bounds!("0 s", "2.09712 s"))]
     pub txop_limit: Option<Duration>,
 }
+
+/// What a field says TXOP limits in (802.11-2016, 9.4.2.29).
+const TXOP_UNIT: Span = Span::from_us(32);
 
 /// What the categories contend with; none without the table.
 pub(super) fn resolve(
@@ -88,18 +92,36 @@ impl Category {
         default: EdcaParameters,
     ) -> Result<EdcaParameters> {
         let at = |key: &str| table.join(key);
-        let cw_min = self.cw_min.unwrap_or(default.cw_min);
-        let cw_max = self.cw_max.unwrap_or(default.cw_max);
+        let window = |key: &str, slots: u32| {
+            if (slots + 1).is_power_of_two() {
+                return Ok(slots);
+            }
+            let (above, below) =
+                ((slots + 1).next_power_of_two() - 1, (slots + 1).next_power_of_two() / 2 - 1);
+            let why = "is not 2^n - 1, of which the standard's field has n";
+            Err(document.bad(&at(key), why, format!("give {below} or {above}")))
+        };
+        let cw_min = window("cw_min", self.cw_min.unwrap_or(default.cw_min))?;
+        let cw_max = window("cw_max", self.cw_max.unwrap_or(default.cw_max))?;
         if cw_min > cw_max {
             let key = if self.cw_min.is_some() { "cw_min" } else { "cw_max" };
             let found = format!("cw_min {cw_min} is above cw_max {cw_max}");
             return Err(document.fail(&at(key), found, "lower cw_min or raise cw_max"));
         }
+        let limit = |limit: Duration| {
+            let units = limit.span().ns() / TXOP_UNIT.ns();
+            if TXOP_UNIT * units == limit.span() {
+                return Ok(limit.span());
+            }
+            let [below, above] = [units, units + 1].map(|units| Duration((TXOP_UNIT * units).seconds()));
+            let why = "is no multiple of 32 us, the unit of the standard's field";
+            Err(document.bad(&at("txop_limit"), why, format!("give \"{below}\" or \"{above}\"")))
+        };
         Ok(EdcaParameters {
             aifsn: self.aifsn.unwrap_or(default.aifsn),
             cw_min,
             cw_max,
-            txop_limit: self.txop_limit.map_or(default.txop_limit, Duration::span),
+            txop_limit: self.txop_limit.map_or(Ok(default.txop_limit), limit)?,
         })
     }
 }

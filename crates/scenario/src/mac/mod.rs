@@ -6,6 +6,7 @@ mod hardware_queue;
 mod rate_control;
 
 use self::aggregation::Aggregation;
+pub(crate) use self::aggregation::check as check_aggregation;
 use self::edca::Edca;
 use self::hardware_queue::HardwareQueue;
 use self::rate_control::RateControl;

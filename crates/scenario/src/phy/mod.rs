@@ -4,13 +4,13 @@ pub(crate) mod rate;
 
 use crate::document::{Document, Result, key};
 use crate::error::list;
-use crate::phy::rate::{DataRate, bit_rate_of, name, rate_of};
+use crate::phy::rate::{ControlRate, DataRate, control_rate_of, name, rate_of};
 use crate::topology::radios::AdjacentChannels;
 use multihop_core::Rate;
 use multihop_dot11::{
     self as dot11, Band, Bandwidth, Coding, GuardInterval, OfdmSymbols, Preamble, Standard,
 };
-use multihop_schemes::quantity::{BitRate, Duration};
+use multihop_schemes::quantity::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -43,9 +43,9 @@ pub struct Phy {
     /// one stream.
     pub data_rate: Option<DataRate>,
     /// Rate of RTS, CTS, ACK and broadcasts. Default: the standard's rule, the highest basic rate not above the data rate.
-    pub control_rate: Option<BitRate>,
+    pub control_rate: Option<ControlRate>,
     /// Rate of ACKs, where it differs from that of the other control frames. Default: `control_rate`, or the standard's rule.
-    pub ack_rate: Option<BitRate>,
+    pub ack_rate: Option<ControlRate>,
     /// Slot time, if not the standard's.
     pub slot: Option<Duration>,
     /// Short inter-frame space, if not the standard's.
@@ -56,7 +56,8 @@ pub struct Phy {
     /// Largest contention window in slots, if not the standard's.
     #[schemars(range(min = 1, max = 65535))]
     pub cw_max: Option<u32>,
-    /// Number of the channel of nodes that name none in `[topology]`. Default: 1 at 2.4 GHz, 34 at 5 GHz.
+    /// Number of the channel of nodes that name none in `[topology]`; of a wide one that of any of its 20 MHz. Default: 1 at 2.4 GHz, 34
+    /// at 5 GHz, where it is wider than 20 MHz 36.
     #[schemars(range(min = 1, max = 196))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channel: Option<u16>,
@@ -121,8 +122,8 @@ impl Phy {
             ));
         }
         let data = self.data_rate.map(|rate| rate_of(document, &key!["phy", "data_rate"], &phy, rate));
-        let bits = |key: &str, value: Option<BitRate>| {
-            value.map(|value| bit_rate_of(document, &key!["phy", key], &phy, value)).transpose()
+        let bits = |key: &str, value: Option<ControlRate>| {
+            value.map(|value| control_rate_of(document, &key!["phy", key], &phy, value)).transpose()
         };
         let rates = Rates {
             data: data.transpose()?.unwrap_or_else(|| phy.highest()),

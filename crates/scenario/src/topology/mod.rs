@@ -1,6 +1,7 @@
 //! `[topology]`: the nodes, and the measured links and the wires between them.
 
 pub(crate) mod measured;
+pub(crate) mod paths;
 pub(crate) mod radios;
 pub(crate) mod reach;
 

@@ -3,12 +3,11 @@
 use crate::document::{Document, KeyPath, Result, key};
 use crate::topology::Nodes;
 use multihop_core::NodeId;
-use multihop_dot11::{Band, Phy};
+use multihop_dot11::Phy;
 use multihop_sim::config::{Channel, Config, MediumModel, NodeConfig, Radios};
 use multihop_sim::preflight::place_ends;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::ops::RangeInclusive;
 
 /// One radio of a node.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -40,7 +39,7 @@ pub(crate) fn resolve(
     let phy = &config.phy;
     let usual = match choice.channel {
         Some(number) => check(document, &key!["phy", "channel"], phy, number)?,
-        None => *numbers(phy).start(),
+        None => numbers(phy)[0],
     };
     if nodes.channels.iter().all(Vec::is_empty) {
         return Ok(());
@@ -90,13 +89,10 @@ pub(crate) fn place_flows(config: &mut Config) {
     }
 }
 
-/// The numbers of the channels of a PHY, the usual one first.
-/// The numbers of the channels in the band of a PHY.
-pub(crate) fn numbers(phy: &Phy) -> RangeInclusive<u16> {
-    match phy.options().band {
-        Band::Ghz2_4 => 1..=Channel::LAST_OF_2_4_GHZ,
-        Band::Ghz5 => Channel::FIRST_OF_5_GHZ..=Channel::LAST,
-    }
+/// The numbers of the channels of a PHY, in ascending order.
+pub(crate) fn numbers(phy: &Phy) -> Vec<u16> {
+    let options = phy.options();
+    options.band.channels(options.bandwidth).collect()
 }
 
 fn check(document: &Document<'_>, at: &KeyPath, phy: &Phy, number: u16) -> Result<u16> {
@@ -104,8 +100,28 @@ fn check(document: &Document<'_>, at: &KeyPath, phy: &Phy, number: u16) -> Resul
     if known.contains(&number) {
         return Ok(number);
     }
-    let remedy = format!("its band has channels {} to {}", known.start(), known.end());
-    Err(document.bad(at, "is no channel of phy.standard", remedy))
+    let options = phy.options();
+    let band = serde_json::to_string(&options.band).expect("a band is a text");
+    let why = format!("is no channel of {} MHz at {band}", options.bandwidth.mhz());
+    Err(document.bad(at, why, format!("there are {}", runs(&known))))
+}
+
+/// Numbers in ascending order, those that are equally far apart as one: `34 to 46 by 4, 100`.
+fn runs(numbers: &[u16]) -> String {
+    let mut made: Vec<String> = Vec::new();
+    let mut rest = numbers;
+    while let [first, more @ ..] = rest {
+        let step = more.first().map_or(1, |second| second - first);
+        let many = 1 + more.iter().zip(1..).take_while(|(number, i)| **number == first + i * step).count();
+        let (run, after) = rest.split_at(if many > 2 { many } else { 1 });
+        rest = after;
+        made.push(match run {
+            [only] => only.to_string(),
+            [.., last] if step == 1 => format!("{first} to {last}"),
+            _ => format!("{first} to {} by {step}", run[run.len() - 1]),
+        });
+    }
+    made.join(", ")
 }
 
 /// An associated station talks to the radio of its base station that is on its channel.

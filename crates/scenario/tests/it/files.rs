@@ -98,7 +98,7 @@ fn the_catalogue_names_everything_with_a_summary() {
         serde_json::json!([1_000_000, 2_000_000, 5_500_000, 11_000_000])
     );
     assert_eq!(catalogue["phys"][2]["default_rate_bps"], 11_000_000);
-    assert_eq!(catalogue["phys"][2]["channels"], serde_json::json!([1, 14]));
+    assert_eq!(catalogue["phys"][2]["channels"], serde_json::json!((1..=14).collect::<Vec<u16>>()));
     assert_eq!(catalogue["phys"][2]["schemes"], serde_json::json!([]));
     let (n, ac) = (&catalogue["phys"][5], &catalogue["phys"][6]);
     assert_eq!((&n["default_rate_bps"], &n["channels"][0]), (&65_000_000.into(), &34.into()));

@@ -187,10 +187,72 @@ fn broken_errors_of_links() {
         (
             "{ between = [\"a\", \"b\"], packet_error_rate = 0.1 },\n  { between = [\"c\", \"b\"], packet_error_rate = 0.2,",
             "{ between = [\"a\", \"b\"], packet_error_rate = 1 },\n  { between = [\"c\", \"b\"], packet_error_rate = 1,",
-            &["flows[0]", "no path"],
+            &["flows[0]", "no path", "because of medium.errors[0].packet_error_rate alone"],
+        ),
+        (
+            "packet_error_rate = 0.1",
+            "packet_error_rate = 0, ack_error_rate = 1.5",
+            &["medium.errors[0].ack_error_rate", "1.5 is out of range"],
         ),
     ];
     check(LOSSY, broken);
+    let pair: &[(&str, &str, &[&str])] = &[
+        (
+            "packet_error_rate = 0.1",
+            "packet_error_rate = 0.1, packet_error_rate_back = 1.0",
+            &["no path", "because of medium.errors[0].packet_error_rate_back alone", "1 % of DATA frames"],
+        ),
+        (
+            "packet_error_rate = 0.1",
+            "packet_error_rate = 0, ack_error_rate_back = 1.0",
+            &["no path", "because of medium.errors[0].ack_error_rate_back alone", "1 % of DATA frames"],
+        ),
+        (
+            "packet_error_rate = 0.1",
+            "packet_error_rate = 0.995",
+            &["no path", "because of medium.errors[0].packet_error_rate alone", "1 % of DATA frames"],
+        ),
+        (
+            "errors = [\n  { between = [\"a\", \"b\"], packet_error_rate = 0.1 },\n]",
+            "packet_error_rate = 1.0",
+            &["no path", "because of medium.packet_error_rate alone; lower medium.packet_error_rate"],
+        ),
+        (
+            "packet_error_rate = 0.1 },\n]",
+            "packet_error_rate = 0.1 },\n]\nreceive_range = \"5 m\"",
+            &["no path", "closer nodes, more range"],
+        ),
+    ];
+    check(PAIR, pair);
+}
+
+/// Two stations and a lossy link.
+const PAIR: &str = r#"duration = "10 s"
+[medium]
+model = "ranges"
+errors = [
+  { between = ["a", "b"], packet_error_rate = 0.1 },
+]
+[topology]
+nodes = [
+  { name = "a", position = ["0 m", "0 m"] },
+  { name = "b", position = ["10 m", "0 m"] },
+]
+[[flows]]
+from = "a"
+to = "b"
+scheme = "udp"
+"#;
+
+#[test]
+fn acknowledgements_are_lost_in_both_directions_unless_told_otherwise() {
+    let acks = |text: &str| {
+        let errors = config(&PAIR.replacen("packet_error_rate = 0.1", text, 1)).medium.link_errors;
+        errors.iter().map(|error| (error.from.0, error.to.0, error.ack_error_rate)).collect::<Vec<_>>()
+    };
+    assert_eq!(acks("packet_error_rate = 0.1"), [(0, 1, 0.0), (1, 0, 0.0)]);
+    assert_eq!(acks("packet_error_rate = 0, ack_error_rate = 0.2"), [(0, 1, 0.2), (1, 0, 0.2)]);
+    assert_eq!(acks("packet_error_rate = 0, ack_error_rate_back = 0.2"), [(0, 1, 0.0), (1, 0, 0.2)]);
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! What a packet takes on one hop of its path.
 
+use super::opportunity::Opportunity;
 use super::tries::{Tries, geometric, ns};
 use crate::config::{AggregationConfig, Config, WireConfig};
-use crate::mac::{Fullest, Timing};
+use crate::mac::Fullest;
 use crate::medium::{RateClass, RateSet};
 use crate::routing::{Arrivals, LinkQuality};
-use multihop_core::{NodeId, Span};
+use multihop_core::NodeId;
 use multihop_dot11::AccessCategory;
 
 /// A packet and a link, with times in nanoseconds.
@@ -68,7 +69,8 @@ fn cross_at(
     };
     let largest = packets.iter().map(|(_, size)| *size).max().unwrap_or(0);
     let full = Fullest::new(limits, timing, rates, category, largest);
-    let cross = |size| cross_in(hop, [size, largest], (category, rates), (limits, &full), quality);
+    let whole = Opportunity::new(limits, timing, rates, category, largest, &full);
+    let cross = |size| cross_in(hop, [size, largest], (category, rates), (limits, &full, &whole), quality);
     packets.iter().map(|(_, size)| cross(*size)).collect()
 }
 
@@ -126,51 +128,35 @@ fn cross_in(
     hop: (NodeId, NodeId),
     [size, largest]: [u32; 2],
     (category, rates): (AccessCategory, RateSet),
-    (limits, full): (&AggregationConfig, &Fullest),
+    (limits, full, opportunity): (&AggregationConfig, &Fullest, &Opportunity),
     quality: &LinkQuality,
 ) -> Crossing {
     let (_, timing) = quality.parts();
-    let link = timing.on(rates);
     let own = timing.data_bytes(size);
     let arrives = quality.arrivals(hop.0, hop.1, rates, own).map_or(0.0, |arrivals| arrivals.data);
     let by_bytes = if limits.a_msdu.is_some() {
         f64::from(size) / f64::from(largest)
     } else {
         f64::from(own.next_multiple_of(4)) / f64::from(timing.data_bytes(largest).next_multiple_of(4))
-    } / f64::from(full.packets);
-    let share = if full.by_number { 1.0 / f64::from(full.packets) } else { by_bytes };
-    let preamble = ns(link.overhead(RateClass::Data));
-    let payload = ns(link.airtime(RateClass::Data, full.bytes)) - preamble;
-    let data = by_bytes * payload + share * preamble;
-    let with_rts = (full.packets > 1 && limits.rts) || timing.needs_rts(full.bytes);
-    let sifs = ns(timing.sifs);
-    let handshake = if with_rts { ns(link.rts) + ns(link.cts) + 2.0 * sifs } else { 0.0 };
-    let response = if full.packets > 1 { link.block_ack } else { link.ack };
-    let answer = sifs + ns(response);
-    let exchange = timing.exchange_with(rates, link.psdu_airtime(full.bytes), response, with_rts);
-    let whole = data + share * (handshake + answer);
+    };
+    // Of frames that hold so many packets in all: what DATA takes of a packet's, and what everything does.
+    let shares = |frames: &Opportunity| {
+        let bytes = by_bytes / frames.packets;
+        let share = if full.by_number { 1.0 / frames.packets } else { bytes };
+        let data = bytes * frames.payload + share * frames.preambles;
+        (share, data, data + share * (frames.handshakes + frames.answers))
+    };
+    let (_, data, exchange) = shares(&Opportunity::of_one(full, limits, timing, rates));
+    let (share, _, airtime) = shares(opportunity);
     let tries = geometric(1.0 - arrives, timing.short_retry_limit);
+    let waited = ns(timing.mean_access(category)) + opportunity.between;
     Crossing {
         data: data / arrives,
-        exchange: whole / arrives,
-        airtime: tries * whole,
-        access: tries * share * waiting(timing, with_rts, category, exchange),
+        exchange: exchange / arrives,
+        airtime: tries * airtime,
+        access: tries * share * waited,
         delivered: 1.0 - (1.0 - arrives).powf(f64::from(timing.short_retry_limit)),
         delivery: arrives,
         transmissions: tries,
     }
-}
-
-/// What a station that is alone waits around an exchange of this length: inter-frame space and the mean of the first back-off, once for
-/// all exchanges of an opportunity, and propagation. Most frames are answered, for one of their MPDUs, so that the window stays.
-fn waiting(timing: &Timing, with_rts: bool, category: AccessCategory, exchange: Span) -> f64 {
-    let frames = if with_rts { 4.0 } else { 2.0 };
-    let at_once = timing.exchanges_at_once(category, exchange);
-    between(timing, ns(timing.mean_access(category)), at_once) + frames * ns(timing.propagation)
-}
-
-/// What is waited before an exchange of an opportunity of so many, if it is this before the first, and SIFS before the others.
-pub(super) fn between(timing: &Timing, first: f64, at_once: u64) -> f64 {
-    let at_once = at_once as f64;
-    first / at_once + ns(timing.sifs) * (at_once - 1.0) / at_once
 }

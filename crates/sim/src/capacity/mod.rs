@@ -9,6 +9,7 @@ mod airtimes;
 mod conflict;
 mod crossing;
 mod demand;
+mod opportunity;
 mod tries;
 
 pub use airtimes::{Airtimes, phy_times};

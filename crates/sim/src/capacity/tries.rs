@@ -1,7 +1,6 @@
 //! How often the frames of an exchange are sent until a packet is across a link, and how long the sender waits between, where the
 //! channel loses some of them, without contention.
 
-use super::crossing::between;
 use crate::mac::Timing;
 use crate::medium::RateSet;
 use crate::routing::Arrivals;
@@ -81,7 +80,8 @@ impl Tries {
         let silent = |timeout: Span| ns(timing.pause_after(None, timeout));
         let broken = |response: Span, timeout: Span| ns(timing.pause_after(Some(response), timeout));
         let contention = tries * ns(timing.access(category).aifs) + self.backoff(tries, timing, category);
-        between(timing, contention, timing.exchanges_at_once(category, exchange))
+        let of_one = if self.rts > 0.0 { 4 } else { 2 };
+        between(timing, contention, timing.exchanges_at_once(category, exchange, of_one))
             + frames * ns(timing.propagation)
             + lost(self.rts, arrivals.rts) * silent(link.cts_timeout)
             + lost(self.cts, arrivals.cts) * broken(link.cts, link.cts_timeout)
@@ -136,6 +136,12 @@ impl Timing {
         let start = if until_correct { after_difs.max(last_bit + eifs) } else { after_difs };
         start.saturating_sub(last_bit + self.difs)
     }
+}
+
+/// What is waited before an exchange of an opportunity of so many, if it is this before the first, and SIFS before the others.
+fn between(timing: &Timing, first: f64, at_once: u64) -> f64 {
+    let at_once = at_once as f64;
+    first / at_once + ns(timing.sifs) * (at_once - 1.0) / at_once
 }
 
 /// `1 + x + x² + ...`, so many terms.

@@ -1,6 +1,7 @@
 //! Channels, and nodes with several radios.
 
 use multihop_core::NodeId;
+use multihop_dot11::first_of_run;
 
 /// On which channels radios are, and which of them belong to one node.
 ///
@@ -27,16 +28,9 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// The highest number of a channel at 2.4 GHz.
-    pub const LAST_OF_2_4_GHZ: u16 = 14;
-    /// The lowest number of a channel at 5 GHz.
-    pub const FIRST_OF_5_GHZ: u16 = 34;
-    /// The highest number of a channel at 5 GHz.
-    pub const LAST: u16 = 196;
-
     /// Centre frequency in MHz of all of it. Numbers are 5 MHz apart from 2407 or 5000 MHz; channel 14 lies 12 MHz above channel 13.
     /// A channel of 40 MHz at 2.4 GHz has its second half above channels up to 7, below the others; wide ones at 5 GHz lie side by side
-    /// from the lower ends of channels 36, 100 and 149 on (19.3.15.4, 21.3.14).
+    /// from the lower ends of the first channels of their part of the band on (19.3.15.4, 21.3.14).
     pub fn centre_mhz(self) -> u32 {
         let wider = (self.width_mhz - 20) / 2;
         match u32::from(self.number) {
@@ -44,7 +38,7 @@ impl Channel {
             number @ 1..=7 => 2407 + 5 * number + wider,
             number @ 8..=13 => 2407 + 5 * number - wider,
             number => {
-                let first = [149, 100, 36].into_iter().find(|first| number >= *first).unwrap_or(number);
+                let first = u32::from(first_of_run(self.number));
                 let within = if wider > 0 { 5 * (number - first) % self.width_mhz } else { 0 };
                 5000 + 5 * number - within + wider
             }

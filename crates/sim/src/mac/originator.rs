@@ -280,7 +280,7 @@ impl Mac {
             }
             delivered => {
                 ctx.stack.on_departed(ctx.now, &ctx.packets.get(handle).packet);
-                ctx.packets.remove(handle);
+                ctx.packets.discard(handle);
                 if let Some(peer) = delivered {
                     ctx.stack.on_delivered(peer);
                 }

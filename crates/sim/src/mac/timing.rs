@@ -3,7 +3,7 @@
 use super::access::Access;
 use super::aggregation::limits_on;
 use crate::config::{AggregationConfig, Config, MatrixQuantity, MediumModel};
-use crate::medium::{Collisions, DataLoss, Frame, RateClass, RateErrors, RateSet, femtowatts};
+use crate::medium::{Collisions, Frame, FrameLoss, RateClass, RateErrors, RateSet, femtowatts};
 use multihop_core::{FrameKind, Interval, NodeId, Rate, Span, Time};
 use multihop_dot11::{
     ACK_BYTES, AccessCategory, BackoffDraw, CTS_BYTES, DataRate, DcfRules, FrameTiming, RTS_BYTES,
@@ -51,7 +51,7 @@ pub struct Timing {
     /// Pairs of nodes whose link has rates of its own, the lower first, in order.
     set_between: Vec<([NodeId; 2], RateSet)>,
     /// Loss of DATA frames on top of everything else.
-    pub data_loss: DataLoss,
+    pub frame_loss: FrameLoss,
     /// What overlapping signals do to each other.
     pub collisions: Collisions,
     /// The medium is busy where the energy of all signals is at least this.
@@ -137,7 +137,7 @@ impl Timing {
             others,
             set_of,
             set_between,
-            data_loss: DataLoss::new(&config.medium, config.nodes.len()),
+            frame_loss: FrameLoss::new(&config.medium, config.nodes.len()),
             collisions,
             busy_from,
             aggregation: config.aggregation,
@@ -266,10 +266,10 @@ impl Timing {
         access.aifs + self.mean_backoff(access.cw_min)
     }
 
-    /// How many exchanges of this length a category has each time that it wins the medium.
-    pub fn exchanges_at_once(&self, category: AccessCategory, exchange: Span) -> u64 {
-        let limit = self.access(category).txop_limit;
-        if limit == Span::ZERO { 1 } else { (limit + self.sifs).whole(exchange + self.sifs).max(1) }
+    /// How many exchanges of so many frames and this length, without propagation, a category has each time that it wins the medium.
+    pub fn exchanges_at_once(&self, category: AccessCategory, exchange: Span, frames: u64) -> u64 {
+        let rest = self.access(category).txop_limit.saturating_sub(exchange);
+        1 + rest.whole(exchange + self.propagation * frames + self.sifs)
     }
 
     /// Bytes of the longest PSDU of a link that is over within this time with its answer, and with RTS and CTS if they may come first.

@@ -31,6 +31,12 @@ impl Bitmap {
         self.0[place / 64] |= 1 << (place % 64);
     }
 
+    /// One with so many bits set, the first ones.
+    pub fn of_first(places: usize) -> Bitmap {
+        let left = |index: usize| places.saturating_sub(64 * index).min(64) as u32;
+        Bitmap(std::array::from_fn(|index| u64::MAX.checked_shr(64 - left(index)).unwrap_or(0)))
+    }
+
     /// Is the bit of this place set? None beyond the last is.
     pub fn has(&self, place: usize) -> bool {
         self.0.get(place / 64).is_some_and(|word| word >> (place % 64) & 1 == 1)
@@ -115,6 +121,11 @@ mod tests {
             bits.set(place);
         }
         assert_eq!(bits.count(), 4);
+        for places in [0, 1, 63, 64, 65, 200, 256] {
+            let mut one_by_one = Bitmap::default();
+            (0..places).for_each(|place| one_by_one.set(place));
+            assert_eq!(Bitmap::of_first(places), one_by_one, "{places}");
+        }
         let moved = bits.without_first(63);
         assert_eq!((moved.has(0), moved.has(1), moved.has(192), moved.count()), (true, true, true, 3));
         assert!(!bits.has(256) && !bits.has(1_000));

@@ -1,44 +1,61 @@
-//! The share of DATA frames that is lost whatever the medium makes of them.
+//! The share of DATA frames, and of acknowledgements, that is lost whatever the medium makes of them.
 
 use crate::config::MediumConfig;
-use multihop_core::NodeId;
+use multihop_core::{FrameKind, NodeId};
 
-/// Which share of the DATA frames is lost on each link, though they could be decoded.
+/// Which share of the frames is lost on each link, though they could be decoded.
 #[derive(Clone, Debug, Default)]
-pub struct DataLoss {
-    /// On links that have none of their own.
+pub struct FrameLoss {
+    /// Of DATA, on links that have none of their own.
     everywhere: f64,
-    /// By transmitter: listeners to whom it is another, in order. No rows at all where it is the same on all links.
-    rows: Vec<Vec<(u32, f64)>>,
+    /// Of DATA, by transmitter: listeners to whom it is another, in order. No rows at all where it is the same on all links.
+    data: Vec<Vec<(u32, f64)>>,
+    /// The same of ACKs and block acknowledgements. No rows where none is lost.
+    acks: Vec<Vec<(u32, f64)>>,
 }
 
-/// The same, of one transmitter.
+/// The same, of one kind of one transmitter.
 #[derive(Clone, Copy, Debug)]
 pub struct LossFrom<'a> {
     everywhere: f64,
     row: &'a [(u32, f64)],
 }
 
-impl DataLoss {
+impl FrameLoss {
     /// The losses of a medium among so many nodes. What a link loses and what all links lose are independent.
-    pub fn new(medium: &MediumConfig, nodes: usize) -> DataLoss {
+    pub fn new(medium: &MediumConfig, nodes: usize) -> FrameLoss {
         let everywhere = medium.packet_error_rate;
-        let mut rows = vec![Vec::new(); if medium.link_errors.is_empty() { 0 } else { nodes }];
+        let rows = |is_needed: bool| vec![Vec::new(); if is_needed { nodes } else { 0 }];
+        let mut data = rows(!medium.link_errors.is_empty());
+        let mut acks = rows(medium.link_errors.iter().any(|link| link.ack_error_rate > 0.0));
         for link in &medium.link_errors {
             let kept = (1.0 - everywhere) * (1.0 - link.packet_error_rate);
-            rows[link.from.index()].push((link.to.0, 1.0 - kept));
+            data[link.from.index()].push((link.to.0, 1.0 - kept));
+            if link.ack_error_rate > 0.0 {
+                acks[link.from.index()].push((link.to.0, link.ack_error_rate));
+            }
         }
-        for row in &mut rows {
+        for row in data.iter_mut().chain(&mut acks) {
             row.sort_by_key(|(to, _)| *to);
         }
-        DataLoss { everywhere, rows }
+        FrameLoss { everywhere, data, acks }
     }
 
-    /// That of frames of `from`.
-    pub fn from(&self, from: NodeId) -> LossFrom<'_> {
-        let row = self.rows.get(from.index()).map_or(&[][..], Vec::as_slice);
-        LossFrom { everywhere: self.everywhere, row }
+    /// That of frames of a kind of `from`.
+    #[inline]
+    pub fn from(&self, from: NodeId, kind: FrameKind) -> LossFrom<'_> {
+        match kind {
+            FrameKind::Data => LossFrom { everywhere: self.everywhere, row: row(&self.data, from) },
+            FrameKind::Ack | FrameKind::BlockAck => LossFrom { everywhere: 0.0, row: row(&self.acks, from) },
+            FrameKind::Rts | FrameKind::Cts | FrameKind::BlockAckRequest => {
+                LossFrom { everywhere: 0.0, row: &[] }
+            }
+        }
     }
+}
+
+fn row(rows: &[Vec<(u32, f64)>], from: NodeId) -> &[(u32, f64)] {
+    rows.get(from.index()).map_or(&[], Vec::as_slice)
 }
 
 impl LossFrom<'_> {

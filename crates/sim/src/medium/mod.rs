@@ -35,7 +35,7 @@ pub use errors::RateErrors;
 pub use frame::{Frame, RateClass, RateSet};
 pub use links::{Link, Links, exceed, farthest, femtowatts};
 pub use load::{Bitmap, Load, LoadId, Loads, Mpdu};
-pub use loss::DataLoss;
+pub use loss::FrameLoss;
 pub use moving::Listeners;
 pub use node_order::NodeOrder;
 pub use propagation::{Group, Wavefront, light};

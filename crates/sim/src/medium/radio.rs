@@ -334,7 +334,7 @@ impl Radio {
         *lock = LockedSignal { overlapped: true, ..strongest };
     }
 
-    /// A signal ends. `loss` is the share of its sender's DATA that is lost on the way here.
+    /// A signal ends. `loss` is the share of such frames of its sender that is lost on the way here.
     #[inline]
     pub fn finish(
         &mut self,
@@ -351,6 +351,9 @@ impl Radio {
         let Some(reception) = self.end_undisturbed(link, frame, &loss, now) else {
             return self.finish_disturbed(collisions, link, frame, loss(), loads, now);
         };
+        if frame.load.is_some() && reception == Reception::Decoded {
+            self.note_whole(loads.mpdus(frame.load).len());
+        }
         self.lock = None;
         self.energy -= link.energy;
         self.loud = self.is_loud(collisions);
@@ -402,7 +405,8 @@ impl Radio {
         }
         let is_certain = !lock.counted && link.ln_bit_success >= 0.0 && loss() <= 0.0;
         let is_its_end = lock.from == frame.from.0;
-        (is_its_end && is_certain && frame.load.is_none()).then_some(Reception::Decoded)
+        let is_whole = frame.load.is_none() || self.rest.course.is_certain();
+        (is_its_end && is_certain && is_whole).then_some(Reception::Decoded)
     }
 
     /// What became of the frame that it was locked on, if this was the end of it; not whether the medium turns idle.
@@ -432,7 +436,6 @@ impl Radio {
             (reception, failed_alone) = (Reception::FcsError, true);
         } else {
             let ln_success = locked.ln_success() + link.ln_bit_success * f64::from(frame.bytes) * 8.0;
-            let loss = if frame.kind == FrameKind::Data { loss } else { 0.0 };
             if ln_success < 0.0 || locked.ln_header() < 0.0 || loss > 0.0 || frame.load.is_some() {
                 (reception, failed_alone) = self.decode(collisions, link, frame, loss, loads);
             }
@@ -440,6 +443,13 @@ impl Radio {
         self.rest.ended_power = link.power;
         self.lock = None;
         Finished { reception, ignored_until, turns_idle: false, failed_alone }
+    }
+
+    /// All MPDUs of a frame arrived.
+    fn note_whole(&mut self, mpdus: usize) {
+        if mpdus > 1 {
+            self.rest.arrived = Bitmap::of_first(mpdus);
+        }
     }
 
     /// Decodes the frame that it is locked on, where more than overlaps decides. Returns as well whether it failed by itself.
@@ -457,6 +467,12 @@ impl Radio {
         if let Some(drawn) = wrong(&mut self.rest.rng, lock.ln_header(), 0.0) {
             return (Reception::Noise, drawn >= lock.ln_header_alone(collisions, frame).exp());
         }
+        let mpdus = loads.mpdus(frame.load);
+        let is_certain = loss <= 0.0 && link.ln_bit_success >= 0.0;
+        if mpdus.len() > 1 && is_certain && self.rest.course.is_certain() {
+            self.note_whole(mpdus.len());
+            return (Reception::Decoded, false); // nothing is to be drawn for any of them
+        }
         let all_alone = lock.ln_success_alone(collisions, frame);
         // The same draw decides what would have become of them alone.
         let fails = |rng: &mut Rng, bytes: u32, ln_success: f64, share: f64| {
@@ -464,7 +480,6 @@ impl Radio {
             let drawn = wrong(rng, ln_success + of_link, loss)?;
             Some(drawn >= (all_alone * share + of_link).exp() * (1.0 - loss))
         };
-        let mpdus = loads.mpdus(frame.load);
         if mpdus.len() < 2 {
             let failed = fails(&mut self.rest.rng, frame.bytes, lock.ln_success(), 1.0);
             return failed.map_or((Reception::Decoded, false), |alone| (Reception::FcsError, alone));

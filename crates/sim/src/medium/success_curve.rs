@@ -24,6 +24,11 @@ impl SuccessCurve {
         self.0.push(Point { after_ns: after.ns() as f64, ln_success });
     }
 
+    /// Were all bits right at all moments for certain?
+    pub fn is_certain(&self) -> bool {
+        self.0.iter().all(|point| point.ln_success == 0.0)
+    }
+
     /// Of the bits between two fractions of the frame, which is over.
     pub fn between(&self, from: f64, to: f64) -> f64 {
         let all = self.0.last().map_or(0.0, |last| last.after_ns);
@@ -50,6 +55,10 @@ mod tests {
     #[test]
     fn what_a_part_suffers_is_its_own() {
         let mut curve = SuccessCurve::default();
+        assert!(curve.is_certain());
+        curve.reach(Span::from_us(50), 0.0);
+        assert!(curve.is_certain());
+        curve.clear();
         for (us, ln) in [(100, -1.0), (200, -9.0), (400, -10.0)] {
             curve.reach(Span::from_us(us), ln);
         }
@@ -59,6 +68,7 @@ mod tests {
             let ln = curve.between(from, to);
             assert!((ln - expected).abs() < 1e-12, "{from} to {to}: {ln}");
         }
+        assert!(!curve.is_certain());
         curve.clear();
         assert!(curve.between(0.0, 1.0).abs() < 1e-12);
     }

@@ -29,6 +29,9 @@ impl Occupancy {
     }
 
     fn advance(&mut self, from: Time, now: Time) {
+        if self.since == now {
+            return; // as when the packets of an aggregate leave
+        }
         let span = now.since(self.since.max(from));
         if span > Span::ZERO {
             self.max = self.max.max(self.now);

@@ -3,7 +3,7 @@
 use crate::config::{Config, MediumModel, Radios, RouteMetric};
 use crate::mac::Timing;
 use crate::medium::{Collisions, Link, Links, RateClass, RateSet};
-use multihop_core::NodeId;
+use multihop_core::{FrameKind, NodeId};
 use multihop_dot11::{ACK_BYTES, CTS_BYTES, RTS_BYTES};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -74,14 +74,20 @@ impl LinkQuality {
             rts: self.delivery(there, rates, RateClass::Control, RTS_BYTES),
             cts: self.delivery(back, rates, RateClass::Cts, CTS_BYTES),
             data: self.data(from, there, rates, bytes),
-            ack: self.delivery(back, rates, RateClass::Ack, ACK_BYTES),
+            ack: self.ack(to, back, rates),
         })
     }
 
     /// Share of the DATA frames of so many bytes that arrive over a link, without interference.
     fn data(&self, from: NodeId, link: &Link, rates: RateSet, bytes: u32) -> f64 {
-        let lost = self.timing.data_loss.from(from).to(link.to);
+        let lost = self.timing.frame_loss.from(from, FrameKind::Data).to(link.to);
         self.delivery(link, rates, RateClass::Data, bytes) * (1.0 - lost)
+    }
+
+    /// The same of the ACKs of `from`.
+    fn ack(&self, from: NodeId, link: &Link, rates: RateSet) -> f64 {
+        let lost = self.timing.frame_loss.from(from, FrameKind::Ack).to(link.to);
+        self.delivery(link, rates, RateClass::Ack, ACK_BYTES) * (1.0 - lost)
     }
 
     fn delivery(&self, link: &Link, rates: RateSet, class: RateClass, bytes: u32) -> f64 {
@@ -111,7 +117,7 @@ impl LinkQuality {
             return 0.0;
         };
         let rates = self.timing.between(from, to);
-        self.data(from, there, rates, NOMINAL_BYTES) * self.delivery(back, rates, RateClass::Ack, ACK_BYTES)
+        self.data(from, there, rates, NOMINAL_BYTES) * self.ack(to, back, rates)
     }
 
     /// May they exchange unicast frames by radio, as far as associations go?

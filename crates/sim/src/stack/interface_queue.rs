@@ -44,7 +44,7 @@ impl Stack {
         record: &mut Recorder,
     ) -> Option<Queued<Waiting>> {
         let to_peer = |waiting: &Waiting| waiting.peer == Some(peer) && waiting.tid == tid;
-        self.take(now, category, packets, record, |queue| queue.pop_for(now, peer, &to_peer, most))
+        self.take(now, category, packets, record, |queue| queue.pop_for(now, (peer, tid), &to_peer, most))
     }
 
     /// Would a packet that entered the queue then be dropped for its age now?

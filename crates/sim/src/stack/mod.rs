@@ -505,7 +505,7 @@ impl Stack {
             self.send(around, handle);
             return;
         }
-        let StoredPacket { packet, payload_air, .. } = around.packets.remove(handle);
+        let StoredPacket { packet, payload_air, .. } = around.packets.get(handle);
         if packet.carries_data() {
             self.on_link(&LinkEvent::Arrived(Arrived {
                 node: self.id,
@@ -521,8 +521,9 @@ impl Stack {
         let (hops, identification) = (packet.hops, packet.identification());
         let segment = Segment { hops, identification, ..packet.segment };
         let delivered = end.endpoint.on_segment(around.now, &segment);
-        around.record.delivered(&packet, delivered, payload_air, around.now);
-        around.record.media_delivered(&packet, delivered, around.now);
+        around.record.delivered(packet, delivered, *payload_air, around.now);
+        around.record.media_delivered(packet, delivered, around.now);
+        around.packets.discard(handle);
         if let Some((app, slot)) = &mut end.app
             && let Some(again) = app.on_progress(around.now, end.endpoint.progress().acked)
         {

@@ -69,8 +69,8 @@ impl Stack {
             GivenUp::Packet(_) => {}
             GivenUp::Message(_) => self.lose(now, handle, DropCause::RetryLimit, packets, record),
             GivenUp::Arrived { .. } | GivenUp::MessageArrived => {
-                let packet = packets.remove(handle).packet;
-                self.on_departed(now, &packet);
+                self.on_departed(now, &packets.get(handle).packet);
+                packets.discard(handle);
             }
         }
         self.call(|protocol| protocol.on_link_failure(now, peer, breaks, what)).unwrap_or(false)

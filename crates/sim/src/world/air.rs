@@ -150,7 +150,7 @@ impl World {
     /// compiled apart.
     fn signal_ends<const PLAIN: bool>(&mut self, frame: &Frame, reached: Reached, cut: bool) {
         let (reached, cut) = (reached.filter(|_| !PLAIN), cut && !PLAIN);
-        let loss = self.timing.data_loss.from(frame.from);
+        let loss = self.timing.frame_loss.from(frame.from, frame.kind);
         if let Some(log) = self.air_log.as_mut().filter(|_| !PLAIN) {
             let packet =
                 frame.packet.or_else(|| self.nodes[self.order.of(frame.from)].mac.access(frame).packet);

@@ -91,6 +91,7 @@ fn a_lossy_link_loses_to_the_channel_and_to_nothing_else() {
         from: multihop_core::NodeId(0),
         to: multihop_core::NodeId(1),
         packet_error_rate: 0.4,
+        ack_error_rate: 0.0,
     }];
     saturate(&mut config, 0, 1);
     let outcome = short(config);

@@ -12,6 +12,7 @@ use multihop_sim::config::{
 };
 use multihop_sim::mobility::Motion;
 use multihop_sim::outcome::{LinkOutcome, Outcome};
+use multihop_sim::routing::LinkQuality;
 use multihop_sim::run;
 
 /// Nodes at these places in metres along a line, some of them associated: client and base station.
@@ -98,7 +99,8 @@ fn bounds_are_of_the_links_by_the_base_station() {
 
 /// Adds the errors of one direction.
 fn lose(config: &mut Config, from: u32, to: u32, packet_error_rate: f64) {
-    config.medium.link_errors.push(LinkError { from: NodeId(from), to: NodeId(to), packet_error_rate });
+    let (from, to) = (NodeId(from), NodeId(to));
+    config.medium.link_errors.push(LinkError { from, to, packet_error_rate, ack_error_rate: 0.0 });
 }
 
 /// Of DATA frames in each direction of each link the share that is lost is what was asked for, which retries tell; what all links
@@ -130,6 +132,34 @@ fn each_direction_of_a_link_loses_what_it_is_said_to_lose() {
         assert!(data > 2_000, "{from} to {to}: {data} frames");
         assert!((lost - expected).abs() < 4.0 * deviation, "{from} to {to}: {lost} against {expected}");
     }
+}
+
+/// ACKs are lost by themselves: DATA arrives, and is sent again.
+#[test]
+fn acknowledgements_are_lost_alone() {
+    let mut config = stations(&[0.0, 10.0], &[(1, 0)]);
+    config.duration = Span::from_ms(120_000);
+    config.warmup = Span::ZERO;
+    config.mac.short_retry_limit = None;
+    let (from, to) = (NodeId(0), NodeId(1));
+    let error = |from, to, ack_error_rate| LinkError { from, to, packet_error_rate: 0.0, ack_error_rate };
+    config.medium.link_errors = vec![error(from, to, 0.1), error(to, from, 0.4)];
+    trickle(&mut config, 0, 1);
+    trickle(&mut config, 1, 0);
+    config.flows[1].start = Span::from_us(9_700);
+    let quality = LinkQuality::new(&config);
+    assert!((quality.success(from, to) - 0.6).abs() < 1e-9, "routes know");
+    let outcome = run(&config);
+    for (from, to, lost) in [(0, 1, 0.4), (1, 0, 0.1)] {
+        let LinkOutcome { data, acknowledged, .. } = link(&outcome, from, to);
+        let seen = 1.0 - acknowledged as f64 / data as f64;
+        let deviation = (lost * (1.0_f64 - lost) / data as f64).sqrt();
+        assert!(data > 2_000 && (seen - lost).abs() < 4.0 * deviation, "{from} to {to}: {seen} of {data}");
+    }
+    assert!(
+        outcome.flows.iter().all(|flow| flow.packets_delivered + 1 >= flow.packets_sent),
+        "nothing is lost"
+    );
 }
 
 /// Nobody but the two ends: what the base station sends to one client is lost to the other as well only by its own link.

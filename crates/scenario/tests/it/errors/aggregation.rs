@@ -24,6 +24,7 @@ scheme = "udp"
 const BROKEN_AGGREGATION: &str = r#"
 a_mpdu = "65535 B" => a_mpdu = "65536 B" -> mac.aggregation.a_mpdu: 65536 B | from 1 B to 65535 B
 a_mpdu = "65535 B" => a_mpdu = "0 B" -> mac.aggregation.a_mpdu: 0 B | from 1 B to 65535 B
+a_mpdu = "65535 B" => a_mpdu = "100 B" -> mac.aggregation.a_mpdu: "100 B" has no room for one MPDU: the shortest of the flows takes 1542 B | "off" for single MPDUs
 a_mpdu = "65535 B" => a_mpdu = "off" @ mpdus -> mac.aggregation.mpdus: has no effect without A-MPDUs | remove it
 a_msdu = "3839 B" => a_msdu = "7936 B" -> mac.aggregation.a_msdu: 7936 B | from 1 B to 7935 B
 window = 64 => window = 65 -> mac.aggregation.window: 65 | from 1 to 64
@@ -57,8 +58,12 @@ scheme = "udp"
 "#;
 
 const BROKEN_RADIOS: &str = r#"
-channel = 36 => channel = 6 -> phy.channel: 6 is no channel of phy.standard | its band has channels 34 to 196
-channel = 40\n => channel = 14\n -> topology.nodes[0].channel: 14 is no channel | 34 to 196
+channel = 36 => channel = 6 -> phy.channel: 6 is no channel of 20 MHz at "5 GHz" | there are 34 to 48 by 2, 52 to 64 by 4
+channel = 40\n => channel = 14\n -> topology.nodes[0].channel: 14 is no channel of 20 MHz | 100 to 144 by 4, 149 to 173 by 4
+channel = 36 => channel = 37 -> phy.channel: 37 is no channel of 20 MHz at "5 GHz" | there are
+{ channel = 44 } => { channel = 68 } -> topology.nodes[1].radios[1].channel: 68 is no channel of 20 MHz | there are
+standard = "802.11a"\nchannel = 36 => standard = "802.11n"\nchannel_width = "40 MHz"\nchannel = 165 @ adjacent_channels -> phy.channel: 165 is no channel of 40 MHz at "5 GHz" | there are 36 to 64 by 4, 100 to 144 by 4, 149 to 161 by 4, 184 to 196 by 4
+standard = "802.11a"\nchannel = 36 => standard = "802.11b"\nchannel = 36 @ channel -> phy.channel: 36 is no channel of 20 MHz at "2.4 GHz" | there are 1 to 14
 { channel = 44 } => { channel = 40 } -> topology.nodes[1].radios[1].channel: 40 is the channel of another radio of "b" | a channel of its own
 { channel = 44 } => { chanel = 44 } -> topology.nodes[1].radios[1].chanel: unknown key | channel
 adjacent_channels = "apart" => adjacent_channels = "far" -> phy.adjacent_channels: far | overlap

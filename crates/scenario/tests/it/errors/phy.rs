@@ -36,9 +36,14 @@ data_rate = "MCS 9" => data_rate = "MCS 9 NSS 9" -> phy.data_rate: has 9 streams
 data_rate = "MCS 9" => data_rate = "MCS 9 NSS 0" -> phy.data_rate: has 0 streams | NSS can be 1
 data_rate = "MCS 9" => data_rate = "MCS nine" -> phy.data_rate: "MCS nine" is no modulation and coding scheme | MCS 7
 data_rate = "MCS 9" => data_rate = 9 -> phy.data_rate: 9 | MCS 7
-data_rate = "MCS 9" => data_rate = "65 Mb/s" -> phy.data_rate: "65 Mb/s" is not a rate of "802.11ac" | 54 Mb/s; or a scheme, such as "MCS 7"
+data_rate = "MCS 9" => data_rate = "64 Mb/s" -> phy.data_rate: "64 Mb/s" is no rate of "802.11ac" in 80 MHz with guard intervals of 800 ns | its legacy rates: 6 Mb/s, 9 Mb/s, 12 Mb/s, 18 Mb/s, 24 Mb/s, 36 Mb/s, 48 Mb/s, 54 Mb/s; or a scheme, such as "MCS 7"
+data_rate = "MCS 9" => data_rate = "65 Mb/s" -> phy.data_rate: "65 Mb/s" is no rate of "802.11ac" in 80 MHz with guard intervals of 800 ns | MCS 6 has it in 20 MHz with guard intervals of 400 ns; MCS 7 has it in 20 MHz with guard intervals of 800 ns; MCS 1
+data_rate = "MCS 9" => data_rate = "351 Mb/s" -> phy.data_rate: "351 Mb/s" is the rate of MCS 8, MCS 4 NSS 2, MCS 3 NSS 3, MCS 2 NSS 4, MCS 1 NSS 6 of "802.11ac" in 80 MHz | give the scheme, "MCS 8"
 channel_width = "80 MHz" => channel_width = "20 MHz" @ data_rate -> phy.data_rate: "MCS 9" does not exist: "802.11ac" in 20 MHz | MCS 0, 1, 2, 3, 4, 5, 6, 7, 8
-control_rate = "6 Mb/s" => control_rate = "1 Mb/s" -> phy.control_rate: "1 Mb/s" is not a rate of "802.11ac" | 6 Mb/s
+control_rate = "6 Mb/s" => control_rate = "1 Mb/s" -> phy.control_rate: "1 Mb/s" is not a legacy rate of "802.11ac" | 6 Mb/s
+control_rate = "6 Mb/s" => control_rate = "65 Mb/s" -> phy.control_rate: "65 Mb/s" is not a legacy rate of "802.11ac" | its legacy rates: 6 Mb/s, 9 Mb/s, 12 Mb/s, 18 Mb/s, 24 Mb/s, 36 Mb/s, 48 Mb/s, 54 Mb/s
+control_rate = "6 Mb/s" => control_rate = "MCS 0" -> phy.control_rate: "MCS 0" is a scheme, and control frames have legacy rates | a bit rate, such as "6 Mb/s"
+control_rate = "6 Mb/s" => ack_rate = "MCS 0" -> phy.ack_rate: "MCS 0" is a scheme | a bit rate
 control_rate = "6 Mb/s" => ofdm_symbols = "ns2" -> phy.ofdm_symbols: has no effect in this standard | 802.11a
 "#;
 
@@ -56,7 +61,12 @@ scheme = "udp"
 
 const BROKEN_HIGH: &str = r#"
 data_rate = "MCS 15" => data_rate = "MCS 15 NSS 1" -> phy.data_rate: gives two numbers of streams: MCS 15 of 802.11n has 2 | 0 to 7 with NSS
-data_rate = "MCS 15" => data_rate = "MCS 32" -> phy.data_rate: has 5 streams | NSS can be 1, 2, 3, 4
+data_rate = "MCS 15" => data_rate = "65 Mb/s" -> phy.data_rate: "65 Mb/s" is the rate of MCS 7 of "802.11n" in 20 MHz with guard intervals of 800 ns | give the scheme, "MCS 7"
+data_rate = "MCS 15" => data_rate = "72.2 Mb/s" -> phy.data_rate: "72.2 Mb/s" is no rate of "802.11n" in 20 MHz with guard intervals of 800 ns | MCS 7 has it in 20 MHz with guard intervals of 400 ns
+data_rate = "MCS 15" => data_rate = "MCS 32" -> phy.data_rate: "MCS 32" is the duplicate of 6 Mb/s in both halves of 40 MHz, which is not modelled | MCS 0 to 31
+data_rate = "MCS 15" => data_rate = "MCS 33" -> phy.data_rate: "MCS 33" has streams of unequal modulation | MCS 0 to 31
+data_rate = "MCS 15" => data_rate = "MCS 76" -> phy.data_rate: "MCS 76" has streams of unequal modulation | MCS 0 to 31
+data_rate = "MCS 15" => data_rate = "MCS 99" -> phy.data_rate: "MCS 99" is reserved | MCS 0 to 31
 data_rate = "MCS 15" => data_rate = "MCS 7 NSS 5" -> phy.data_rate: has 5 streams | NSS can be 1, 2, 3, 4
 standard = "802.11n" => standard = "802.11g" @ data_rate -> phy.data_rate: "MCS 15" is a scheme, and "802.11g" has none | 54 Mb/s
 "#;

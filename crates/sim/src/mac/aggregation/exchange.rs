@@ -414,7 +414,7 @@ fn part_with_packets(window: &mut Window, ctx: &mut Context) -> bool {
                 }
                 _ => {
                     ctx.stack.on_departed(ctx.now, &ctx.packets.get(handle).packet);
-                    ctx.packets.remove(handle);
+                    ctx.packets.discard(handle);
                 }
             }
         }

@@ -90,6 +90,8 @@ pub(super) fn a_msdu_with(bytes: u32, msdu: u32) -> u32 {
 pub struct Fullest {
     /// Packets in it.
     pub packets: u32,
+    /// MPDUs in it.
+    pub mpdus: u32,
     /// Bytes of it.
     pub bytes: u32,
     /// Their number is what limits it, and not its length.
@@ -106,25 +108,49 @@ impl Fullest {
         size: u32,
     ) -> Fullest {
         let link = timing.on(rates);
-        let limits = &limits_on(link.single_mpdu, limits);
         let longest = match timing.access(category).txop_limit {
             Span::ZERO => link.longest_psdu,
-            limit => timing.longest_psdu_within(rates, limits, limit),
+            limit => timing.longest_psdu_within(rates, &limits_on(link.single_mpdu, limits), limit),
         };
+        Fullest::within(limits, timing, rates, size, longest)
+    }
+
+    /// The same of no more than so many bytes, if one MPDU has no more.
+    pub(crate) fn within(
+        limits: &AggregationConfig,
+        timing: &Timing,
+        rates: RateSet,
+        size: u32,
+        longest: u32,
+    ) -> Fullest {
+        let link = timing.on(rates);
+        let limits = &limits_on(link.single_mpdu, limits);
         let llc = timing.rules.llc_header;
         let around = timing.data_bytes(0) - llc;
         let most = limits.a_msdu.map_or(0, |most| most.min(limits.mpdu.saturating_sub(around)));
-        let (mut bundled, mut body) = (1, a_msdu_with(0, size + llc));
-        while a_msdu_with(body, size + llc) <= most.min(longest.saturating_sub(around)) {
-            (bundled, body) = (bundled + 1, a_msdu_with(body, size + llc));
-        }
-        let mpdu = if bundled > 1 { around + body } else { timing.data_bytes(size) };
+        let single = (1, timing.data_bytes(size));
+        // The fullest MPDU of no more than so many bytes: packets and bytes.
+        let bundle = |room: u32| {
+            let (mut packets, mut body) = (1, a_msdu_with(0, size + llc));
+            while a_msdu_with(body, size + llc) <= most.min(room.saturating_sub(around)) {
+                (packets, body) = (packets + 1, a_msdu_with(body, size + llc));
+            }
+            if packets > 1 { (packets, around + body) } else { single }
+        };
         let mut psdu = Psdu::new(limits, longest, link.mpdu_spacing);
-        let mut mpdus = 0;
-        while psdu.add(mpdu) {
-            mpdus += 1;
+        let (mut packets, mut mpdus, mut next) = (0, 0, bundle(longest));
+        while psdu.add(next.1) {
+            (packets, mpdus) = (packets + next.0, mpdus + 1);
+            if next.1 > psdu.room() {
+                next = bundle(psdu.room());
+            }
         }
-        Fullest { packets: bundled * mpdus, bytes: psdu.bytes(), by_number: mpdus == limits.mpdus }
+        Fullest { packets, mpdus, bytes: psdu.bytes(), by_number: mpdus == limits.mpdus }
+    }
+
+    /// Does RTS/CTS come first?
+    pub(crate) fn needs_rts(&self, limits: &AggregationConfig, timing: &Timing) -> bool {
+        (self.mpdus > 1 && limits.rts) || timing.needs_rts(self.bytes)
     }
 }
 

@@ -80,6 +80,12 @@ impl Reordering {
     /// Keeps a fresh MPDU; what can be passed on then goes to `ready`.
     pub(super) fn keep(&mut self, sequence: u16, packet: Handle, now: Time, ready: &mut VecDeque<Handle>) {
         let place = usize::from(ahead(self.start, sequence));
+        if place == 0 && self.holding == 0 {
+            // It is the one that comes next, and nothing waits: as if it were kept and passed on.
+            ready.push_back(packet);
+            (self.start, self.since) = (after(self.start, 1), now);
+            return;
+        }
         if place >= self.size {
             self.skip(place + 1 - self.size, now, ready);
         }

@@ -3,7 +3,7 @@
 use crate::common::{
     Datagrams, check_conservation, dropped, network, saturate, saturated_cell, total_goodput,
 };
-use multihop_core::{DropCause, Dscp, Rate, Rng, Segment, Span, Time};
+use multihop_core::{DropCause, Dscp, NodeId, Rate, Rng, Segment, Span, Time};
 use multihop_dot11::{
     ACK_BYTES, AccessCategory, DataRate, DcfRules, EdcaParameters, Mcs, Phy, Preamble, Standard,
 };
@@ -11,7 +11,7 @@ use multihop_link::{AirtimeLimits, Discipline, FqCodelOptions, StationsOptions};
 use multihop_schemes::Scheme;
 use multihop_sim::capacity::Capacity;
 use multihop_sim::config::{
-    AggregationConfig, Config, HardwareQueueConfig, MediumModel, Persistence, SchemeConfig,
+    AggregationConfig, Config, HardwareQueueConfig, LinkError, MediumModel, Persistence, SchemeConfig,
 };
 use multihop_sim::outcome::{At, LinkOutcome, Outcome, Table, Values};
 use multihop_sim::run;
@@ -160,6 +160,17 @@ fn row(rng: &mut Rng) -> (Config, Vec<Seen>) {
             airtime: limits.then(AirtimeLimits::default),
         });
     }
+    // Block acknowledgements alone, one in ten or nearly all.
+    let ack_error_rate = f64::from(pick(&[0, 0, 10, 95])) / 100.0;
+    let nodes = config.nodes.len() as u32;
+    let links = (1..nodes).flat_map(|node| [(node - 1, node), (node, node - 1)]);
+    let errors = links.map(|(from, to)| LinkError {
+        from: NodeId(from),
+        to: NodeId(to),
+        packet_error_rate: 0.0,
+        ack_error_rate,
+    });
+    config.medium.link_errors = errors.filter(|_| ack_error_rate > 0.0).collect();
     (config, seen)
 }
 

@@ -3,7 +3,9 @@
 use crate::common::{Datagrams, add_flow, network, saturate, total_goodput};
 use multihop_core::{Dscp, Span};
 use multihop_dot11::AccessCategory::{self, Background, BestEffort, Video, Voice};
-use multihop_dot11::{DataRate, DcfRules, EdcaParameters, Mcs, Phy, Preamble, Standard};
+use multihop_dot11::{
+    Bandwidth, DataRate, DcfRules, EdcaParameters, Mcs, Phy, PpduOptions, Preamble, Standard,
+};
 use multihop_schemes::TcpNewReno;
 use multihop_sim::capacity::Capacity;
 use multihop_sim::config::{AggregationConfig, AppConfig, Config, SchemeConfig};
@@ -149,4 +151,53 @@ fn a_full_queue_drops_nothing_of_other_categories() {
     assert!(dropped(BestEffort) > 1_000 && dropped(Voice) == 0);
     assert_eq!(outcome.nodes[0].dropped.iter().sum::<u64>(), dropped(BestEffort));
     assert_eq!(outcome.flows[1].packets_delivered, outcome.flows[1].packets_sent);
+}
+
+/// A lone station gets what the bound of an idle channel says, in opportunities that hold aggregates of several lengths as well.
+#[test]
+fn the_bound_of_an_idle_channel_counts_what_an_opportunity_holds() {
+    let cells = [
+        (Standard::Dot11n, 7, 1, Bandwidth::Mhz20),
+        (Standard::Dot11n, 3, 2, Bandwidth::Mhz40),
+        (Standard::Dot11ac, 7, 2, Bandwidth::Mhz80),
+        (Standard::Dot11ac, 9, 4, Bandwidth::Mhz160),
+        (Standard::Dot11ax, 11, 2, Bandwidth::Mhz160),
+        (Standard::Dot11ax, 4, 1, Bandwidth::Mhz40),
+    ];
+    for (standard, scheme, streams, bandwidth) in cells {
+        for (category, dscp) in [(Background, BACKGROUND), (BestEffort, 0), (Video, VIDEO), (Voice, VOICE)] {
+            for (rts, a_msdu, propagation) in
+                [(false, None, 0), (false, None, 5_000), (true, None, 1_000), (false, Some(7_935), 1_000)]
+            {
+                let mut config = differentiated(&[[0.0, 0.0], [10.0, 0.0]]);
+                let options = PpduOptions { bandwidth, ..PpduOptions::of(standard) };
+                config.phy = Phy::new(standard, Preamble::Long).with_options(options);
+                config.data_rate = DataRate::Mcs(Mcs { streams, scheme });
+                config.duration = Span::from_ms(2_000);
+                config.mac.queue_limit = 4_000;
+                config.mac.rts_threshold = rts.then_some(0);
+                config.medium.propagation_delay = Span::from_ns(propagation);
+                let is_ht = standard == Standard::Dot11n;
+                config.aggregation = Some(AggregationConfig {
+                    mpdus: 64,
+                    window: 64,
+                    a_mpdu: if is_ht { 65_535 } else { 1_048_575 },
+                    a_msdu,
+                    mpdu: if is_ht { 4_095 } else { 11_454 },
+                    max_duration: Span::from_us(5_484),
+                    spacing: Span::ZERO,
+                    reordering_timeout: Span::from_ms(100),
+                    rts: false,
+                    single_delimited: !is_ht,
+                });
+                saturate_with(&mut config, 1, 0, dscp);
+                let hop = Capacity::new(&config).demands[0].forward[0];
+                let bound = 1_472.0 * 8.0 / (hop.airtime + hop.access);
+                let off = total_goodput(&run(&config)) / bound - 1.0;
+                let cell = (standard, scheme, streams, bandwidth, category, rts, a_msdu, propagation);
+                assert!(off.abs() < 3e-3, "{:+.2} % off the bound: {cell:?}", off * 100.0);
+                assert!(hop.exchange <= hop.airtime, "full frames are the best: {cell:?}");
+            }
+        }
+    }
 }

@@ -1,0 +1,77 @@
+//! Whether every flow has a path, and what stands in its way.
+
+use super::Nodes;
+use super::reach::components;
+use crate::document::{Document, KeyPath, Result, key};
+use crate::flows::Made;
+use multihop_core::NodeId;
+use multihop_sim::config::{Config, LinkError};
+
+/// Every flow needs a path over links that work both ways.
+pub(crate) fn check(
+    document: &Document<'_>,
+    nodes: &Nodes,
+    config: &Config,
+    component: &[u32],
+    flows: &[Made],
+) -> Result<()> {
+    let apart =
+        |made: &&Made| component[made.flow.source.index()] != component[made.flow.destination.index()];
+    let Some(Made { flow, at, .. }) = flows.iter().find(apart) else { return Ok(()) };
+    let whereabouts = |node: usize| {
+        const SHOWN: usize = 8;
+        let of = |index: &usize| component[*index] == component[node];
+        let all: Vec<&str> =
+            (0..nodes.list.len()).filter(of).map(|index| nodes.list[index].name.as_str()).collect();
+        let shown = all.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
+        let (more, plural) =
+            (if all.len() > SHOWN { ", ..." } else { "" }, if all.len() == 1 { "" } else { "s" });
+        format!("{} is in a component of {} node{plural} ({shown}{more})", nodes.list[node].name, all.len())
+    };
+    let [source, destination] = [flow.source, flow.destination].map(|node| whereabouts(node.index()));
+    let found = format!("no path: {source}, {destination}");
+    if let Some(key) = culprit(document, config, [flow.source, flow.destination]) {
+        let found = format!("{found}, because of {key} alone");
+        let remedy = format!("lower {key}: a link is used of which 1 % of DATA frames are acknowledged");
+        return Err(document.fail(at, found, remedy));
+    }
+    let remedy = "choose nodes of one component, or join the components: closer nodes, more range, a channel in common, links that work both ways, wires";
+    Err(document.fail(at, found, remedy))
+}
+
+/// The key of an error rate without which two nodes would have a path.
+fn culprit(document: &Document<'_>, config: &Config, ends: [NodeId; 2]) -> Option<KeyPath> {
+    let joins = |change: &dyn Fn(&mut Config)| {
+        let mut other = config.clone();
+        change(&mut other);
+        let component = components(&other);
+        component[ends[0].index()] == component[ends[1].index()]
+    };
+    // Each entry of the list is two links, one for each direction.
+    let entries = config.medium.link_errors.chunks_exact(2).enumerate();
+    let alone = |(index, _): &(usize, &[LinkError])| {
+        joins(&|other| {
+            other.medium.link_errors.drain(2 * index..2 * index + 2);
+        })
+    };
+    let all: &dyn Fn(&mut Config) = &|other| other.medium.link_errors.clear();
+    if !config.medium.link_errors.is_empty() && joins(all) {
+        let Some((index, pair)) = entries.clone().find(alone) else { return Some(key!["medium", "errors"]) };
+        let [there, back] = pair else { return None };
+        let rates = [
+            ("packet_error_rate", there.packet_error_rate),
+            ("packet_error_rate_back", back.packet_error_rate),
+            ("ack_error_rate", there.ack_error_rate),
+            ("ack_error_rate_back", back.ack_error_rate),
+        ];
+        let entry = key!["medium", "errors", index];
+        let given = rates.into_iter().filter(|(key, _)| document.has(&entry.join(*key)));
+        // The first of the highest.
+        let (key, _) = given.rev().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        return Some(entry.join(key));
+    }
+    if joins(&|other| other.medium.packet_error_rate = 0.0) {
+        return Some(key!["medium", "packet_error_rate"]);
+    }
+    joins(&|other| other.medium.bit_error_rate = 0.0).then(|| key!["medium", "bit_error_rate"])
+}

@@ -1,0 +1,78 @@
+//! What a transmission opportunity holds of packets that wait without end, on an idle channel.
+
+use super::tries::ns;
+use crate::config::AggregationConfig;
+use crate::mac::{Fullest, Timing};
+use crate::medium::{RateClass, RateSet};
+use multihop_core::Span;
+use multihop_dot11::AccessCategory;
+
+/// The exchanges of an opportunity, one where there is no limit, with sums in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Opportunity {
+    /// Packets in all frames.
+    pub packets: f64,
+    /// Airtime of PSDUs, of the preambles before them, of handshakes before those, and of answers with the spaces before them.
+    pub payload: f64,
+    pub preambles: f64,
+    pub handshakes: f64,
+    pub answers: f64,
+    /// From the end of each exchange to the next, and propagation.
+    pub between: f64,
+}
+
+impl Opportunity {
+    /// With frames as the MAC fills them: each with as many packets as limits allow and the rest of the opportunity has room for.
+    pub fn new(
+        limits: &AggregationConfig,
+        timing: &Timing,
+        rates: RateSet,
+        category: AccessCategory,
+        size: u32,
+        first: &Fullest,
+    ) -> Opportunity {
+        let (limit, link) = (timing.access(category).txop_limit, timing.on(rates));
+        let single = timing.data_bytes(size);
+        let least =
+            timing.exchange_with(rates, link.psdu_airtime(single), link.ack, timing.needs_rts(single));
+        let (mut made, mut full, mut used) = (Opportunity::default(), *first, Span::ZERO);
+        loop {
+            used += made.add(&full, limits, timing, rates);
+            if used + timing.sifs + least > limit {
+                return made;
+            }
+            used += timing.sifs;
+            made.between += ns(timing.sifs);
+            let longest = timing.longest_psdu_within(rates, limits, limit - used);
+            full = Fullest::within(limits, timing, rates, size, longest);
+        }
+    }
+
+    /// With a single exchange.
+    pub fn of_one(
+        full: &Fullest,
+        limits: &AggregationConfig,
+        timing: &Timing,
+        rates: RateSet,
+    ) -> Opportunity {
+        let mut made = Opportunity::default();
+        made.add(full, limits, timing, rates);
+        made
+    }
+
+    /// Adds an exchange. Returns how long it takes its sender.
+    fn add(&mut self, full: &Fullest, limits: &AggregationConfig, timing: &Timing, rates: RateSet) -> Span {
+        let link = timing.on(rates);
+        let preamble = ns(link.overhead(RateClass::Data));
+        let response = if full.mpdus > 1 { link.block_ack } else { link.ack };
+        let with_rts = full.needs_rts(limits, timing);
+        let propagation = timing.propagation * if with_rts { 4 } else { 2 };
+        self.packets += f64::from(full.packets);
+        self.payload += ns(link.airtime(RateClass::Data, full.bytes)) - preamble;
+        self.preambles += preamble;
+        self.handshakes += if with_rts { ns(link.rts) + ns(link.cts) + 2.0 * ns(timing.sifs) } else { 0.0 };
+        self.answers += ns(timing.sifs) + ns(response);
+        self.between += ns(propagation);
+        timing.exchange_with(rates, link.psdu_airtime(full.bytes), response, with_rts) + propagation
+    }
+}
