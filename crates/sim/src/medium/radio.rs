@@ -405,7 +405,7 @@ impl Radio {
         }
         let is_certain = !lock.counted && link.ln_bit_success >= 0.0 && loss() <= 0.0;
         let is_its_end = lock.from == frame.from.0;
-        let is_whole = frame.load.is_none() || self.rest.course.is_certain();
+        let is_whole = frame.load.is_none() || self.rest.curve.is_certain();
         (is_its_end && is_certain && is_whole).then_some(Reception::Decoded)
     }
 
@@ -469,7 +469,7 @@ impl Radio {
         }
         let mpdus = loads.mpdus(frame.load);
         let is_certain = loss <= 0.0 && link.ln_bit_success >= 0.0;
-        if mpdus.len() > 1 && is_certain && self.rest.course.is_certain() {
+        if mpdus.len() > 1 && is_certain && self.rest.curve.is_certain() {
             self.note_whole(mpdus.len());
             return (Reception::Decoded, false); // nothing is to be drawn for any of them
         }
