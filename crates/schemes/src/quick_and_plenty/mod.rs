@@ -7,7 +7,7 @@ mod receiver;
 mod sender;
 
 use crate::quantity::{BitRate, Duration, Size};
-use crate::{Misfit, Parameters, Scheme, keys};
+use crate::{Misfit, Parameters, Scheme};
 use control::LevelOptions;
 use header::{PlentyData, PlentyReport};
 use multihop_core::{Header, Layout};

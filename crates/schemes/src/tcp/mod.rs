@@ -124,7 +124,6 @@ impl TcpParameters {
     /// # Errors
     /// The parameter, what was found, and what would do.
     pub fn check(&self) -> Result<(), Misfit> {
-        // RFC 1122, section 4.2.3.2: less than half a second.
         if let (Some(limit), None) = (self.output_limit, self.pacing_shift) {
             let found = format!("{limit} has no effect without pacing_shift");
             return Err(Misfit::of("output_limit", found, "leave it out, or set pacing_shift, such as 10"));

@@ -174,7 +174,7 @@ fn estimators(name: &str, parameters: &Value) -> usize {
 #[test]
 fn routers_that_measure_the_capacity_have_an_estimator_of_it() {
     for name in ["rcp", "xcp", "maxnet", "vcp", "bmcc", "abc"] {
-        for (capacity, count) in [("packet-throughput", 1), ("rt-winf", 1), ("phy-rate", 0), ("2 Mb/s", 0)] {
+        for (capacity, count) in [("packet-throughput", 1), ("rt-winf", 1), ("phy-rate", 1), ("2 Mb/s", 0)] {
             assert_eq!(estimators(name, &json!({ "capacity": capacity })), count, "{name} by {capacity}");
         }
     }
