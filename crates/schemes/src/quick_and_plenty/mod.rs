@@ -6,6 +6,7 @@ pub(crate) mod header;
 mod receiver;
 mod sender;
 
+use crate::keys;
 use crate::quantity::{BitRate, Duration, Size};
 use crate::{Misfit, Parameters, Scheme};
 use control::LevelOptions;
