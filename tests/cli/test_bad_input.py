@@ -123,7 +123,7 @@ OPTIONS = {
     ),
     "a setting that is no path": (["run", "chain.toml", "--set", "flows[=3"], ["--set flows[", "path"]),
     "a setting without a key": (["run", "chain.toml", "--set", "=3"], ["--set", "path"]),
-    "unknown node of a log": (["run", "chain.toml", "--pcap", "c", "--nodes", "kitchen"], ["kitchen", "one of n0, n1"]),
+    "unknown node of a log": (["run", "chain.toml", "--pcap", "c", "--nodes", "kitchen"], ["kitchen", "known: n0, n1"]),
     "unknown kind": (["list", "scheme"], ["scheme", "schemes"]),
 }
 

@@ -164,7 +164,7 @@ def test_estimators_and_their_options_come_from_a_file(capture, inline, tmp_path
         ("", "no [[measure]] table"),
         ('[[measure]]\nestimator = "adhoc-probe"', "a capture does not say"),
         ('[[measure]]\nestimator = "rt-wimf"', "rt-winf"),
-        ('[[measure]]\nestimator = "fsd"\nsmoothing = 2', "at most 1"),
+        ('[[measure]]\nestimator = "fsd"\nsmoothing = 2', "up to 1"),
         ("[[measure]]\nestimator = ", "not valid TOML"),
     ]:
         tables.write_text(text)

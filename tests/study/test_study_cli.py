@@ -187,7 +187,7 @@ STUDIES = {
     "no cases": (factor('key = "mac.queue"\nvalues = [5]').replace("[f", "cases = []\n[f", 1), ["cases", "at least 1"]),
     "a value twice": (factor('key = "mac.queue"\nvalues = [5, 5]'), [":4", "5 more than once"]),
     "an impossible value": (factor('key = "mac.queue"\nvalues = [5, -1]'), [":4", "f=-1", "mac.queue", "-1"]),
-    "not a number": (factor('key = "mac.queue"\nvalues = [nan]'), [":4", "mac.queue", "NaN"]),
+    "not a number": (factor('key = "mac.queue"\nvalues = [nan]'), [":4", "mac.queue", "nan"]),
     "infinity": (factor('key = "mac.queue"\nvalues = [inf]'), [":4", "mac.queue"]),
     "a date": (factor('key = "duration"\nvalues = [1979-05-27]'), [":4", "duration", "dates do not occur"]),
     "a number beyond 64 bits": (factor(f'key = "mac.queue"\nvalues = [{10**30}]'), [":4", "64 bits"]),

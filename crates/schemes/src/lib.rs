@@ -20,7 +20,7 @@
 //!
 //! A family's folder has its parameters (`mod.rs`, or a file for each scheme), its header's layout and echo (`header.rs`), its `router.rs` and
 //! its `sender.rs`. What families share: [`tcp`] the parameters of a connection, `capacity` where routers have capacities from, with the
-//! parameters of rt-Winf, [`quantity`] numbers with units, [`keys`] the tables of parameters
+//! parameters of rt-Winf, [`quantity`] numbers with units, [`mod@keys`] the tables of parameters
 //! with their ranges, and [`misfit`] what does not fit them.
 
 // The file of a scheme reads the same in this crate as in another.
