@@ -105,12 +105,15 @@ impl Cubic {
     }
 
     /// Remembers the window before a reduction to `beta` of `in_flight`, sets the threshold, and returns what is left.
+    ///
+    /// What was sent while recovery lasted stays in `FlightSize` behind the next hole, also where the receiver has it: `beta` of that could
+    /// be more than the window was. No more than the window counts (RFC 9438, section 4.6, is to reduce it; Linux starts from it).
     fn reduce(&mut self, in_flight: u64, beta: f64) -> f64 {
         let cwnd = self.cwnd();
         let yields = self.options.fast_convergence && cwnd < self.w_max;
         self.w_max = if yields { cwnd * (1.0 + self.options.beta) / 2.0 } else { cwnd };
         self.reduced = true;
-        self.leave(in_flight, beta)
+        self.leave(in_flight.min(self.reno.window as u64), beta)
     }
 
     fn leave(&mut self, in_flight: u64, beta: f64) -> f64 {
@@ -305,6 +308,19 @@ mod tests {
             cubic.on_lost(&lost(80));
             assert!((cubic.w_max - w_max).abs() < 1e-9 && (cubic.cwnd() - 56.0).abs() < 1e-9, "{cubic:?}");
         }
+    }
+
+    /// 250 segments are outstanding behind a hole, most of them sent while recovery lasted, with a window of 100.
+    #[test]
+    fn rfc_9438_4_6_a_second_episode_leaves_beta_of_the_window() {
+        let mut cubic = cubic(100, 100);
+        cubic.on_lost(&lost(250));
+        assert_eq!((cubic.cwnd(), cubic.slow_start_threshold()), (70.0, Some(70 * MSS)));
+        cubic.on_marked(&Marked { now: Time::ZERO, in_flight: 250 * MSS });
+        assert_eq!((cubic.cwnd(), cubic.slow_start_threshold()), (49.0, Some(49 * MSS)));
+        // The application left most of the window unused.
+        cubic.on_lost(&lost(10));
+        assert_eq!(cubic.cwnd(), 7.0);
     }
 
     #[test]
