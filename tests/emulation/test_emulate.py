@@ -196,6 +196,28 @@ def test_nothing_outlives_a_kill(scenario, tmp_path):
     assert gone(programs)
 
 
+def test_a_suspension_is_lag(scenario):
+    code = "import socket, time; talk = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); print('begins', flush=True)"
+    code += "; [(talk.sendto(bytes(100), ('n2', 7000)), time.sleep(0.05)) for _ in range(40)]"
+    words = ("--max-lag", "500 ms", "--", sys.executable, "-c", code)
+    process = multihop("emulate", scenario, "-q", *words, start=subprocess.Popen, stdout=subprocess.PIPE)
+    assert process.stdout.readline() == "begins\n"
+    # The emulation is a child, which isolated itself; programs are its children.
+    ours = [process.pid, *children(process.pid)]
+    for number in (signal.SIGSTOP, signal.SIGCONT):
+        for pid in ours:
+            os.kill(pid, number)
+        time.sleep(1.0)
+    out, _ = process.communicate(timeout=30)
+    assert process.returncode == 3, out
+    assert "INVALID: the p99 lag is beyond --max-lag 500 ms" in out
+
+
+def children(pid):
+    found = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    return [int(child) for child in found.split()]
+
+
 def started(scenario, folder):
     """An emulation in which a program runs, and a word by which its processes are known."""
     word = f"multihop-test-{os.getpid()}-{folder.name}"

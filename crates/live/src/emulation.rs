@@ -194,10 +194,16 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
         }
         let released = self.shim.as_ref().and_then(Shim::next).unwrap_or(Time::NEVER);
         let next = self.world.next_delivery().min(released);
-        let at_most = self.real(next).saturating_sub(self.clock.elapsed());
-        self.wire.wait(at_most.min(PATIENCE))?;
+        let before = self.clock.elapsed();
+        let at_most = self.real(next).saturating_sub(before).min(PATIENCE);
+        self.wire.wait(at_most)?;
+        // A process that was suspended, or had no core, finds packets that may have waited since.
+        let overslept = self.clock.elapsed().saturating_sub(before + at_most);
         for _ in 0..MOST_PACKETS {
             let Some((from, length)) = self.wire.read(&mut self.buffer)? else { break };
+            if overslept > Span::ZERO {
+                self.lateness.add(overslept);
+            }
             // A packet is injected when all before it has happened.
             self.catch_up()?;
             self.offer(from, length)?;

@@ -44,6 +44,16 @@ impl Devices {
         })?;
         Ok(devices)
     }
+
+    /// Finds the devices that have something to read, and waits until there is one, but no longer than this.
+    fn look(&mut self, at_most: Span) -> Result<(), Errno> {
+        let (tv_sec, tv_nsec) =
+            ((at_most.ns() / 1_000_000_000) as i64, (at_most.ns() % 1_000_000_000) as i64);
+        let mut found = [MaybeUninit::<epoll::Event>::uninit(); AT_ONCE];
+        let (events, _) = epoll::wait(&self.watch, &mut found, Some(&Timespec { tv_sec, tv_nsec }))?;
+        self.ready.extend(events.iter().map(|event| event.data.u64() as usize));
+        Ok(())
+    }
 }
 
 impl Wire for Devices {
@@ -56,16 +66,15 @@ impl Wire for Devices {
         } else {
             at_most
         };
-        let (tv_sec, tv_nsec) =
-            ((at_most.ns() / 1_000_000_000) as i64, (at_most.ns() % 1_000_000_000) as i64);
-        let mut found = [MaybeUninit::<epoll::Event>::uninit(); AT_ONCE];
-        let events = match epoll::wait(&self.watch, &mut found, Some(&Timespec { tv_sec, tv_nsec })) {
-            Ok((events, _)) => events,
-            Err(Errno::INTR) => return Ok(()),
-            Err(error) => return Err(error.into()),
-        };
-        self.ready.extend(events.iter().map(|event| event.data.u64() as usize));
-        Ok(())
+        match self.look(at_most) {
+            // After it was suspended, a process returns with this error. What has come meanwhile is to be found by this wait, which
+            // took so long, and not by the next.
+            Err(Errno::INTR) => match self.look(Span::ZERO) {
+                Err(Errno::INTR) => Ok(()),
+                result => Ok(result?),
+            },
+            result => Ok(result?),
+        }
     }
 
     /// One packet of each that was found, so that none has to wait for another's flood. To look for a second one would cost each

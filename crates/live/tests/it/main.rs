@@ -1,6 +1,7 @@
 //! Emulations with a clock and devices of their own, to the bit.
 
 mod shim;
+mod suspended;
 
 use multihop_core::{DropCause, Ecn, HeaderBytes, NodeId, Rng, Span, Time};
 use multihop_live::counters::Counters;
