@@ -327,6 +327,22 @@ def test_turns_of_equal_airtime_are_tried_where_a_node_serves_others():
             scenario.check({"set": dict(remedy.set)})
 
 
+def test_limits_of_airtime_are_tried_below_which_the_hardware_has_a_queue():
+    scenario = load(SCENARIOS / "wlan-slow-station.toml")
+    result = package.run(SCENARIOS / "wlan-slow-station.toml", duration="2 s", warmup="1 s")
+    found = explanation.of_runs([result], "tcp-cubic")
+    assert found is not None
+    causes = tuple(replace(cause, score=1.0) for cause in found.flows[0].causes if cause.kind == "contention")
+    account, view = replace(found.flows[0], causes=causes), result.view
+    deep = {"mac.hardware_queue.packets": 1000}
+    for settings, tried in (({}, False), (deep, True), (deep | {"mac.hardware_queue.aql.low": "2 ms"}, False)):
+        made = candidates(account, view["nodes"], Settings(scenario, {"set": settings}, view))
+        limits = [remedy for remedy in made if "mac.hardware_queue.aql.low" in remedy.set]
+        assert bool(limits) == tried, settings
+        for remedy in limits:
+            scenario.check({"set": settings | dict(remedy.set)})
+
+
 def test_channels_are_tried_where_nodes_have_several_radios(inline, tmp_path):
     text = (SCENARIOS / "mesh-11n.toml").read_text().replace("tcp-cubic", "recn")
     found = explained(inline, text, tmp_path, "n0->n4")

@@ -123,11 +123,11 @@ def _for(cause: Cause, account: FlowAccount, nodes: Nodes, settings: Settings) -
         case "queue" | "aqm" | "lifetime":
             return [*_queue(settings), *_schemes(account, settings)]
         case "contention":
-            return [*channel, *_rts(settings, on=False), *_schemes(account, settings)]
+            return [*_airtime_limits(settings), *channel, *_rts(settings, on=False), *_schemes(account, settings)]
         case "turns":
-            return [*_stations(settings), *channel]
+            return [*_airtime_limits(settings), *_stations(settings), *channel]
         case "policy" | "transport":
-            return [*_queue(settings)[1:], *_schemes(account, settings)]
+            return [*_airtime_limits(settings), *_queue(settings)[1:], *_schemes(account, settings)]
         case "reordering":
             timeout = {"mac.aggregation.reordering_timeout": "1 s"}
             return [Remedy("reordering buffers that wait for a second", timeout)]
@@ -185,6 +185,17 @@ def _stations(settings: Settings) -> list[Remedy]:
         return []
     words = 'discipline "stations", turns of equal airtime'
     return [Remedy(words, {"mac.discipline": "stations", "mac.queue": max(settings.queue, 1024)})]
+
+
+_HARDWARE_QUEUE = ("mac.hardware_queue.packets", "mac.hardware_queue.aggregates", "mac.hardware_queue.aql.low")
+
+
+def _airtime_limits(settings: Settings) -> list[Remedy]:
+    """Linux's limit of the airtime that waits below the discipline, where the hardware has a queue without one."""
+    packets, aggregates, low = map(settings.get, _HARDWARE_QUEUE)
+    if not (packets or aggregates) or low is not None:
+        return []
+    return [Remedy("5 ms of airtime in the hardware's queue (AQL)", {"mac.hardware_queue.aql.low": "5 ms"})]
 
 
 def _schemes(account: FlowAccount, settings: Settings) -> list[Remedy]:
