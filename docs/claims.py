@@ -55,9 +55,9 @@ def page(verdicts: Sequence[Verdicts], picture: str) -> str:
     command = "multihop reproduce"
     judged = [(found.paper, found.judgements) for found in verdicts]
     lines = [
-        "# Claims at a glance",
+        f"# Claims at a glance: {', '.join(found.paper.name for found in verdicts)}",
         "",
-        "All claims of all papers, held against the runs: how much of each holds, and whose the difference is where it",
+        "All claims, held against the runs: how much of each holds, and whose the difference is where it",
         f"does not. Written by `docs/claims.py` from what `{command}` found; `{command} --summary` prints the same.",
         "[What a verdict means](../explanation/verdicts.md) has the rules.",
         "",
