@@ -165,14 +165,14 @@ def names_page(catalogue: dict[str, list[dict[str, Any]]]) -> str:
 
 
 def headers_page(headers: list[dict[str, Any]]) -> str:
-    """The layouts of congestion headers and of routing messages: where each field is, its unit and its meaning."""
+    """The layouts of congestion headers, notices and routing messages: place, unit and meaning of each field."""
     lines = [
         "# Headers",
         "",
         "In [captures](../../how-to/pcap.md) congestion headers stand between IPv4 and the transport, in network byte",
         "order. Byte 0 has the type in bits 0 to 4. Bits 5 to 7 count the 32-bit words that follow the fixed part. A",
         "place such as 3:7 is bit 7 of byte 3. Fields beyond the bytes on the air exist in the simulator alone.",
-        "Messages of routing protocols follow, each with its IP protocol or UDP port.",
+        "Notices of routers and messages of routing protocols follow, each with its IP protocol or UDP port.",
         "",
     ]
     for header in headers:

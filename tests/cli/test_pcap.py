@@ -356,3 +356,83 @@ scheme = "{scheme}"
         assert there == carried > 100
     assert fulfilled > 0
     assert broken == 0
+
+
+#: A chain whose routers broadcast.
+SIGNALLED = """
+duration = "10 s"
+[mac]
+rules = "{rules}"
+[topology]
+generator = "chain"
+hops = 4
+spacing = "200 m"
+[[flows]]
+from = "n0"
+to = "n4"
+scheme = "{scheme}"
+"""
+
+
+def broadcasts(read, path, carrier, layout, *names):
+    """Of each notice that was sent: the last octet of its node, the bytes of its datagram, the values of each field."""
+    fields = ["ip.src", "ip.len", *(f"multihop.{layout}.{name}" for name in names)]
+    printed = ["-T", "fields", *(f"-e{field}" for field in fields)]
+    for line in read(path, "-Y", f"{carrier} && radiotap.txflags", *printed):
+        source, length, *values = line.split("\t")
+        yield int(source.split(".")[-1]), int(length), [[int(one) for one in value.split(",")] for value in values]
+
+
+@pytest.mark.parametrize("rules", ["ieee", "ns2"])
+def test_the_dissector_names_the_fields_of_broadcasts_of_ewccp(dissector, tmp_path, rules):
+    path = tmp_path / "run.pcapng"
+    result = run(SIGNALLED.format(rules=rules, scheme="ewccp"), pcap=path)
+    names = ("from", "to", "queue", "sequence", "hops")
+    sent = list(broadcasts(dissector, path, "udp.port == 1021", "ewccp_entry", *names))
+    assert len(sent) == result.nodes["signalling_sent"].sum() > 300
+    assert sum(length for _, length, _ in sent) == result.nodes["signalling_bytes"].sum(), "as long as in the run"
+    assert any(queue for _, _, (_, _, queues, _, _) in sent for queue in queues)
+    numbers = {}
+    for node, length, values in sent:
+        assert length == 20 + 8 + 6 * len(values[0])
+        for from_, to, _, sequence, hops in zip(*values, strict=True):
+            assert abs(from_ - to) == 1, "a link of the chain"
+            assert node in (from_, to), "of one hop, from or to the node"
+            assert hops == 0
+            if node == from_:
+                ahead = (sequence - numbers.get((from_, to), sequence)) % 256
+                assert ahead < 128, "rounds are counted up by the link's sender"
+                numbers[from_, to] = sequence
+    assert len(numbers) == 2 * 4, "each link, in both ways"
+    assert counts(dissector, path, "_ws.malformed || _ws.lua.error || _ws.expert.severity == 0x800000") == [0]
+
+
+@pytest.mark.parametrize("rules", ["ieee", "ns2"])
+def test_the_dissector_names_the_fields_of_notices_of_nred(dissector, tmp_path, rules):
+    path = tmp_path / "run.pcapng"
+    lifetime = {"schemes.nred.lifetime": "150 ms"}
+    result = run(SIGNALLED.format(rules=rules, scheme="nred"), pcap=path, set=lifetime)
+    names = ("kind", "probability", "duration", "lifetime")
+    sent = list(broadcasts(dissector, path, "ip.proto == 63", "nred", *names))
+    assert len(sent) == result.nodes["signalling_sent"].sum() > 50
+    for _, length, ((kind,), (probability,), (duration,), (lasts,)) in sent:
+        assert (length, kind, duration, lasts) == (36, 1, 0, 150_000)
+        # Up to `max_probability`, 0.14, over an index between the two thresholds.
+        assert 0 < probability / 2**32 < 0.14 / 100
+    assert len({values[1][0] for *_, values in sent}) > 20
+    assert counts(dissector, path, "_ws.malformed || _ws.lua.error || _ws.expert.severity == 0x800000") == [0]
+
+
+@pytest.mark.parametrize("size", [9, 3])
+def test_entries_of_another_size_are_padded_or_missing(dissector, tmp_path, size):
+    path = tmp_path / "run.pcapng"
+    result = run(
+        SIGNALLED.format(rules="ieee", scheme="ewccp"), pcap=path, set={"schemes.ewccp.entry_size": f"{size} B"}
+    )
+    sent = list(broadcasts(dissector, path, "multihop_ewccp_entry", "ewccp_entry", "from"))
+    counted = (result.nodes["signalling_bytes"].sum() - 28 * result.nodes["signalling_sent"].sum()) / size
+    assert all(len(senders) == (length - 28) // 6 for _, length, (senders,) in sent)
+    entries = sum(len(senders) for _, _, (senders,) in sent)
+    # Besides half of the bytes there are the five that a shorter header of LLC leaves.
+    assert entries == counted if size == 9 else 0.4 < entries / counted < 0.6
+    assert counts(dissector, path, "_ws.malformed || _ws.lua.error || _ws.expert.severity == 0x800000") == [0]

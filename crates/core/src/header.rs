@@ -80,6 +80,15 @@ pub enum FieldKind {
     Opaque,
 }
 
+/// What carries a message.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Carrier {
+    /// IP, under this protocol number.
+    Ip(u8),
+    /// UDP, from and to this port.
+    Udp(u16),
+}
+
 impl FieldKind {
     /// The same at this bit.
     #[must_use]

@@ -1,7 +1,7 @@
 //! What a forwarding node does to packets.
 
 use crate::{Estimator, LinkView, PhyTimes};
-use multihop_core::{LinkEvent, NodeId, Packet, Rate, Span, Time};
+use multihop_core::{Carrier, LinkEvent, NodeId, Packet, Rate, Span, Time};
 
 /// A policy's decision about a packet.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -44,9 +44,13 @@ pub struct Hop {
 /// What a policy signals to the policies of the same scheme at all nodes that receive it, in a broadcast without acknowledgement.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Notice {
-    /// What it says, in the scheme's own form.
+    /// What carries it.
+    pub carrier: Carrier,
+    /// What it says, in the scheme's own layout.
     pub content: Vec<u8>,
-    /// Bytes that it takes above the MAC, IP header included.
+    /// How many bytes of the content are on the air, from its first. Simulated nodes share what follows.
+    pub air: usize,
+    /// Bytes that it takes above the MAC, IP header included. What has no room in them is cut.
     pub size: u32,
 }
 

@@ -1,5 +1,7 @@
 //! One time line from two clocks.
 
+use crate::Marks;
+use multihop_capture::{Position, Reception};
 use multihop_core::{Span, Time};
 
 /// Steps of up to so much are the latency of the host, which stamps a frame when it gets around to it.
@@ -7,6 +9,9 @@ const LATENCY: Span = Span::from_ms(500);
 
 /// A host whose stamps step back by more is not late: its clock was set.
 const SET_BACK: Span = Span::from_ms(1_000);
+
+/// TSFT counts microseconds.
+const TSFT_UNIT_NS: u32 = 1_000;
 
 /// Makes one time line of the stamps of records, which the host wrote, and of the timer of the receiving radio (TSFT), which is
 /// exact but may be set anew whenever the radio hears a beacon.
@@ -64,6 +69,23 @@ impl Clock {
                 host
             }
         }
+    }
+}
+
+/// The clock of the radio in nanoseconds, what it marks if the radio says so, and whether it is exact. A timestamp goes before TSFT where it is finer.
+pub(crate) fn radio_timer(reception: &Reception) -> (Option<u64>, Option<Marks>, bool) {
+    let tsft = reception.tsft_us.and_then(|us| us.checked_mul(TSFT_UNIT_NS.into()));
+    let known = reception.timestamp.and_then(|stamp| Some((stamp, stamp.position?)));
+    match known {
+        Some((stamp, position)) if tsft.is_none() || stamp.accuracy_ns < TSFT_UNIT_NS => {
+            let marks = match position {
+                Position::Acquisition => Marks::Begin,
+                Position::MpduStart => Marks::Mpdu,
+                Position::MpduEnd | Position::PpduEnd => Marks::End,
+            };
+            (Some(stamp.ns), Some(marks), stamp.accuracy_ns < TSFT_UNIT_NS)
+        }
+        _ => (tsft, None, false),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Airtime by time, station and kind.
 
 use crate::StationId;
+use multihop_capture::{Control, Frame, FrameType};
 use multihop_core::{Interval, Span, Time};
 
 /// What airtime was used for.
@@ -33,6 +34,21 @@ impl Kind {
         Kind::Retry,
         Kind::Damaged,
     ];
+
+    /// What a frame uses airtime for.
+    pub(crate) fn of(frame: &Frame) -> Kind {
+        match frame.kind {
+            FrameType::Management(_) => Kind::Management,
+            FrameType::Control(Control::Rts | Control::Cts) => Kind::Reservation,
+            FrameType::Control(Control::Ack | Control::BlockAck(_) | Control::BlockAckRequest(_)) => {
+                Kind::Acknowledgement
+            }
+            FrameType::Data(_) if frame.retry => Kind::Retry,
+            FrameType::Data(_) => Kind::Data,
+            FrameType::Control(_) | FrameType::Extension(_) => Kind::Control,
+            FrameType::Unknown => Kind::Damaged,
+        }
+    }
 
     /// Its name in tables.
     pub fn name(self) -> &'static str {

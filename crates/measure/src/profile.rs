@@ -1,7 +1,7 @@
 //! What the PHY and the MAC of a channel take, as its frames show.
 
 use crate::CapturedFrame;
-use multihop_capture::{Control, FrameType};
+use multihop_capture::{Channel, Control, FrameType};
 use multihop_core::{Rate, Span};
 use multihop_dot11::{ACK_BYTES, CTS_BYTES, DcfRules, Phy, Preamble, RTS_BYTES, Standard};
 use multihop_link::PhyTimes;
@@ -81,9 +81,23 @@ fn phy(seen: &[CapturedFrame]) -> Phy {
 }
 
 /// By which frames of frequency hopping are distinguished from others: no other PHY has it.
-pub(crate) const FHSS_SIFS_US: u64 = 28;
+const FHSS_SIFS_US: u64 = 28;
 /// Of direct sequence (16.2.2.2).
 const LONG_PREAMBLE: Span = Span::from_us(192);
+
+/// 10 us at 2.4 GHz, 16 us at 5 GHz and above (Tables 15-6, 17-21, 18-5), 28 us for frequency hopping; where the band is not
+/// known, the first.
+pub(crate) fn sifs(channel: Option<Channel>) -> Span {
+    let is_high = channel.is_some_and(|channel| !channel.is_2_4_ghz() && channel.mhz > 3_000);
+    let hops = channel.is_some_and(Channel::is_gfsk);
+    Span::from_us(if hops {
+        FHSS_SIFS_US
+    } else if is_high {
+        16
+    } else {
+        10
+    })
+}
 
 /// Of several that are as frequent, the largest.
 fn most_frequent<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Option<T> {

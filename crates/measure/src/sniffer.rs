@@ -1,16 +1,17 @@
 //! One interface of a capture, frame by frame.
 
 use crate::captured_frame::network_bytes;
+use crate::clock::radio_timer;
 use crate::gauges::Gauges;
-use crate::profile::{FHSS_SIFS_US, Profile};
+use crate::profile::{Profile, sifs};
 use crate::reconstruction::Reconstruction;
 use crate::{
     Aggregates, BlockAcks, CapturedFrame, Clock, Exchanges, Gauge, Kept, Kind, Ledger, Link, Links, Marks,
     Quality, RateCount, Reading, Row, Seen, Settled, Stamps, Station, StationId, Stations, Transmissions,
 };
 use multihop_capture::{
-    Address, Channel, Control, DissectError, Fcs, Frame, FrameError, FrameType, Position, Reception, Record,
-    airtime_of, dissect, legacy_airtime, ppdu,
+    Address, Control, DissectError, Fcs, Frame, FrameError, FrameType, Reception, Record, airtime_of,
+    dissect, legacy_airtime, ppdu,
 };
 use multihop_core::{Interval, Span, Time};
 
@@ -174,7 +175,7 @@ impl Sniffer {
 
     /// Is there a stamp, so that it is known when the frame was on the air?
     fn captured_frame(&mut self, time: Option<Time>, reception: &Reception, frame: Frame) -> bool {
-        let (timer, marks, exact) = timer(reception);
+        let (timer, marks, exact) = radio_timer(reception);
         // What the user knows of stamps goes before what the radio says.
         let marks = marks.filter(|_| self.options.marks.is_none());
         let Some(stamp) = self.clock.read(time, timer) else { return false };
@@ -331,7 +332,7 @@ impl Sniffer {
             Some(_) => {}
             None => self.data(captured_frame, captured_frame.ppdu(marks).start),
         }
-        self.ledger.add(sender, kind(frame), frame.air_bytes, air);
+        self.ledger.add(sender, Kind::of(frame), frame.air_bytes, air);
         if let Some(station) = sender.and_then(|sender| self.stations.get_mut(sender)) {
             station.sent(frame, air.length(), air.start, captured_frame.signal_dbm);
         }
@@ -467,26 +468,6 @@ fn origin(start: Time, bin: Span) -> Span {
     if since < DATES { Span::ZERO } else { bin * since.whole(bin) }
 }
 
-/// TSFT counts microseconds.
-const TSFT_UNIT_NS: u32 = 1_000;
-
-/// The clock of the radio in nanoseconds, what it marks if the radio says so, and whether it is exact. A timestamp goes before TSFT where it is finer.
-fn timer(reception: &Reception) -> (Option<u64>, Option<Marks>, bool) {
-    let tsft = reception.tsft_us.and_then(|us| us.checked_mul(TSFT_UNIT_NS.into()));
-    let known = reception.timestamp.and_then(|stamp| Some((stamp, stamp.position?)));
-    match known {
-        Some((stamp, position)) if tsft.is_none() || stamp.accuracy_ns < TSFT_UNIT_NS => {
-            let marks = match position {
-                Position::Acquisition => Marks::Begin,
-                Position::MpduStart => Marks::Mpdu,
-                Position::MpduEnd | Position::PpduEnd => Marks::End,
-            };
-            (Some(stamp.ns), Some(marks), stamp.accuracy_ns < TSFT_UNIT_NS)
-        }
-        _ => (tsft, None, false),
-    }
-}
-
 /// The station whose frames are marked as sent by the host, if any are: it names itself, or it answers a frame for it.
 fn sender_of_own(seen: &[CapturedFrame]) -> Option<StationId> {
     let named = || seen.iter().find(|frame| frame.sent && frame.transmitter.is_some());
@@ -497,32 +478,4 @@ fn sender_of_own(seen: &[CapturedFrame]) -> Option<StationId> {
         seen.windows(2).find(is_answer).and_then(|pair| pair[0].receiver)
     };
     named().and_then(|frame| frame.transmitter).or_else(answer)
-}
-
-fn kind(frame: &Frame) -> Kind {
-    match frame.kind {
-        FrameType::Management(_) => Kind::Management,
-        FrameType::Control(Control::Rts | Control::Cts) => Kind::Reservation,
-        FrameType::Control(Control::Ack | Control::BlockAck(_) | Control::BlockAckRequest(_)) => {
-            Kind::Acknowledgement
-        }
-        FrameType::Data(_) if frame.retry => Kind::Retry,
-        FrameType::Data(_) => Kind::Data,
-        FrameType::Control(_) | FrameType::Extension(_) => Kind::Control,
-        FrameType::Unknown => Kind::Damaged,
-    }
-}
-
-/// 10 us at 2.4 GHz, 16 us at 5 GHz and above (Tables 15-6, 17-21, 18-5), 28 us for frequency hopping; where the band is not
-/// known, the first.
-fn sifs(channel: Option<Channel>) -> Span {
-    let is_high = channel.is_some_and(|channel| !channel.is_2_4_ghz() && channel.mhz > 3_000);
-    let hops = channel.is_some_and(Channel::is_gfsk);
-    Span::from_us(if hops {
-        FHSS_SIFS_US
-    } else if is_high {
-        16
-    } else {
-        10
-    })
 }

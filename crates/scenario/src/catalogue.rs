@@ -9,18 +9,18 @@ use crate::mobility::{Mobility, PauseDistribution, Start};
 use crate::phy::rate::scheme_name;
 use crate::routing::{OnLinkFailure, Routing};
 use crate::topology::radios;
-use multihop_core::{FieldKind, FieldLayout, Layout, Rate};
+use multihop_core::{Carrier, FieldKind, FieldLayout, Layout, Rate};
 use multihop_dot11::{Phy, Preamble, Standard};
 use multihop_schemes::REGISTRY;
 use multihop_sim::config::RouteMetric;
-use multihop_sim::routing::{Carrier, LAYOUTS};
+use multihop_sim::routing::LAYOUTS;
 use schemars::{JsonSchema, schema_for};
 use serde_json::{Map, Value, json};
 
 /// What can be named in a scenario: an object of lists, each entry with its `name` and a `summary`.
 ///
 /// The lists are `schemes` (with `reference` and the JSON Schema of the `parameters`), `headers` (the layouts of their congestion headers, each
-/// with its `type`, and of messages of routing protocols, each with its `ip_protocol` or `udp_port`; bytes on the `air`, and `fields`), `phys` (with `rates_bps`,
+/// with its `type`, of notices of routers and of messages of routing protocols, each with its `ip_protocol` or `udp_port`; bytes on the `air`, and `fields`), `phys` (with `rates_bps`,
 /// `basic_rates_bps`, `default_rate_bps`, the first and the last of its `channels`, and its `schemes` in the usual width, each with its `bps`), `preambles`, `rules`, `media`, `path_losses`, `link_quantities`, `routing_protocols`, `metrics`, `link_failures`,
 /// `generators`, `traffic`, `directions`, `mixes`, `apps`, `distributions`, `estimators`, `mobility`, `pauses` and `mobility_starts`. Where a name comes with keys of its own, `keys` maps each
 /// to what it means.
@@ -59,7 +59,7 @@ pub fn catalogue() -> Value {
     })
 }
 
-/// The congestion headers of all schemes, each once, and what messages of routing protocols are made of.
+/// The congestion headers of all schemes, each once, and what notices of routers and messages of routing protocols are made of.
 fn headers() -> Vec<Value> {
     let mut layouts: Vec<Layout> = Vec::new();
     for layout in REGISTRY.iter().flat_map(|entry| entry.headers) {
@@ -68,15 +68,17 @@ fn headers() -> Vec<Value> {
         }
     }
     layouts.sort_by_key(|layout| layout.kind);
-    let routing = LAYOUTS.iter().flat_map(|(carrier, layouts)| {
-        let carried = match carrier {
-            Carrier::Ip(protocol) => ("ip_protocol", u16::from(*protocol)),
-            Carrier::Udp(port) => ("udp_port", *port),
-        };
-        layouts.iter().map(move |layout| header(layout, carried))
-    });
+    let carried = |carrier: &Carrier| match carrier {
+        Carrier::Ip(protocol) => ("ip_protocol", u16::from(*protocol)),
+        Carrier::Udp(port) => ("udp_port", *port),
+    };
+    let notices = REGISTRY.iter().filter_map(|entry| entry.notices.as_ref());
+    let notices = notices.map(|(carrier, layout)| header(layout, carried(carrier)));
+    let routing = LAYOUTS
+        .iter()
+        .flat_map(|(carrier, layouts)| layouts.iter().map(move |layout| header(layout, carried(carrier))));
     let typed = |layout: &Layout| layout.kind.map(|kind| header(layout, ("type", u16::from(kind))));
-    layouts.iter().filter_map(typed).chain(routing).collect()
+    layouts.iter().filter_map(typed).chain(notices).chain(routing).collect()
 }
 
 /// A layout, and by what number it is known.

@@ -8,7 +8,7 @@ use crate::{
     Recn, TcpAp, TcpBbr, TcpCubic, TcpNewReno, TcpSack, TcpVegas, TcpWestwood, Tfrc, TfrcCapped, Udp, Vcp,
     Xcp, XcpB, XcpWinf,
 };
-use multihop_core::{Layout, instead_of};
+use multihop_core::{Carrier, Layout, instead_of};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -59,6 +59,8 @@ pub trait Parameters: DeserializeOwned + JsonSchema + Scheme + Serialize + 'stat
     const RELIABLE: bool = true;
     /// The layouts of its congestion headers.
     const HEADERS: &'static [Layout] = &[];
+    /// What carries the notices of its routers, and the layout of what these are made of, one after another.
+    const NOTICES: Option<(Carrier, Layout)> = None;
     /// Do values go together that each are in their range?
     ///
     /// # Errors
@@ -81,6 +83,8 @@ pub struct SchemeEntry {
     pub reliable: bool,
     /// The layouts of its congestion headers.
     pub headers: &'static [Layout],
+    /// What carries the notices of its routers, and the layout of what these are made of, one after another.
+    pub notices: Option<(Carrier, Layout)>,
     schema: fn() -> Value,
     build: fn(&Value) -> Result<Arc<dyn Scheme>, Misfit>,
     resolve: fn(&Value) -> Result<Value, Misfit>,
@@ -96,6 +100,7 @@ impl SchemeEntry {
             reference: P::REFERENCE,
             reliable: P::RELIABLE,
             headers: P::HEADERS,
+            notices: P::NOTICES,
             schema: schema::<P>,
             build: |parameters| Ok(Arc::new(parse::<P>(parameters)?)),
             resolve: |parameters| Ok(json!(parse::<P>(parameters)?)),
@@ -208,22 +213,43 @@ mod tests {
                 continue;
             }
             known.push(*layout);
-            let mut taken = vec![0u8; layout.len];
-            taken[0] = Layout::KIND_BITS;
-            for field in layout.fields {
-                assert!(!field.meaning.is_empty() && field.to <= layout.len, "{field:?}");
-                for byte in &mut taken[field.from..field.to] {
-                    let bits = match field.kind {
-                        FieldKind::Flag(bit) => 1 << bit,
-                        FieldKind::Bits(bit, width) => (((1u16 << width) - 1) << bit) as u8,
-                        _ => 0xff,
-                    };
-                    assert_eq!(*byte & bits, 0, "{layout:?}: {field:?} overlaps another field");
-                    *byte |= bits;
-                }
-            }
+            assert_no_field_overlaps(layout, Layout::KIND_BITS);
         }
         assert!(known.len() >= 9, "{known:?}");
+    }
+
+    /// Each field says what it means, and has bits of its own, which are none of these in the first byte.
+    fn assert_no_field_overlaps(layout: &Layout, first: u8) {
+        let mut taken = vec![0u8; layout.len];
+        taken[0] = first;
+        for field in layout.fields {
+            assert!(!field.meaning.is_empty() && field.to <= layout.len, "{field:?}");
+            for byte in &mut taken[field.from..field.to] {
+                let bits = match field.kind {
+                    FieldKind::Flag(bit) => 1 << bit,
+                    FieldKind::Bits(bit, width) => (((1u16 << width) - 1) << bit) as u8,
+                    _ => 0xff,
+                };
+                assert_eq!(*byte & bits, 0, "{layout:?}: {field:?} overlaps another field");
+                *byte |= bits;
+            }
+        }
+    }
+
+    /// A capture says which notice it is by the carrier alone, and fields are named after the layout.
+    #[test]
+    fn each_carrier_is_of_one_notice() {
+        let mut carriers = Vec::new();
+        let mut names: Vec<&str> =
+            REGISTRY.iter().flat_map(|entry| entry.headers).map(|layout| layout.name).collect();
+        for (carrier, layout) in REGISTRY.iter().filter_map(|entry| entry.notices.as_ref()) {
+            assert!(!carriers.contains(carrier) && !names.contains(&layout.name), "{layout:?}");
+            assert!(layout.kind.is_none() && (1..=layout.len).contains(&layout.air), "{layout:?}");
+            assert_no_field_overlaps(layout, 0);
+            carriers.push(*carrier);
+            names.push(layout.name);
+        }
+        assert_eq!(carriers, [Carrier::Ip(63), Carrier::Udp(1_021)], "of NRED and of EWCCP");
     }
 
     #[test]

@@ -3,12 +3,14 @@
 use crate::abc::header::BrakeCounts;
 use crate::ewccp::Ewccp;
 use crate::ewccp::header::EwccpHeader;
+use crate::ewccp::signalling::EntryOnAir;
 use crate::load::header::{LoadHeader, MarkHeader};
 use crate::maxnet::MaxNet;
 use crate::maxnet::header::PriceHeader;
 use crate::quick_and_plenty::header::{PlentyData, PlentyReport};
 use crate::rcp::Rcp;
 use crate::rcp::header::RcpHeader;
+use crate::red::nred::notice::CongestionNotice;
 use crate::tcp::TcpParameters;
 use crate::tfrc::TfrcParameters;
 use crate::xcp::header::XcpHeader;
@@ -125,6 +127,17 @@ fn round_trip<H: Header + PartialEq + std::fmt::Debug>(
     H::LAYOUT
 }
 
+/// Bytes are a notice's if and only if they are of its length, and no bit of them is lost. Returns its layout.
+fn notice_round_trip<H: Header>(given: &[u8]) -> Layout {
+    assert_eq!(H::LAYOUT.kind, None);
+    let (notice, longer) = (&given[..H::LEN], &given[..=H::LEN]);
+    let mut bytes = vec![0; H::LEN];
+    H::parse(notice).expect("it is as long as a notice").emit(&mut bytes);
+    assert_eq!(bytes, notice);
+    assert!(H::parse(longer).is_none() && H::parse(&notice[1..]).is_none());
+    H::LAYOUT
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -144,6 +157,14 @@ proptest! {
             round_trip::<PlentyReport>(&bytes, len),
         ];
         for layout in REGISTRY.iter().flat_map(|entry| entry.headers) {
+            prop_assert!(tried.contains(layout), "{} is not tried", layout.name);
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_what_a_notice_is_made_of(bytes in any::<[u8; 64]>()) {
+        let tried = [notice_round_trip::<EntryOnAir>(&bytes), notice_round_trip::<CongestionNotice>(&bytes)];
+        for (_, layout) in REGISTRY.iter().filter_map(|entry| entry.notices.as_ref()) {
             prop_assert!(tried.contains(layout), "{} is not tried", layout.name);
         }
     }

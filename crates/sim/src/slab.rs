@@ -122,6 +122,14 @@ impl Slab {
         }
     }
 
+    /// The datagram that a packet is which belongs to no flow, if it is one.
+    pub fn datagram(&self, handle: Handle) -> Option<&routing::Message> {
+        match self.messages.get(&handle.0)? {
+            Message::Routing(message) | Message::Notice { message, .. } => Some(message),
+            Message::Arp | Message::Outside => None,
+        }
+    }
+
     /// Takes a packet that belongs to no flow out, with what it says.
     ///
     /// # Panics

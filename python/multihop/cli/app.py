@@ -67,7 +67,7 @@ _COMMANDS = {
     ),
     "dissector": (
         "inspect:dissector",
-        "Print a dissector in Lua, by which Wireshark and tshark name the fields of congestion headers and of DSDV.",
+        "Print a dissector in Lua, by which Wireshark and tshark name congestion headers, notices of routers and DSDV.",
     ),
     "init": ("init:init", "Write scenarios and studies to start from into a directory."),
     "doctor": ("inspect:doctor", "Report what is installed and whether it works."),

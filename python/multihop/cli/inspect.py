@@ -112,7 +112,7 @@ def schema(
 
 
 def dissector() -> None:
-    """Print a dissector in Lua, by which Wireshark and tshark name the fields of congestion headers and of DSDV."""
+    """Print a dissector in Lua, by which Wireshark and tshark name congestion headers, notices of routers and DSDV."""
     from multihop.simulation.dissector import lua
 
     console.say(lua().rstrip())

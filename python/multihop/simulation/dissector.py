@@ -1,4 +1,4 @@
-"""A dissector of congestion headers and of DSDV for Wireshark and tshark: Lua, made of the layouts in the engine."""
+"""A dissector of congestion headers, notices and DSDV for Wireshark and tshark: Lua, made of the engine's layouts."""
 
 from __future__ import annotations
 
@@ -107,12 +107,14 @@ def _protocol(protocol: int, follows: int) -> str:
 
 
 def _rows(header: dict[str, Any]) -> str:
-    """A protocol right behind IPv4 whose packets are one row of fields after another."""
+    """A protocol behind IPv4 or UDP whose packets are one row of fields after another."""
     name, size = f"multihop_{header['name']}", header["air"]
-    fields = [f"{name}.fields.{field['name']} = {_proto_field(header, field)}\n" for field in header["fields"]]
+    key, table = ("ip_protocol", "ip.proto") if "ip_protocol" in header else ("udp_port", "udp.port")
+    there = [field for field in header["fields"] if field["to"] <= size]
+    fields = [f"{name}.fields.{field['name']} = {_proto_field(header, field)}\n" for field in there]
     adds = [
         f"    row:add({name}.fields.{field['name']}, buffer(at + {field['from']}, {field['to'] - field['from']}))\n"
-        for field in header["fields"]
+        for field in there
     ]
     return "".join(
         [
@@ -124,7 +126,7 @@ def _rows(header: dict[str, Any]) -> str:
             f"    local row = tree:add({name}, buffer(at, {size}))\n",
             *adds,
             "  end\n  return buffer:len()\nend\n",
-            f'DissectorTable.get("ip.proto"):add({header["ip_protocol"]}, {name})\n',
+            f'DissectorTable.get("{table}"):add({header[key]}, {name})\n',
         ]
     )
 

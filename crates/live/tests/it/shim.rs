@@ -1,6 +1,7 @@
 //! EWCCP below a TCP of which a script says what it sends.
 
-use crate::{Fake, Shared, world_of};
+use crate::journal::Shared;
+use crate::outside::{Fake, world_of};
 use multihop_core::{DropCause, Ecn, FlowId, NodeId, Rng, Span, Time};
 use multihop_live::counters::Counters;
 use multihop_live::datagram::{Datagram, Refusal};

@@ -19,7 +19,7 @@
 pub(crate) mod header;
 mod router;
 mod sender;
-mod signalling;
+pub(crate) mod signalling;
 mod summary;
 mod table;
 
@@ -29,13 +29,14 @@ use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
 use crate::{Misfit, Parameters, TcpScheme};
 use header::{EwccpEcho, EwccpHeader};
-use multihop_core::{Header, Layout, NodeId};
+use multihop_core::{Carrier, Header, Layout, NodeId};
 use multihop_link::{EgressQueue, RouterPolicy};
 use multihop_transport::{CongestionHeader, Controller, Echo, Recovery, TcpOptions};
 use router::{Capacity, Constants, EwccpRouter};
 use schemars::JsonSchema;
 use sender::{EwccpSender, SenderOptions};
 use serde::{Deserialize, Serialize};
+use signalling::EntryOnAir;
 use summary::Hashing;
 
 keys! {
@@ -72,7 +73,7 @@ keys! {
         pub lifetime: Option<Duration> ["1 ms", "1 h"],
         /// Bytes of a broadcast besides its entries: UDP and IP.
         pub signalling_header: Size ["0 B", "1500 B"] = Size(28.0),
-        /// Bytes of an entry of a broadcast.
+        /// Bytes of an entry of a broadcast. In captures what is beyond 6 is padding, and of less the last entries are missing.
         pub entry_size: Size ["1 B", "100 B"] = Size(6.0),
         /// Bits of the summary of links in each packet of data, a multiple of 32.
         pub summary_bits: u32 [32, Hashing::MOST_BITS] = 128,
@@ -177,6 +178,7 @@ impl Parameters for Ewccp {
     const SUMMARY: &str = "EWCCP: routers that share the medium signal their queues to each other, and to senders by how much to close";
     const REFERENCE: &str = "Tan, Jiang, Zhang and Shen, Congestion Control in Multi-hop Wireless Networks";
     const HEADERS: &[Layout] = &[EwccpHeader::LAYOUT];
+    const NOTICES: Option<(Carrier, Layout)> = Some((signalling::CARRIER, EntryOnAir::LAYOUT));
 
     fn check(&self) -> Result<(), Misfit> {
         if !self.summary_bits.is_multiple_of(32) {

@@ -4,10 +4,10 @@
 //! in broadcasts, and as feedback. Rounds that no packet observes are caught up with when something happens.
 
 use super::header::{EwccpHeader, EwccpLink};
-use super::signalling;
+use super::signalling::{self, EntryOnAir};
 use super::summary::{Hashing, Link};
 use super::table::{Table, units};
-use multihop_core::{Fate, FrameKind, HeaderBytes, LinkEvent, NodeId, Packet, Rate, Rng, Span, Time};
+use multihop_core::{Fate, FrameKind, Header, HeaderBytes, LinkEvent, NodeId, Packet, Rate, Rng, Span, Time};
 use multihop_link::{Estimator, Hop, LinkView, Notice, RateInUse, RouterPolicy, Verdict};
 
 /// Constants of a router. Sizes are in bytes, rates in bytes per second, times in seconds unless they are spans.
@@ -298,8 +298,12 @@ impl RouterPolicy for EwccpRouter {
         }
         self.next_notice = Some(self.after(now, interval));
         let (content, entries) = signalling::write(self.table.entries(), self.constants.hops);
-        (entries > 0)
-            .then(|| Notice { content, size: self.constants.header + entries * self.constants.entry })
+        (entries > 0).then(|| Notice {
+            carrier: signalling::CARRIER,
+            content,
+            air: entries * EntryOnAir::LEN,
+            size: self.constants.header + entries as u32 * self.constants.entry,
+        })
     }
 
     fn next_notice(&self) -> Option<Time> {

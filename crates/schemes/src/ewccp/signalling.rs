@@ -2,7 +2,26 @@
 
 use super::summary::Link;
 use super::table::{LinkQueue, Origin};
-use multihop_core::NodeId;
+use multihop_core::{Carrier, Header, NodeId, header};
+
+/// "Use for experiments" (RFC 4727).
+pub(super) const CARRIER: Carrier = Carrier::Udp(1_021);
+
+header! {
+    /// Entry of a broadcast of EWCCP, which is one entry after another
+    pub(crate) struct EntryOnAir: "ewccp_entry" = 6 of 6 {
+        /// Last octet of the address of the node that sends on the link
+        from: u8 [0..1] "",
+        /// Last octet of the address of the node that receives on it
+        to: u8 [1..2] "",
+        /// Mean queue of the link in the round
+        queue: u16 [2..4] "16 B",
+        /// Number of the round
+        sequence: u8 [4..5] "",
+        /// Hops that the queue was signalled over before this one
+        hops: u8 [5..6] "",
+    }
+}
 
 /// An entry, as it was signalled.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -14,39 +33,115 @@ pub(super) struct Signalled {
     pub sequence: u8,
 }
 
-/// Bytes of an entry here, where identifiers of nodes have four. What an entry takes on the air is a parameter: in the paper six,
-/// two of which are the link.
-const ENTRY: usize = 12;
+/// Bytes of a link, behind all entries: the identifiers of its nodes, whole. An entry has two bytes for both, as in the paper, and in
+/// networks of more than 256 nodes these name several links.
+const LINK: usize = 8;
 
 /// The queues of the links at this node, and those of which it heard over less than `hops` hops; with their number.
-pub(super) fn write(entries: &[LinkQueue], hops: u8) -> (Vec<u8>, u32) {
-    let mut content = Vec::with_capacity(entries.len() * ENTRY);
-    for entry in entries {
-        let over = match entry.origin {
-            Origin::Own | Origin::Incoming => 0,
-            Origin::Signalled(over) => over,
-        };
-        if over < hops {
-            content.extend(entry.link.from.0.to_be_bytes());
-            content.extend(entry.link.to.0.to_be_bytes());
-            content.extend(entry.queue.to_be_bytes());
-            content.extend([entry.sequence, over]);
-        }
+pub(super) fn write(entries: &[LinkQueue], hops: u8) -> (Vec<u8>, usize) {
+    let over = |entry: &LinkQueue| match entry.origin {
+        Origin::Own | Origin::Incoming => 0,
+        Origin::Signalled(over) => over,
+    };
+    let signalled = || entries.iter().filter(|entry| over(entry) < hops);
+    let count = signalled().count();
+    let mut content = vec![0; count * (EntryOnAir::LEN + LINK)];
+    let (on_air, links) = content.split_at_mut(count * EntryOnAir::LEN);
+    let places = on_air.chunks_exact_mut(EntryOnAir::LEN).zip(links.chunks_exact_mut(LINK));
+    for (entry, (place, link)) in signalled().zip(places) {
+        let LinkQueue { link: Link { from, to }, queue, sequence, .. } = *entry;
+        let [from_octet, to_octet] = [from, to].map(|node| node.ipv4()[3]);
+        EntryOnAir { from: from_octet, to: to_octet, queue, sequence, hops: over(entry) }.emit(place);
+        link[..4].copy_from_slice(&from.0.to_be_bytes());
+        link[4..].copy_from_slice(&to.0.to_be_bytes());
     }
-    let written = content.len() / ENTRY;
-    (content, written as u32)
+    (content, count)
 }
 
 /// What was written.
 pub(super) fn read(content: &[u8]) -> impl Iterator<Item = Signalled> + '_ {
-    content.chunks_exact(ENTRY).map(|entry| {
+    let count = content.len() / (EntryOnAir::LEN + LINK);
+    let (on_air, links) = content.split_at(count * EntryOnAir::LEN);
+    let entries = on_air.chunks_exact(EntryOnAir::LEN).filter_map(EntryOnAir::parse);
+    entries.zip(links.chunks_exact(LINK)).map(|(EntryOnAir { queue, sequence, hops, .. }, link)| {
         let node =
-            |at: usize| NodeId(u32::from_be_bytes([entry[at], entry[at + 1], entry[at + 2], entry[at + 3]]));
-        Signalled {
-            link: Link { from: node(0), to: node(4) },
-            hops: entry[11],
-            queue: u16::from_be_bytes([entry[8], entry[9]]),
-            sequence: entry[10],
-        }
+            |at: usize| NodeId(u32::from_be_bytes([link[at], link[at + 1], link[at + 2], link[at + 3]]));
+        Signalled { link: Link { from: node(0), to: node(4) }, hops, queue, sequence }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::table::QUEUE_UNIT;
+    use super::*;
+    use multihop_core::Time;
+    use proptest::prelude::{
+        Just, ProptestConfig, Strategy, any, prop, prop_assert_eq, prop_oneof, proptest,
+    };
+
+    fn origins() -> impl Strategy<Value = Origin> {
+        prop_oneof![Just(Origin::Own), Just(Origin::Incoming), any::<u8>().prop_map(Origin::Signalled)]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn what_is_written_is_read(
+            drawn in prop::collection::vec((any::<[u32; 2]>(), origins(), any::<(u16, u8)>()), 0..40),
+            most in any::<u8>(),
+        ) {
+            let of = |&([from, to], origin, (queue, sequence)): &([u32; 2], Origin, (u16, u8))| {
+                let link = Link { from: NodeId(from), to: NodeId(to) };
+                LinkQueue { link, mask: 0, origin, queue, sequence, at: Time::ZERO }
+            };
+            let entries: Vec<LinkQueue> = drawn.iter().map(of).collect();
+            let (content, count) = write(&entries, most);
+            let expected: Vec<Signalled> = entries
+                .iter()
+                .filter_map(|&LinkQueue { link, origin, queue, sequence, .. }| {
+                    let hops = if let Origin::Signalled(hops) = origin { hops } else { 0 };
+                    (hops < most).then_some(Signalled { link, hops, queue, sequence })
+                })
+                .collect();
+            prop_assert_eq!(count, expected.len());
+            prop_assert_eq!(read(&content).collect::<Vec<_>>(), expected);
+        }
+
+        #[test]
+        fn any_bytes_are_entries_as_far_as_they_go(content in prop::collection::vec(any::<u8>(), 0..200)) {
+            prop_assert_eq!(read(&content).count(), content.len() / (EntryOnAir::LEN + LINK));
+        }
+    }
+
+    fn entry(from: u32, to: u32, origin: Origin) -> LinkQueue {
+        let link = Link { from: NodeId(from), to: NodeId(to) };
+        LinkQueue { link, mask: 0, origin, queue: 0x0102, sequence: 7, at: Time::ZERO }
+    }
+
+    /// Nodes 0 and 4 are 10.0.0.1 and 10.0.0.5; 258 is 10.0.1.3.
+    #[test]
+    fn entries_are_on_the_air_before_what_simulated_nodes_share() {
+        let entries = [
+            entry(0, 4, Origin::Own),
+            entry(4, 258, Origin::Signalled(1)),
+            entry(258, 0, Origin::Incoming),
+            entry(4, 0, Origin::Signalled(2)),
+        ];
+        let (content, count) = write(&entries, 2);
+        assert_eq!(count, 3, "the last came over too many hops");
+        assert_eq!(content[..18], [1, 5, 1, 2, 7, 0, 5, 3, 1, 2, 7, 1, 3, 1, 1, 2, 7, 0]);
+        assert_eq!(content[18..26], [0, 0, 0, 0, 0, 0, 0, 4]);
+        let signalled =
+            |entry: &LinkQueue, hops| Signalled { link: entry.link, hops, queue: 0x0102, sequence: 7 };
+        let expected: Vec<Signalled> =
+            entries.iter().zip([0, 1, 0]).map(|(entry, hops)| signalled(entry, hops)).collect();
+        assert_eq!(read(&content).collect::<Vec<_>>(), expected);
+        assert_eq!(write(&entries[1..2], 1), (Vec::new(), 0));
+    }
+
+    #[test]
+    fn the_unit_of_queues_is_the_tables() {
+        assert_eq!(EntryOnAir::LAYOUT.fields[2].unit, format!("{QUEUE_UNIT} B"));
+    }
 }

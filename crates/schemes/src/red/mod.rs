@@ -1,7 +1,7 @@
 //! Dropping or marking data by chance, before a queue is full: what random early detection does (Floyd and Jacobson 1993).
 
 mod lred;
-mod nred;
+pub(crate) mod nred;
 
 pub use lred::Lred;
 pub use nred::Nred;

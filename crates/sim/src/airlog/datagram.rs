@@ -6,23 +6,21 @@
 //! length is true either way. A source route of DSR and a congestion header stand between IPv4 and the transport's header, as protocols of
 //! their own. Where a scenario counts yet fewer bytes, the payload is cut, then the transport's header left out.
 //!
-//! A message of a routing protocol is there to the byte, behind the IPv4 header that it names. ns-2 counts no UDP header for AODV: there the
+//! A message of a routing protocol or a notice of router policies is there to the byte, behind the IPv4 header that it names. ns-2 counts no UDP header for AODV: there the
 //! last bytes of a message may have no room.
 
 use super::mpdu::address as hardware_address;
 use super::tcp::{self, Options};
-use crate::routing::{
-    Carrier, DSR_PROTOCOL, IpFields, Message, SourceRoute, source_route_bytes, source_route_header,
-};
+use crate::routing::{DSR_PROTOCOL, IpFields, Message, SourceRoute, source_route_bytes, source_route_header};
 use crate::slab::{Handle, Slab};
-use multihop_core::{FlowId, NodeId, Packet, Port};
+use multihop_core::{Carrier, NodeId, Packet, Port};
 
 /// A packet that a DATA frame carries.
 #[derive(Clone, Debug)]
 pub(super) struct Contents<'p> {
     pub(super) packet: &'p Packet,
     pub(super) transport: Transport,
-    /// Of a packet of a routing protocol.
+    /// Of a packet of a routing protocol, or of what router policies signal.
     message: Option<&'p Message>,
     /// Of a packet with a source route: that, and the node that sends the frame.
     route: Option<(&'p SourceRoute, NodeId)>,
@@ -37,7 +35,7 @@ impl<'p> Contents<'p> {
         transport: Transport,
     ) -> Contents<'p> {
         let packet = &packets.get(handle).packet;
-        let message = if packet.is_routing() { packets.routing_message(handle) } else { None };
+        let message = if packet.is_control() { packets.datagram(handle) } else { None };
         let route = packets.route(handle).map(|route| (route, sender));
         Contents { packet, transport, message, route }
     }
@@ -89,8 +87,6 @@ const CUT: u8 = 61;
 /// Dynamic ports begin here (RFC 6335): flow 0, then one after another.
 const FIRST_PORT: u32 = 49_152;
 const PORTS: u32 = 65_536 - FIRST_PORT;
-/// Of what router policies signal to each other: for experiments (RFC 3692).
-const SIGNALLING_PORT: u16 = 1_021;
 
 /// Appends a request or a reply of address resolution (RFC 826), behind LLC/SNAP or, where there is no room for that, behind 802.2
 /// with the service access point of ARP.
@@ -109,7 +105,7 @@ fn put_arp(out: &mut Vec<u8>, room: usize, packet: &Packet) {
     out.extend(packet.destination.ipv4());
 }
 
-/// Appends the headers in a body of `room` bytes, and a routing protocol's message; what is missing at its end is zero.
+/// Appends the headers in a body of `room` bytes, and a message between neighbours; what is missing at its end is zero.
 pub(super) fn put(out: &mut Vec<u8>, room: usize, contents: &Contents) {
     let packet = contents.packet;
     if packet.is_arp() {
@@ -195,7 +191,7 @@ fn put_outer(out: &mut Vec<u8>, contents: &Contents, (plain, behind): (u8, u8), 
     out.extend_from_slice(congestion);
 }
 
-/// What the IPv4 header of a packet says that is no message of a routing protocol.
+/// What the IPv4 header of a packet says that is no message between neighbours.
 pub(super) fn ip_fields(packet: &Packet) -> IpFields {
     let ttl = 64u16.saturating_sub(packet.hops).max(1) as u8;
     IpFields { source: packet.source, destination: packet.destination, ttl }
@@ -236,10 +232,7 @@ fn put_udp(out: &mut Vec<u8>, ip: IpFields, port: u16, payload: &[u8], length: u
 
 /// Both ends of a flow use the same port.
 pub(super) fn port(packet: &Packet) -> u16 {
-    match packet.flow {
-        FlowId::SIGNALLING => SIGNALLING_PORT,
-        FlowId(flow) => (FIRST_PORT + flow % PORTS) as u16,
-    }
+    (FIRST_PORT + packet.flow.0 % PORTS) as u16
 }
 
 pub(super) fn pseudo_header(ip: IpFields, protocol: u8, length: usize) -> [u8; 12] {
@@ -265,7 +258,7 @@ pub(super) fn checksum(parts: &[&[u8]]) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use multihop_core::{Flags, SackBlock, Segment, Time};
+    use multihop_core::{Flags, FlowId, SackBlock, Segment, Time};
 
     fn packet(segment: Segment) -> Packet {
         Packet {

@@ -9,6 +9,7 @@
 //! * `aggregation`: A-MPDUs and block acknowledgements in place of single frames and ACKs, where the station has them.
 //! * `edca`: four functions that contend instead of one, each for an access category, where the station has them.
 //! * `hardware`: what was taken from the interface queue and waits below it, where hardware has a queue.
+//! * `timing` and `link_timing`: the numbers that all stations share, and those of a link.
 //! * `txop`: several exchanges in a row of one of these.
 //!
 //! One timer serves all of them, because a station waits for one thing at a time: while it owes or awaits a response, no
@@ -19,6 +20,7 @@ mod aggregation;
 mod contention;
 mod edca;
 mod hardware;
+mod link_timing;
 mod originator;
 mod outgoing;
 mod rate_control;

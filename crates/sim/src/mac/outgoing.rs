@@ -1,6 +1,6 @@
 //! The frame that a station wants to get across, and the try of it that is under way.
 
-use super::timing::LinkTiming;
+use super::link_timing::LinkTiming;
 use crate::medium::RateSet;
 use crate::slab::Handle;
 use multihop_core::{FlowId, Interval, NodeId, Span, Time};

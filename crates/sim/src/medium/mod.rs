@@ -17,6 +17,7 @@
 //!
 //! Beside it there are wires, each direction a [`Wire`]: they share nothing with the air, nor with each other.
 
+mod collisions;
 mod errors;
 mod fading;
 mod frame;
@@ -28,9 +29,11 @@ mod moving;
 mod node_order;
 mod propagation;
 mod radio;
+mod reception;
 mod success_curve;
 mod wire;
 
+pub use collisions::Collisions;
 pub use errors::RateErrors;
 pub use frame::{Frame, RateClass, RateSet};
 pub use links::{Link, Links, exceed, farthest, femtowatts};
@@ -39,5 +42,6 @@ pub use loss::FrameLoss;
 pub use moving::Listeners;
 pub use node_order::NodeOrder;
 pub use propagation::{Group, Wavefront, light};
-pub use radio::{Collisions, Finished, Radio, Reception};
+pub use radio::Radio;
+pub use reception::{Finished, Reception};
 pub use wire::Wire;

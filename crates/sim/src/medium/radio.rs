@@ -2,77 +2,8 @@
 
 use super::locked_signal::{Bits, Disturbance, Locked, LockedSignal, Overlap};
 use super::success_curve::SuccessCurve;
-use super::{Bitmap, Frame, Link, Loads, RateErrors};
+use super::{Bitmap, Collisions, Finished, Frame, Link, Loads, RateErrors, Reception};
 use multihop_core::{FrameKind, Rng, Span, Time};
-
-/// What overlapping signals do to each other at a receiver.
-#[derive(Clone, Debug)]
-pub enum Collisions {
-    /// The first signal survives a later one that is weaker by at least this ratio; otherwise both are lost (ns-2). None: any
-    /// overlap destroys both.
-    Pairwise {
-        /// The capture ratio.
-        capture: Option<f64>,
-    },
-    /// Bits fail by signal over noise and the sum of all interference. Powers are in femtowatts.
-    Sinr {
-        /// Noise power.
-        noise: u64,
-        /// Frames below this power are not noticed as frames.
-        sensitivity: u64,
-        /// Bit errors at each rate of the run, by [`super::RateSet::index`].
-        errors: Box<[RateErrors]>,
-        /// Those of what comes before the bits: preamble and header at the lowest rate. None: nothing harms them.
-        header: Option<Box<RateErrors>>,
-        /// What noise does to a link is in [`Link::ln_bit_success`], because it was measured: here only what interference adds.
-        measured: bool,
-    },
-}
-
-/// What a receiver made of a signal that has just ended.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Reception {
-    /// It was not receiving this one.
-    NotSynchronised,
-    /// It is transmitting itself (half-duplex), or off.
-    Transmitting,
-    /// It sensed a signal, but recognized no frame: too weak, or begun or cut short by an own transmission.
-    Noise,
-    /// It received a frame that it could not decode.
-    FcsError,
-    /// It decoded the frame.
-    Decoded,
-}
-
-/// The end of a signal at a receiver.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Finished {
-    /// What the receiver made of it.
-    pub reception: Reception,
-    /// If this ended a frame that captured the receiver: when the last of the weaker signals ends, which it ignored. Otherwise zero: an
-    /// option would not fit into two registers.
-    pub ignored_until: Time,
-    /// The medium is not busy here any more.
-    pub turns_idle: bool,
-    /// The frame was received in full, and its own bits were wrong: it would have been lost alone as well.
-    pub failed_alone: bool,
-}
-
-impl Finished {
-    const NOTHING: Finished = Finished {
-        reception: Reception::NotSynchronised,
-        ignored_until: Time::ZERO,
-        turns_idle: false,
-        failed_alone: false,
-    };
-
-    /// Does it concern the radio alone?
-    pub fn is_nothing(&self) -> bool {
-        matches!(self.reception, Reception::NotSynchronised | Reception::Transmitting)
-            && self.ignored_until == Time::ZERO
-            && !self.turns_idle
-    }
-}
 
 /// Its own frame is not over at the listeners.
 const SENDS: u8 = 1;

@@ -1,10 +1,10 @@
-//! Messages of routing protocols, as bytes.
+//! Messages between neighbours, as bytes: those of routing protocols, and the notices of router policies.
 
-use multihop_core::NodeId;
+use multihop_core::{Carrier, NodeId};
 use std::sync::Arc;
 
-/// What a node of a routing protocol sends to another, or to all neighbours: an IP datagram. Copies share its bytes, which the protocol
-/// alone understands. It goes one hop: a node that relays it makes a new one.
+/// What a node sends to another, or to all neighbours, for a routing protocol or a router policy: an IP datagram. Copies share its bytes,
+/// which the protocol or the scheme alone understands. It goes one hop: a node that relays it makes a new one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Message {
     pub(crate) carrier: Carrier,
@@ -21,15 +21,6 @@ pub(crate) struct IpFields {
     pub(crate) ttl: u8,
 }
 
-/// What carries a message.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Carrier {
-    /// IP, under this protocol number.
-    Ip(u8),
-    /// UDP, from and to this port.
-    Udp(u16),
-}
-
 impl Message {
     /// These bytes, of which the first `air` are on the air. Simulated nodes share what follows.
     pub(crate) fn new(carrier: Carrier, ip: IpFields, bytes: impl Into<Arc<[u8]>>, air: usize) -> Message {
@@ -39,7 +30,7 @@ impl Message {
     }
 
     /// All bytes.
-    pub(super) fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 

@@ -23,12 +23,11 @@ pub use static_routes::{Arrivals, LinkQuality, Routes};
 
 pub(crate) use agent::{Action, GivenUp, NextHop, Overheard, RoutedPacket, RoutingAgent, SourceRoute};
 pub(crate) use dsr::{DSR_PROTOCOL, next_on, source_route_bytes, source_route_header};
-pub use message::Carrier;
 pub(crate) use message::{IpFields, Message};
 pub use static_routes::{LEAST_DELIVERY, NOMINAL_BYTES};
 
 use crate::config::{AodvConfig, Config, DsrConfig, LinkFailureRule, RoutingProtocol};
-use multihop_core::{Layout, NodeId, Rng, Span};
+use multihop_core::{Carrier, Layout, NodeId, Rng, Span};
 use std::sync::Arc;
 
 /// The agent of a node; none with static routes.

@@ -3,8 +3,10 @@
 use super::{Stack, Surroundings};
 use crate::agenda::{Agenda, Lane, Slot};
 use crate::message::Message;
+use crate::routing::{self, IpFields};
 use crate::slab::Handle;
 use multihop_core::{Dscp, FlowId, NodeId, Packet, Port, Segment, Time};
+use multihop_link::Notice;
 
 /// When policies are asked for what they have to signal.
 #[derive(Debug)]
@@ -24,8 +26,11 @@ impl Stack {
     /// A router policy wants to signal something now.
     pub fn on_notice_due(&mut self, around: &mut Surroundings) {
         while let Some((scheme, notice)) = self.policies.poll_notice(around.now) {
-            let message = Message::Notice { scheme, content: notice.content.into() };
-            self.send_control(around, FlowId::SIGNALLING, message, notice.size, NodeId::BROADCAST);
+            let Notice { carrier, content, air, size } = notice;
+            let ip = IpFields { source: self.id, destination: NodeId::BROADCAST, ttl: 1 };
+            let message =
+                Message::Notice { scheme, message: routing::Message::new(carrier, ip, content, air) };
+            self.send_control(around, FlowId::SIGNALLING, message, size, NodeId::BROADCAST);
         }
         if let Some(notices) = &mut self.notices {
             notices.armed = None;
@@ -53,8 +58,8 @@ impl Stack {
         let (packet, message) = around.packets.remove_message(handle);
         match &message {
             Message::Routing(message) => self.take_routing(around.now, packet.source, message),
-            Message::Notice { scheme, content } => {
-                self.policies.on_notice(around.now, packet.source, *scheme, content);
+            Message::Notice { scheme, message } => {
+                self.policies.on_notice(around.now, packet.source, *scheme, message.bytes());
             }
             Message::Arp => self.take_arp(around, &packet),
             Message::Outside => around.record.heard(self.id, &packet, around.now),

@@ -7,6 +7,7 @@ mod control;
 mod departures;
 mod end;
 mod failures;
+mod forwarding;
 mod interface_queue;
 mod policies;
 mod ports;
@@ -15,51 +16,24 @@ mod routed;
 
 pub use end::End;
 pub use failures::Failures;
+pub use forwarding::{FlowRoute, Network};
 pub use interface_queue::Waiting;
 pub use ports::Port;
 pub use queues::Queues;
 
 use crate::agenda::{Agenda, Lane, Slot};
 use crate::record::Recorder;
-use crate::routing::Routes;
-use crate::slab::{Handle, Slab, StoredPacket};
+use crate::slab::{Handle, Slab};
 use arp::Neighbours;
-use backlogged::{BackloggedSources, Output};
+use backlogged::BackloggedSources;
 use bus::Bus;
 use control::Notices;
-use multihop_core::{Arrived, DropCause, Dropped, LinkEvent, NodeId, Packet, Report, Segment, Span, Time};
+use forwarding::Direction;
+use multihop_core::{DropCause, Dropped, LinkEvent, NodeId, Packet, Report, Span, Time};
 use multihop_link::{Departure, Estimator, Hop, LinkView, Verdict};
 pub use policies::Policies;
 use routed::Agent;
 use std::collections::VecDeque;
-
-/// What all nodes know about the network.
-#[derive(Clone, Debug)]
-pub struct Network {
-    /// Next hops, where no protocol finds them.
-    pub routes: Routes,
-    /// The flows.
-    pub flows: Vec<FlowRoute>,
-    /// Bytes added to every packet below the transport.
-    pub extra_header: u32,
-    /// Delay between the network layer and the interface queue, and back.
-    pub link_layer_delay: Span,
-    /// A packet that took more hops than this is lost.
-    pub hop_limit: u16,
-}
-
-/// Where a flow's ends are.
-#[derive(Clone, Copy, Debug)]
-pub struct FlowRoute {
-    /// Indices of its ends among those of their nodes, by [`multihop_core::Port`].
-    pub ends: [u32; 2],
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Direction {
-    Down,
-    Up,
-}
 
 /// What a stack may touch besides itself.
 pub struct Surroundings<'a> {
@@ -352,21 +326,6 @@ impl Stack {
         self.restart_wires(around);
     }
 
-    /// A packet leaves the link layer.
-    pub fn on_link_layer(&mut self, around: &mut Surroundings) {
-        while let Some(&(due, direction, handle)) = self.passing.front() {
-            if due > around.now {
-                around.agenda.arm(self.link_slot, due, Lane::Upper);
-                return;
-            }
-            self.passing.pop_front();
-            match direction {
-                Direction::Down => self.enqueue(around, handle),
-                Direction::Up => self.pass_up(around, handle),
-            }
-        }
-    }
-
     /// An end's deadline has come.
     pub fn on_deadline(&mut self, now: Time, end: u32) {
         self.ends[end as usize].endpoint.on_timeout(now);
@@ -441,94 +400,5 @@ impl Stack {
             Some(deadline) => around.agenda.arm(end.deadline, deadline.max(around.now), Lane::Upper),
             None => around.agenda.disarm(end.deadline),
         }
-    }
-
-    /// A packet begins its way here: it comes from an end, or from outside.
-    pub fn emit(&mut self, around: &mut Surroundings, packet: Packet) {
-        around.record.sent(&packet, around.now);
-        around.record.media_sent(&packet, around.now);
-        let handle = around.packets.insert(packet);
-        self.send(around, handle);
-    }
-
-    fn send(&mut self, around: &mut Surroundings, handle: Handle) {
-        let Packet { destination, segment, .. } = around.packets.get(handle).packet;
-        let delayed = around.network.link_layer_delay > Span::ZERO
-            && matches!(self.output_towards(around, destination, segment.dscp), Output::Radio(_));
-        if delayed {
-            self.delay(around, Direction::Down, handle);
-        } else {
-            self.enqueue(around, handle);
-        }
-    }
-
-    fn delay(&mut self, around: &mut Surroundings, direction: Direction, handle: Handle) {
-        let due = around.now + around.network.link_layer_delay;
-        if self.passing.is_empty() {
-            around.agenda.arm(self.link_slot, due, Lane::Upper);
-        }
-        self.passing.push_back((due, direction, handle));
-    }
-
-    /// Looks up where a packet goes, and puts it into the queue.
-    fn enqueue(&mut self, around: &mut Surroundings, handle: Handle) {
-        let packet = &around.packets.get(handle).packet;
-        if packet.is_control() {
-            let peer = (packet.destination != NodeId::BROADCAST).then_some(packet.destination);
-            if peer.is_some_and(|peer| !self.is_resolved(around, handle, peer)) {
-                return;
-            }
-            self.queue_up(around, handle, peer);
-            return;
-        }
-        if self.agent.is_some() {
-            self.enqueue_routed(around, handle);
-            return;
-        }
-        let cause = match around.network.routes.next_hop(self.id, packet.destination) {
-            None => DropCause::NoRoute,
-            Some(peer) if self.failures.broken_until(peer, around.now).is_some() => DropCause::LinkBroken,
-            Some(_) if packet.hops >= around.network.hop_limit => DropCause::HopLimit,
-            Some(peer) => return self.admit(around, handle, peer),
-        };
-        self.lose(around.now, handle, cause, around.packets, around.record);
-    }
-
-    /// Forwards a packet, or delivers it to its end.
-    fn pass_up(&mut self, around: &mut Surroundings, handle: Handle) {
-        let packet = &around.packets.get(handle).packet;
-        if packet.is_control() {
-            self.take_message(around, handle);
-            return;
-        }
-        if packet.destination != self.id {
-            self.send(around, handle);
-            return;
-        }
-        let StoredPacket { packet, payload_air, .. } = around.packets.get(handle);
-        if packet.carries_data() {
-            self.on_link(&LinkEvent::Arrived(Arrived {
-                node: self.id,
-                flow: packet.flow,
-                number: packet.number,
-                size: packet.size,
-                sent: packet.created,
-                at: around.now,
-            }));
-        }
-        let index = around.network.flows[packet.flow.index()].ends[packet.port as usize];
-        let end = &mut self.ends[index as usize];
-        let (hops, identification) = (packet.hops, packet.identification());
-        let segment = Segment { hops, identification, ..packet.segment };
-        let delivered = end.endpoint.on_segment(around.now, &segment);
-        around.record.delivered(packet, delivered, *payload_air, around.now);
-        around.record.media_delivered(packet, delivered, around.now);
-        around.packets.discard(handle);
-        if let Some((app, slot)) = &mut end.app
-            && let Some(again) = app.on_progress(around.now, end.endpoint.progress().acked)
-        {
-            around.agenda.arm(*slot, again, Lane::Upper);
-        }
-        self.touched.push(index);
     }
 }

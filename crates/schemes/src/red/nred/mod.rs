@@ -2,8 +2,9 @@
 //!
 //! A node cannot see the queues of those that it shares the medium with. It takes the share of time in which the medium is busy for
 //! an index of their length, and runs RED on that. A node that is itself part of the congestion notifies the neighbours, and all of them
-//! drop of their traffic according to their part in it.
+//! drop of their traffic according to their part in it. `notice.rs` has what they signal, `usage.rs` how they measure.
 
+pub(crate) mod notice;
 mod usage;
 
 use crate::keys;
@@ -11,9 +12,10 @@ use crate::quantity::Duration;
 use crate::red::{EarlyDrop, check_order};
 use crate::tcp::TcpParameters;
 use crate::{Misfit, Parameters, TcpScheme};
-use multihop_core::{LinkEvent, NodeId, Packet, Rng, Span, Time};
+use multihop_core::{Carrier, Header, Layout, LinkEvent, NodeId, Packet, Rng, Span, Time};
 use multihop_link::{EgressQueue, Hop, LinkView, Notice, RouterPolicy, Verdict};
 use multihop_transport::{Controller, Recovery, TcpOptions};
+use notice::{CARRIER, Congestion, CongestionNotice};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use usage::{Shares, Usage};
@@ -60,6 +62,7 @@ impl Parameters for Nred {
     const NAME: &str = "nred";
     const SUMMARY: &str = "TCP NewReno; nodes drop or mark by how busy their neighbourhood finds the medium (constants unverified)";
     const REFERENCE: &str = "Xu, Gerla, Qi and Shu 2003 (MobiCom); RFC 3168";
+    const NOTICES: Option<(Carrier, Layout)> = Some((CARRIER, CongestionNotice::LAYOUT));
 
     fn check(&self) -> Result<(), Misfit> {
         check_order(self.min_threshold, self.max_threshold)?;
@@ -78,34 +81,6 @@ impl TcpScheme for Nred {
 
     fn policy(&self, _node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         (!egress.is_wired).then(|| Box::new(Neighbour::new(self, egress)) as Box<dyn RouterPolicy>)
-    }
-}
-
-/// What neighbours receive (NCN, neighbourhood congestion notification).
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Congestion {
-    /// RED's probability over the mean index (normalised `p_b`): what a unit of a node's own index adds to its probability.
-    per_index: f64,
-    lifetime: Span,
-}
-
-impl Congestion {
-    /// An IP header, and the four fields that the authors name, of 4 bytes each: type, probability, duration of the congestion, and
-    /// lifetime. What receivers do with the duration is not known, and it is not in the content.
-    const SIZE: u32 = 20 + 16;
-
-    fn to_notice(self) -> Notice {
-        let fields = [self.per_index.to_bits(), self.lifetime.ns()];
-        Notice { content: fields.iter().flat_map(|field| field.to_le_bytes()).collect(), size: Self::SIZE }
-    }
-
-    /// None if it is nothing that a node of this scheme would say.
-    fn from_content(content: &[u8]) -> Option<Congestion> {
-        let (fields, []) = content.as_chunks::<8>() else { return None };
-        let [per_index, lifetime] = *fields else { return None };
-        let per_index = f64::from_bits(u64::from_le_bytes(per_index));
-        let lifetime = Span::from_ns(u64::from_le_bytes(lifetime));
-        (per_index.is_finite() && per_index >= 0.0).then_some(Congestion { per_index, lifetime })
     }
 }
 

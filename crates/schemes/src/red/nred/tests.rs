@@ -1,6 +1,7 @@
 use super::*;
 use crate::testing::{EGRESS, hop, packet};
 use multihop_core::{Ecn, Interval};
+use proptest::prelude::{ProptestConfig, any, prop, prop_assert, prop_assert_eq, proptest};
 
 fn at(ms: u64) -> Time {
     Time::from_ns(ms * 1_000_000)
@@ -85,13 +86,47 @@ fn no_probability_is_negative_or_without_end() {
 fn a_notice_says_what_was_said() {
     let congestion = Congestion { per_index: 0.14 / 240.0, lifetime: Span::from_ms(200) };
     let notice = congestion.to_notice();
-    assert_eq!(notice.size, 36);
+    assert_eq!((notice.size, notice.air), (36, 16));
+    // 0.14 / 240 of 2^32, and 200 ms in microseconds.
+    assert_eq!(notice.content[..16], [0, 0, 0, 1, 0, 0x26, 0x3a, 0xb6, 0, 0, 0, 0, 0, 3, 0x0d, 0x40]);
     assert_eq!(Congestion::from_content(&notice.content), Some(congestion));
-    for content in [&[][..], &[0; 8], &[0; 15], &[0; 17], &[0; 24]] {
+    for content in [&[][..], &[0; 8], &[0; 31], &[0; 32], &[0; 33]] {
         assert_eq!(Congestion::from_content(content), None);
     }
+    let long = Congestion { per_index: 2.0, lifetime: Span::from_ms(5_000_000) }.to_notice();
+    assert_eq!(
+        [&long.content[4..8], &long.content[12..16]],
+        [&[0xff; 4]; 2],
+        "the most that there is room for"
+    );
     let absurd = Congestion { per_index: f64::NAN, ..congestion }.to_notice();
     assert_eq!(Congestion::from_content(&absurd.content), None);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Nodes have it to the bit, captures to the last of 32 bits.
+    #[test]
+    fn what_is_signalled_is_heard(per_index in 0.0..1.0, lifetime in any::<u64>()) {
+        let congestion = Congestion { per_index, lifetime: Span::from_ns(lifetime) };
+        let notice = congestion.to_notice();
+        prop_assert_eq!(Congestion::from_content(&notice.content), Some(congestion));
+        let on_air = CongestionNotice::parse(&notice.content).unwrap();
+        prop_assert!((f64::from(on_air.probability) / 2f64.powi(32) - per_index).abs() <= 2f64.powi(-32));
+        prop_assert_eq!(u64::from(on_air.lifetime), (lifetime / 1_000).min(u64::from(u32::MAX)));
+    }
+
+    #[test]
+    fn any_bytes_are_a_notice_or_none(mut content in prop::collection::vec(any::<u8>(), 0..40), is_kind in any::<bool>()) {
+        if is_kind && content.len() >= 4 {
+            content[..4].copy_from_slice(&[0, 0, 0, 1]);
+        }
+        if let Some(congestion) = Congestion::from_content(&content) {
+            prop_assert_eq!(content.len(), CongestionNotice::LEN);
+            prop_assert!(congestion.per_index >= 0.0 && congestion.per_index.is_finite());
+        }
+    }
 }
 
 /// The node finds a busy share of 0.3, which is no congestion; a neighbour finds more.

@@ -1,10 +1,10 @@
 //! Sending what was put together, and what becomes of each MPDU.
 
+use super::psdu::BLOCK_ACK_REQUEST_BYTES;
 use super::window::{Held, State, Window};
 use crate::config::AggregationConfig;
 use crate::mac::originator::sent;
 use crate::mac::rate_control::Demands;
-use crate::mac::timing::BLOCK_ACK_REQUEST_BYTES;
 use crate::mac::{Cargo, Context, Mac, Outgoing, Phase};
 use crate::medium::{Bitmap, Frame, RateClass};
 use crate::outcome::LossCause;

@@ -23,7 +23,7 @@ mod sequence;
 mod window;
 
 pub use psdu::Fullest;
-pub(super) use psdu::limits_on;
+pub(super) use psdu::{BLOCK_ACK_REQUEST_BYTES, block_ack_bytes, limits_on};
 
 use super::Mac;
 use crate::agenda::Slot;

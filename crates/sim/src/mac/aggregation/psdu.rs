@@ -1,4 +1,4 @@
-//! How long a PSDU of several MPDUs is (802.11-2016, 9.7.1), and an MPDU of several packets (9.3.2.2).
+//! How long a PSDU of several MPDUs is (802.11-2016, 9.7.1), an MPDU of several packets (9.3.2.2), and a block acknowledgement.
 
 use crate::config::AggregationConfig;
 use crate::mac::Timing;
@@ -6,6 +6,8 @@ use crate::medium::RateSet;
 use multihop_core::Span;
 use multihop_dot11::AccessCategory;
 
+/// Bytes of a compressed request for a block acknowledgement (9.3.1.8).
+pub(in crate::mac) const BLOCK_ACK_REQUEST_BYTES: u32 = 24;
 /// In front of each MPDU of an A-MPDU (9.7.1).
 const DELIMITER: u32 = 4;
 /// MPDUs of an A-MPDU begin at multiples of this, packets of an A-MSDU too.
@@ -14,6 +16,11 @@ const ALIGNMENT: u32 = 4;
 const LONGEST_LEGACY: u32 = 4_095;
 /// In front of each packet of an A-MSDU: two addresses and a length.
 const SUBFRAME_HEADER: u32 = 14;
+
+/// Bytes of a compressed block acknowledgement: of 64 MPDUs (9.3.1.9), or of 256 (802.11ax-2021, 9.3.1.8.2).
+pub(in crate::mac) fn block_ack_bytes(limits: Option<&AggregationConfig>) -> u32 {
+    if limits.is_some_and(|limits| limits.window > 64) { 56 } else { 32 }
+}
 
 /// The limits on a link. Only HT, VHT and HE PPDUs carry A-MPDUs (802.11-2016, 9.7.1); where its rate is of another one, a single MPDU.
 pub(in crate::mac) fn limits_on(is_single: bool, limits: &AggregationConfig) -> AggregationConfig {

@@ -4,8 +4,8 @@
 //! discovery began follows the last byte, as in ns-2, whose nodes learn from it how long discoveries take.
 
 use crate::config::AodvConfig;
-use crate::routing::message::{Carrier, IpFields, Message};
-use multihop_core::{Header, Layout, NodeId, Span, Time, header};
+use crate::routing::message::{IpFields, Message};
+use multihop_core::{Carrier, Header, Layout, NodeId, Span, Time, header};
 
 /// UDP, by the port of section 3.
 pub(crate) const CARRIER: Carrier = Carrier::Udp(654);

@@ -1,9 +1,10 @@
 //! Scripted timelines of one node, and convergence of a few, without the engine.
 
 use super::*;
-use crate::routing::message::{Carrier, IpFields, Message};
+use crate::routing::message::{IpFields, Message};
 use crate::routing::testing::{at, cut, handles};
 use crate::slab::Handle;
+use multihop_core::Carrier;
 use proptest::prelude::{ProptestConfig, any, prop, prop_assert_eq, proptest};
 
 const ME: NodeId = NodeId(0);

@@ -3,8 +3,8 @@
 //! No standard says what an update looks like. Ours is a row of 12 bytes for each destination, as many as ns-2 counts, right behind the IP
 //! header, which leaves no room for UDP's.
 
-use crate::routing::message::{Carrier, IpFields, Message};
-use multihop_core::{Header, Layout, NodeId, header};
+use crate::routing::message::{IpFields, Message};
+use multihop_core::{Carrier, Header, Layout, NodeId, header};
 
 /// "Any 0-hop protocol" (IANA): updates go to neighbours alone.
 pub(crate) const CARRIER: Carrier = Carrier::Ip(114);

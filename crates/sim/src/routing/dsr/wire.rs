@@ -3,8 +3,8 @@
 //! The first and the last node of a route are the source and the destination of the IP header; a request's TTL says how far it may go.
 
 use crate::routing::SourceRoute;
-use crate::routing::message::{Carrier, IpFields, Message};
-use multihop_core::{Bits, Header, Layout, NodeId, header};
+use crate::routing::message::{IpFields, Message};
+use multihop_core::{Bits, Carrier, Header, Layout, NodeId, header};
 use std::ops::Deref;
 
 /// The IP protocol number (section 11).

@@ -1,7 +1,7 @@
 //! What router policies tell each other: who hears it, when, and that it costs airtime.
 
 use crate::common::{Datagrams, add_flow, chain};
-use multihop_core::{NodeId, Span, Time};
+use multihop_core::{Carrier, NodeId, Span, Time};
 use multihop_dot11::DcfRules;
 use multihop_link::{EgressQueue, Notice, RouterPolicy};
 use multihop_schemes::Scheme;
@@ -45,7 +45,8 @@ impl RouterPolicy for Crier {
         }
         self.next = now + TENTH;
         self.said += 1;
-        Some(Notice { content: self.said.to_be_bytes().to_vec(), size: 100 })
+        let content = self.said.to_be_bytes().to_vec();
+        Some(Notice { carrier: Carrier::Ip(253), content, air: 8, size: 100 })
     }
     fn next_notice(&self) -> Option<Time> {
         Some(self.next)

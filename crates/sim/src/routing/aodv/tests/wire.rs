@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::routing::aodv::wire::{CARRIER, LONGEST_LIFETIME};
-use crate::routing::message::{Carrier, IpFields, Message};
+use crate::routing::message::{IpFields, Message};
 use crate::routing::testing::cut;
+use multihop_core::Carrier;
 use proptest::prelude::*;
 
 /// RFC 3561, 5.1: type 1, flags (U), hop count, request id, destination and originator with their numbers; then when it was asked.

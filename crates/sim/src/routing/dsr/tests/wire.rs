@@ -1,8 +1,9 @@
 //! Messages and their bytes.
 
 use super::*;
-use crate::routing::message::{Carrier, IpFields, Message};
+use crate::routing::message::{IpFields, Message};
 use crate::routing::testing::cut;
+use multihop_core::Carrier;
 use proptest::prelude::*;
 
 /// RFC 4728, 6.1 to 6.7, with an IP header of 20 bytes; a chain of seven hops.

@@ -1,0 +1,149 @@
+//! Journals: an emulation is written down, and is the same run again.
+
+use crate::outside::{CHAIN, Fake, frame, packet, world};
+use multihop_core::{DropCause, Ecn, Rng, Span};
+use multihop_live::journal::{self, JournalError, Recorder};
+use multihop_live::{Emulation, Mode};
+use multihop_sim::outcome::Outcome;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+/// What a recorder writes, to be read again.
+#[derive(Clone, Default)]
+pub struct Shared(pub Arc<Mutex<Vec<u8>>>);
+
+impl Shared {
+    /// All but the first line of a journal.
+    pub fn behind_first_line(&self) -> Vec<u8> {
+        let written = self.0.lock().unwrap();
+        let rest = written.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+        written[rest..].to_vec()
+    }
+}
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A run of random packets with a clock that is late at random; its result, and its journal without the first line.
+fn recorded(seed: u64) -> (Outcome, Vec<u8>) {
+    let mut rng = Rng::at(seed, &["recorded"]);
+    let (fake, file) = (Fake::default(), Shared::default());
+    fake.at().oversleep = Span::from_us(u64::from(rng.below(500)));
+    let mut at = Span::ZERO;
+    for i in 0..1_500 {
+        at += Span::from_ns(u64::from(rng.below(2_000_000)));
+        let (from, to) = (rng.below(3), rng.below(3));
+        fake.send(at, from, packet(from, to, Ecn::Ect0, 4 + rng.below(1_400) as usize, i));
+    }
+    let recorder =
+        Recorder::new(Box::new(file.clone()) as Box<dyn Write + Send>, "a line of its own").unwrap();
+    let mut emulation = Emulation::new(world(CHAIN), fake.clone(), fake.clone(), 1.0).recorded(recorder);
+    // Some end in the middle.
+    let turns = if seed.is_multiple_of(2) { u32::MAX } else { rng.below(9_000) + 1_000 };
+    for _ in 0..turns {
+        if !emulation.turn().unwrap() {
+            break;
+        }
+    }
+    let (world, ..) = emulation.end().unwrap();
+    (world.close().unwrap(), file.behind_first_line())
+}
+
+#[test]
+fn a_journal_is_the_same_run_again() {
+    for seed in 0..20 {
+        let (outcome, written) = recorded(seed);
+        let mut again = world(CHAIN);
+        let ending = journal::replay(&written[..], &mut again).unwrap().expect("it was ended");
+        assert_eq!(ending.fingerprint, outcome.fingerprint);
+        assert_eq!(again.close().unwrap(), outcome, "seed {seed}");
+    }
+}
+
+/// Where signals take no time, a broadcast begins at the instant at which it comes: an emulation that ends then has its beginning.
+#[test]
+fn an_emulation_ends_with_all_that_its_last_packet_makes_due() {
+    let text = CHAIN.to_owned() + "[medium]\nmodel = \"ranges\"\npropagation_delay = \"0 s\"\n";
+    let (fake, file) = (Fake::default(), Shared::default());
+    fake.send(Span::from_ms(100), 0, frame(0, None, 64, 1));
+    let recorder = Recorder::new(Box::new(file.clone()) as Box<dyn Write + Send>, "first").unwrap();
+    let mut emulation = Emulation::new(world(&text), fake.clone(), fake.clone(), 1.0)
+        .carrying(Mode::Ethernet)
+        .recorded(recorder);
+    while emulation.counters().read == 0 {
+        emulation.turn().unwrap();
+    }
+    let fingerprint = emulation.end().unwrap().0.close().unwrap().fingerprint;
+    let written = file.0.lock().unwrap().clone();
+    let mut again = world(&text);
+    let ending = journal::replay(&written["first\n".len()..], &mut again).unwrap().unwrap();
+    assert_eq!((ending.fingerprint, again.fingerprint()), (fingerprint, fingerprint));
+}
+
+#[test]
+fn a_journal_that_was_cut_is_the_run_until_then() {
+    let (_, written) = recorded(0);
+    let mut rng = Rng::at(1, &["cut"]);
+    for _ in 0..20 {
+        let cut = &written[..rng.below(written.len() as u32) as usize];
+        let mut again = world(CHAIN);
+        assert_eq!(journal::replay(cut, &mut again).unwrap(), None);
+        let injections = cut.split(|byte| *byte == b'\n').count() as u64 - 1;
+        assert_eq!(again.close().unwrap().conservation.sent, injections);
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_journal_is_said() {
+    let wrong = |text: &str| match journal::replay(text.as_bytes(), &mut world(CHAIN)).unwrap_err() {
+        JournalError::Line { line, needs, .. } => (line, needs),
+        JournalError::Io(error) => panic!("{error}"),
+    };
+    let good = "1000 0 100 28 2 7 00000000000000ff\n";
+    assert_eq!(wrong(&format!("{good}nonsense\n")).0, 3);
+    for line in
+        ["1000 0 100 28 4 7 ff\n", "1000 0 70000 28 2 7 ff\n", "1000 0 100 28 2 7\n", "-1 0 1 28 2 7 ff\n"]
+    {
+        assert_eq!(
+            wrong(line),
+            (2, "nanoseconds, flow, payload, header, ECN, stream, a congestion header if any, and a hash"),
+            "{line}"
+        );
+    }
+    assert_eq!(wrong("1000 6 100 28 2 7 ff\n").1, "a flow that takes packets from outside");
+    let backwards = "instants that do not go backwards, before the end of the run";
+    assert_eq!(wrong(&format!("{good}999 0 100 28 2 7 ff\n")), (3, backwards));
+    assert_eq!(wrong("2000000001 0 100 28 2 7 ff\n").1, backwards);
+    assert_eq!(wrong(&format!("{good}end 999 0\n")).1, "`end`, nanoseconds and a fingerprint");
+}
+
+#[test]
+fn a_journal_of_frames_is_the_same_run_again() {
+    let (fake, file) = (Fake::default(), Shared::default());
+    let mut rng = Rng::at(1, &["frames"]);
+    let mut at = Span::ZERO;
+    for i in 0..2_000 {
+        at += Span::from_us(u64::from(rng.below(1_500)));
+        let to = Some(rng.below(4)).filter(|to| *to < 3);
+        fake.send(at, i % 3, frame(i % 3, to, 64 + rng.below(1_000) as usize, i));
+    }
+    let recorder = Recorder::new(Box::new(file.clone()) as Box<dyn Write + Send>, "first").unwrap();
+    let mut emulation = Emulation::new(world(CHAIN), fake.clone(), fake.clone(), 1.0)
+        .carrying(Mode::Ethernet)
+        .recorded(recorder);
+    while emulation.turn().unwrap() {}
+    let counters = emulation.counters();
+    assert!(counters.balance() && counters.lost[DropCause::QueueFull as usize] > 10, "{counters:?}");
+    let outcome = emulation.end().unwrap().0.close().unwrap();
+    let written = file.0.lock().unwrap().clone();
+    let mut again = world(CHAIN);
+    let ending = journal::replay(&written["first\n".len()..], &mut again).unwrap().unwrap();
+    assert_eq!((ending.fingerprint, again.close().unwrap()), (outcome.fingerprint, outcome));
+}

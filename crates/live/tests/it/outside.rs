@@ -1,0 +1,134 @@
+//! What happens outside of an emulation: a clock and devices that a test moves, and what they carry.
+
+use multihop_core::{Ecn, NodeId, Span};
+use multihop_live::counters::Counters;
+use multihop_live::ethernet::hardware_address;
+use multihop_live::lateness::Lateness;
+use multihop_live::{Clock, Emulation, Wire, address};
+use multihop_scenario::{External, Overrides};
+use multihop_sim::outcome::Outcome;
+use multihop_sim::{Ties, World};
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// What happens outside: when who sends what; and what has happened: when who got what.
+#[derive(Default)]
+pub struct Outside {
+    pub now: Span,
+    /// Sooner or later, in this order.
+    pub sends: VecDeque<(Span, NodeId, Vec<u8>)>,
+    pub got: Vec<(Span, NodeId, Vec<u8>)>,
+    /// Each wait is longer by this: the machine is busy.
+    pub oversleep: Span,
+    /// Nodes whose device is full.
+    pub full: Vec<NodeId>,
+}
+
+/// Clock and devices, which share a world of their own.
+#[derive(Clone, Default)]
+pub struct Fake(Arc<Mutex<Outside>>);
+
+impl Fake {
+    pub fn at(&self) -> MutexGuard<'_, Outside> {
+        self.0.lock().unwrap()
+    }
+
+    pub fn send(&self, at: Span, from: u32, packet: Vec<u8>) {
+        self.at().sends.push_back((at, NodeId(from), packet));
+    }
+}
+
+impl Clock for Fake {
+    fn elapsed(&mut self) -> Span {
+        self.at().now
+    }
+}
+
+impl Wire for Fake {
+    fn wait(&mut self, at_most: Span) -> io::Result<()> {
+        let mut outside = self.at();
+        let next = outside.sends.front().map_or(outside.now + at_most, |(at, ..)| *at);
+        let woken = next.max(outside.now).min(outside.now + at_most);
+        outside.now = woken + outside.oversleep;
+        Ok(())
+    }
+
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<(NodeId, usize)>> {
+        let mut outside = self.at();
+        if outside.sends.front().is_none_or(|(at, ..)| *at > outside.now) {
+            return Ok(None);
+        }
+        let (_, from, packet) = outside.sends.pop_front().unwrap();
+        buffer[..packet.len()].copy_from_slice(&packet);
+        Ok(Some((from, packet.len())))
+    }
+
+    fn write(&mut self, node: NodeId, packet: &[u8]) -> bool {
+        let mut outside = self.at();
+        let now = outside.now;
+        if outside.full.contains(&node) {
+            return false;
+        }
+        outside.got.push((now, node, packet.to_vec()));
+        true
+    }
+}
+
+pub const CHAIN: &str = r#"
+name = "chain"
+duration = "2 s"
+[phy]
+standard = "802.11b"
+data_rate = "11 Mb/s"
+control_rate = "1 Mb/s"
+[mac]
+rts_threshold = "off"
+[topology]
+generator = "chain"
+hops = 2
+spacing = "200 m"
+"#;
+
+pub fn world(text: &str) -> World {
+    world_of(text, Overrides::default())
+}
+
+pub fn world_of(text: &str, overrides: Overrides) -> World {
+    let warmup = Some("0 s".into());
+    let overrides = Overrides { external: Some(External::Alone), warmup, ..overrides };
+    World::new(&multihop_scenario::load(text, "test", &overrides).unwrap(), Ties::InOrder)
+}
+
+/// A UDP packet with a payload that says its number.
+pub fn packet(from: u32, to: u32, ecn: Ecn, payload: usize, number: u32) -> Vec<u8> {
+    let mut packet = vec![0; 28 + payload];
+    packet[0] = 0x45;
+    packet[1] = ecn.bits();
+    let length = packet.len() as u16;
+    packet[2..4].copy_from_slice(&length.to_be_bytes());
+    packet[9] = 17;
+    packet[12..16].copy_from_slice(&address(NodeId(from)));
+    packet[16..20].copy_from_slice(&address(NodeId(to)));
+    packet[28..32].copy_from_slice(&number.to_be_bytes());
+    packet
+}
+
+pub fn number(packet: &[u8]) -> u32 {
+    u32::from_be_bytes(packet[28..32].try_into().unwrap())
+}
+
+/// A frame of Ethernet with a payload that says its number.
+pub fn frame(from: u32, to: Option<u32>, payload: usize, number: u32) -> Vec<u8> {
+    let to = to.map_or([0xff; 6], |to| hardware_address(NodeId(to)));
+    let mut frame = [&to[..], &hardware_address(NodeId(from)), &[0x08, 0x06], &vec![0; payload][..]].concat();
+    frame[28..32].copy_from_slice(&number.to_be_bytes());
+    frame
+}
+
+pub fn run(world: World, fake: &Fake, slow: f64) -> (Outcome, Counters, Lateness) {
+    let mut emulation = Emulation::new(world, fake.clone(), fake.clone(), slow);
+    while emulation.turn().unwrap() {}
+    let (world, counters, lateness) = emulation.end().unwrap();
+    (world.close().unwrap(), counters, lateness)
+}

@@ -1,0 +1,27 @@
+//! How overlapping signals collide.
+
+use super::RateErrors;
+
+/// What overlapping signals do to each other at a receiver.
+#[derive(Clone, Debug)]
+pub enum Collisions {
+    /// The first signal survives a later one that is weaker by at least this ratio; otherwise both are lost (ns-2). None: any
+    /// overlap destroys both.
+    Pairwise {
+        /// The capture ratio.
+        capture: Option<f64>,
+    },
+    /// Bits fail by signal over noise and the sum of all interference. Powers are in femtowatts.
+    Sinr {
+        /// Noise power.
+        noise: u64,
+        /// Frames below this power are not noticed as frames.
+        sensitivity: u64,
+        /// Bit errors at each rate of the run, by [`super::RateSet::index`].
+        errors: Box<[RateErrors]>,
+        /// Those of what comes before the bits: preamble and header at the lowest rate. None: nothing harms them.
+        header: Option<Box<RateErrors>>,
+        /// What noise does to a link is in [`Link::ln_bit_success`], because it was measured: here only what interference adds.
+        measured: bool,
+    },
+}

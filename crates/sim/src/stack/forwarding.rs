@@ -1,0 +1,143 @@
+//! The network layer of a node: where packets go from here, and the delay of the link layer below it.
+
+use super::backlogged::Output;
+use super::{Stack, Surroundings};
+use crate::agenda::Lane;
+use crate::routing::Routes;
+use crate::slab::{Handle, StoredPacket};
+use multihop_core::{Arrived, DropCause, LinkEvent, NodeId, Packet, Segment, Span};
+
+/// What all nodes know about the network.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// Next hops, where no protocol finds them.
+    pub routes: Routes,
+    /// The flows.
+    pub flows: Vec<FlowRoute>,
+    /// Bytes added to every packet below the transport.
+    pub extra_header: u32,
+    /// Delay between the network layer and the interface queue, and back.
+    pub link_layer_delay: Span,
+    /// A packet that took more hops than this is lost.
+    pub hop_limit: u16,
+}
+
+/// Where a flow's ends are.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowRoute {
+    /// Indices of its ends among those of their nodes, by [`multihop_core::Port`].
+    pub ends: [u32; 2],
+}
+
+/// Of a packet in the link layer.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Direction {
+    Down,
+    Up,
+}
+
+impl Stack {
+    /// A packet begins its way here: it comes from an end, or from outside.
+    pub fn emit(&mut self, around: &mut Surroundings, packet: Packet) {
+        around.record.sent(&packet, around.now);
+        around.record.media_sent(&packet, around.now);
+        let handle = around.packets.insert(packet);
+        self.send(around, handle);
+    }
+
+    /// A packet leaves the link layer.
+    pub fn on_link_layer(&mut self, around: &mut Surroundings) {
+        while let Some(&(due, direction, handle)) = self.passing.front() {
+            if due > around.now {
+                around.agenda.arm(self.link_slot, due, Lane::Upper);
+                return;
+            }
+            self.passing.pop_front();
+            match direction {
+                Direction::Down => self.enqueue(around, handle),
+                Direction::Up => self.pass_up(around, handle),
+            }
+        }
+    }
+
+    pub(super) fn send(&mut self, around: &mut Surroundings, handle: Handle) {
+        let Packet { destination, segment, .. } = around.packets.get(handle).packet;
+        let delayed = around.network.link_layer_delay > Span::ZERO
+            && matches!(self.output_towards(around, destination, segment.dscp), Output::Radio(_));
+        if delayed {
+            self.delay(around, Direction::Down, handle);
+        } else {
+            self.enqueue(around, handle);
+        }
+    }
+
+    pub(super) fn delay(&mut self, around: &mut Surroundings, direction: Direction, handle: Handle) {
+        let due = around.now + around.network.link_layer_delay;
+        if self.passing.is_empty() {
+            around.agenda.arm(self.link_slot, due, Lane::Upper);
+        }
+        self.passing.push_back((due, direction, handle));
+    }
+
+    /// Looks up where a packet goes, and puts it into the queue.
+    pub(super) fn enqueue(&mut self, around: &mut Surroundings, handle: Handle) {
+        let packet = &around.packets.get(handle).packet;
+        if packet.is_control() {
+            let peer = (packet.destination != NodeId::BROADCAST).then_some(packet.destination);
+            if peer.is_some_and(|peer| !self.is_resolved(around, handle, peer)) {
+                return;
+            }
+            self.queue_up(around, handle, peer);
+            return;
+        }
+        if self.agent.is_some() {
+            self.enqueue_routed(around, handle);
+            return;
+        }
+        let cause = match around.network.routes.next_hop(self.id, packet.destination) {
+            None => DropCause::NoRoute,
+            Some(peer) if self.failures.broken_until(peer, around.now).is_some() => DropCause::LinkBroken,
+            Some(_) if packet.hops >= around.network.hop_limit => DropCause::HopLimit,
+            Some(peer) => return self.admit(around, handle, peer),
+        };
+        self.lose(around.now, handle, cause, around.packets, around.record);
+    }
+
+    /// Forwards a packet, or delivers it to its end.
+    pub(super) fn pass_up(&mut self, around: &mut Surroundings, handle: Handle) {
+        let packet = &around.packets.get(handle).packet;
+        if packet.is_control() {
+            self.take_message(around, handle);
+            return;
+        }
+        if packet.destination != self.id {
+            self.send(around, handle);
+            return;
+        }
+        let StoredPacket { packet, payload_air, .. } = around.packets.get(handle);
+        if packet.carries_data() {
+            self.on_link(&LinkEvent::Arrived(Arrived {
+                node: self.id,
+                flow: packet.flow,
+                number: packet.number,
+                size: packet.size,
+                sent: packet.created,
+                at: around.now,
+            }));
+        }
+        let index = around.network.flows[packet.flow.index()].ends[packet.port as usize];
+        let end = &mut self.ends[index as usize];
+        let (hops, identification) = (packet.hops, packet.identification());
+        let segment = Segment { hops, identification, ..packet.segment };
+        let delivered = end.endpoint.on_segment(around.now, &segment);
+        around.record.delivered(packet, delivered, *payload_air, around.now);
+        around.record.media_delivered(packet, delivered, around.now);
+        around.packets.discard(handle);
+        if let Some((app, slot)) = &mut end.app
+            && let Some(again) = app.on_progress(around.now, end.endpoint.progress().acked)
+        {
+            around.agenda.arm(*slot, again, Lane::Upper);
+        }
+        self.touched.push(index);
+    }
+}
