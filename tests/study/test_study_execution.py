@@ -320,14 +320,14 @@ def test_an_executor_that_breaks_leaves_what_is_finished(tmp_path, how, after):
 
 
 def kill_with_seed_two(*arguments):
-    """What a worker process runs: the run, unless somebody kills the process."""
+    """What a worker process runs: the run, unless the process is killed."""
     if arguments[2]["seed"] == 2:
         os.kill(os.getpid(), signal.SIGKILL)
     return execute(*arguments)
 
 
 class Killing(ProcessPoolExecutor):
-    """Processes of which one is killed when it gets the second seed."""
+    """Processes of which one is killed when it receives the second seed."""
 
     def submit(self, _function, *arguments):
         return super().submit(kill_with_seed_two, *arguments)

@@ -15,7 +15,7 @@ from studies import STUDY, start, tree, wait_for_runs, write_study
 
 #: A hundred runs that take a few seconds: time to be killed in.
 LONG = STUDY.replace("seeds = 3", 'seeds = 25\nset = { duration = "30 s" }')
-#: The same with more seeds than any machine gets through before it is stopped.
+#: The same with more seeds than any machine runs before it is stopped.
 ENDLESS = LONG.replace("seeds = 25", "seeds = 2000")
 
 

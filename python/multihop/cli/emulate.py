@@ -60,7 +60,7 @@ ScriptOption = Annotated[
 ]
 ShellOption = Annotated[str | None, typer.Option(metavar="NODE", help="A shell at a node; the emulation ends with it.")]
 ModeOption = Annotated[
-    str, typer.Option(help="Who routes: the run (ip), or programs, over frames of one hop (ethernet).")
+    str, typer.Option(help="What routes: the run (ip), or programs, over frames of one hop (ethernet).")
 ]
 SchemeOption = Annotated[
     str | None,
@@ -199,7 +199,7 @@ def replay(
         console.say(f"fingerprint {found}" + (", as in the journal" if fingerprint == found else ""))
         runs.print_run(comparison)
     if fingerprint is None:
-        console.note(f"{journal}: whoever wrote it was killed; this is the run until then", quiet=quiet)
+        console.note(f"{journal}: its writer was killed; this is the run until then", quiet=quiet)
     elif fingerprint != found:
         writer, own = replayed.made_by, engine()
         other = "" if writer == own else f"; it was written by engine {writer}, this is {own}"
