@@ -24,7 +24,7 @@ from multihop.papers.verdicts import EXTENTS, Verdicts, read_verdicts
 
 PAGE = Path(__file__).parent / "results" / "claims.md"
 
-#: Blue squares and orange diamonds differ in colour and in shape, whoever looks at them.
+#: Blue squares and orange diamonds differ in colour and in shape, for readers who do not see colours.
 _CELLS = {State.HOLDS: "🟦", State.FAILS: "🔶", State.UNDECIDED: "⚪", State.MISSING: "◽"}
 
 #: At most so many symbols to a bar.

@@ -145,7 +145,7 @@ def _study(paper: Paper, item: str, result: StudyResult, charts: Sequence[str]) 
     for judgement in result.judgements:
         lines += _claim(result, judgement)
     if result.judgements and len(result.points) <= _MOST_POINTS:
-        # Folded: claims and charts come first, and who asks for a number finds it.
+        # Folded: claims and charts come first, and a reader who looks for a number finds it.
         lines += [
             "<details><summary>All means, with 95 % intervals</summary>",
             "",

@@ -57,7 +57,7 @@ export function measured({ table, column, fold, where, weight }, tables) {
       return sum(weights) ? sum(values.map((value, row) => value * weights[row])) / sum(weights) : null;
     }
     default:
-      throw new Error(`${fold} is no way to fold a column`);
+      throw new Error(`${fold} does not fold a column`);
   }
 }
 

@@ -46,7 +46,7 @@ function simulate(id, run) {
     } else {
       self.postMessage({ id, progress: { now, end, tables: engine.call({ do: "tables" }) } });
       const shown = performance.now();
-      // Tables of long runs take a while to make; the run gets most of the time.
+      // Tables of long runs take a while to make; the run has most of the time.
       showAt = shown + Math.max(SHOW_MS, 5 * (shown - ended));
     }
   }

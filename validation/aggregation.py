@@ -211,7 +211,7 @@ def _shares(cell: Cell, said: list[aggregates.Said], seeds: int) -> list[ShareRo
 
 
 def main() -> None:
-    """Prints what each category gets beside ns-3, by the beginning of the names of cells."""
+    """Prints what each category carries beside ns-3, by the beginning of the names of cells."""
     seeds, *names = sys.argv[1:]
     cells = tuple(cell for cell in aggregates.CATEGORIES if not names or cell.name.startswith(tuple(names)))
     for row in shares(cells, int(seeds)):

@@ -66,7 +66,7 @@ def cell(stations: int, loss: float, effort: Effort) -> Scenario:
 
 @dataclass(frozen=True)
 class Row:
-    """What a station gets, and what is said of it, in Mb/s: means over seeds."""
+    """What a station receives, and what is said of it, in Mb/s: means over seeds."""
 
     stations: int
     loss: float

@@ -144,7 +144,7 @@ def rows(scenario: Scenario) -> list[Row]:
 
 
 def link_alone_bps(scenario: Scenario) -> float:
-    """What a link carries of such packets while nobody else sends: bits of the network layer per second, of one run."""
+    """What a link carries of such packets without contention: bits of the network layer per second, of one run."""
     alone = scenario | {
         "topology": {"generator": "chain", "hops": 1, "spacing": "200 m"},
         "flows": [{"name": "alone", "from": "n0", "to": "n1", "scheme": "udp"}],

@@ -191,7 +191,7 @@ def beliefs(effort: Effort) -> list[BeliefRow]:
 
 
 def rest_packets(scheme: str, capacity_mbps: float, available_mbps: float, rtt_s: float) -> float:
-    """The queue at rest, in packets.
+    """The queue in equilibrium, in packets.
 
     For xcp-winf `alpha AB = beta Q / d`, where d is at most 0.5 s; for rcp-winf
     `alpha (0.95 C - (C - AB)) = beta q / d`, where alpha is beta.

@@ -99,7 +99,7 @@ class DemandView(TypedDict):
     `header_bytes` are the network and transport headers of each of its packets, the least that its transport uses.
 
     `offered_bps` is the payload rate of its application, `None` if that is without limit; `steady` whether it offers
-    that during all of the measured time. `forward` holds the links of the path, none if nothing gets across it;
+    that during all of the measured time. `forward` holds the links of the path, none if nothing crosses it;
     `feedback` those of what the receiver sends back when every packet arrives once.
     """
 
@@ -344,7 +344,7 @@ class Emulator:
 def replay(
     text: str, origin: str, overrides: Mapping[str, Any] | None, journal: Path, pcap: Path | None = None
 ) -> tuple[Output, str | None]:
-    """Runs a journal again. Also the fingerprint of whoever wrote it, if it says one. Linux only."""
+    """Runs a journal again. Also the fingerprint that the journal states, if it does. Linux only."""
 
 def node_address(node: int) -> str:
     """The address that the node of this index has in an emulation. Linux only."""

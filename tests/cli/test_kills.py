@@ -1,4 +1,4 @@
-"""Commands that are killed or terminated, at whatever instant, go on to the same bytes as if nobody had.
+"""Commands that are killed or terminated, at whatever instant, go on to the same bytes as if they had not been.
 
 Here at three instants, one after the other. `make faults` sets MULTIHOP_INSTANTS=20: then each command is ended once at
 each of 20 instants, spread over its length, by each signal, and a table says what was there each time.
@@ -39,7 +39,7 @@ INSTANTS = int(os.environ.get("MULTIHOP_INSTANTS", "0"))
 
 @dataclass(frozen=True)
 class Whole:
-    """What a command leaves that nobody ends, and how long it takes."""
+    """What a command leaves that is not ended, and how long it takes."""
 
     files: dict[str, bytes]
     out: str

@@ -1,4 +1,4 @@
-"""What the command imports before it does anything: nobody waits for pandas to see a version, or to complete a word."""
+"""What the command imports before it does anything: to show a version or complete a word, no pandas."""
 
 import os
 import subprocess

@@ -83,7 +83,7 @@ def test_the_outcome_has_the_tables_of_a_run(tmp_path):
     outcome = running.outcome
     assert outcome.is_valid
     delivered = outcome.result.flows.set_index("name")["delivered_bytes"]
-    assert delivered["n0->n2"] == 500, "and nobody listens there, which the kernel of n2 says to n0"
+    assert delivered["n0->n2"] == 500, "and no program listens there, which the kernel of n2 says to n0"
     assert set(delivered.index) == {"n0->n2", "n2->n0"}
     assert outcome.live["read"] >= outcome.live["delivered"] >= 1
     assert outcome.result.summary["fingerprint"] in (tmp_path / "run.journal").read_text()

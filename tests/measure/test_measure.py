@@ -148,7 +148,7 @@ def test_damaged_frames_are_a_kind_of_their_own_everywhere(inline, tmp_path):
 
 
 def test_five_sniffers_of_one_chain_agree(data):
-    """ns-3's captures of a 4-hop chain at 2 Mb/s with RTS/CTS: a link has the same capacity, whoever looks on."""
+    """ns-3's captures of a 4-hop chain at 2 Mb/s with RTS/CTS: a link has the same capacity in all captures."""
     seen = {}
     for node in range(5):
         found = measure(data.parent / "pcap" / f"gen-ns3-chain4-rts-node{node}.pcap")

@@ -29,7 +29,7 @@ def outcome(path):
     for sniffer in found.sniffers:
         frames = found.airtime.loc[found.airtime["interface"] == sniffer.interface, "frames"].sum()
         assert 0 <= frames <= sniffer.quality["records"]
-        # Nobody was on the air for longer than the capture is long; the ratio is that of nothing for one instant.
+        # No station was on the air for longer than the capture is long; the ratio is that of nothing for one instant.
         assert not found.busy_ratio(sniffer) > 1 + 1e-9
         if found.broken is not None:
             assert re.search(r"byte \d+", found.broken)

@@ -167,7 +167,7 @@ def cell(categories: tuple[str, ...], each: int, seconds: int) -> dict[str, Any]
 def test_shares_in_the_engine(categories: tuple[str, ...], each: int, seconds: int) -> None:
     """Those of stations that back off as the chain has it; of the fixed point, where a category is not starved.
 
-    The fixed point has stations attempt in each slot independently of the past: of what AC_BE gets beside AC_VO,
+    The fixed point has stations attempt in each slot independently of the past: of what AC_BE carries beside AC_VO,
     which come every few slots, it is off by up to two thirds, from the drawn chain as from the engine.
     """
     stations = [sending(category, each) for category in categories]

@@ -1,4 +1,4 @@
-"""EWCCP's fluid law: where it comes to rest, and where that is the optimum of its own programme."""
+"""EWCCP's fluid law: its equilibrium, and where that is the optimum of its own programme."""
 
 import re
 

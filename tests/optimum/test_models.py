@@ -44,7 +44,7 @@ def test_without_contention_only_the_first_back_off_and_difs_are_lost():
     alone = 9406 / (9406 + 50 + 15.5 * 20)
     assert fte.frame_transmission_efficiency(0.0, 1) == pytest.approx(alone) == pytest.approx(0.963, abs=5e-4)
     assert fte.frame_transmission_efficiency(0.0, 9) == pytest.approx(alone), "silent neighbours cost nothing"
-    assert fte.efficiency(0.4, 1, TIMES, slots="others") == pytest.approx(alone), "nobody waits for himself"
+    assert fte.efficiency(0.4, 1, TIMES, slots="others") == pytest.approx(alone), "no station waits for itself"
 
 
 def test_the_delay_is_the_mean_over_frames():

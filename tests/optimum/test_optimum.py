@@ -255,7 +255,7 @@ def test_receivers_count_in_interference_sets():
             for kind in ("cliques", "interference-sets")
         ]
 
-    # Receivers 500 m apart: their frames harm nobody, and senders do not sense each other, yet receivers do.
+    # Receivers 500 m apart: their frames harm no reception, and senders do not sense each other, yet receivers do.
     assert near(500) == pytest.approx([2.0, 1.0])
     assert near(600) == pytest.approx([2.0, 2.0])
 

@@ -87,7 +87,7 @@ def test_studies_have_the_optimum_as_metrics(comparison, tmp_path):
     claim = {
         "id": "mine",
         "where": "Fig. 1",
-        "says": "the optimum starves nobody",
+        "says": "the optimum starves no flow",
         "kind": "bound",
         "metric": "two",
         "at_least": 1,

@@ -89,7 +89,7 @@ def test_every_network_and_scheme_has_its_row(found):
         assert title.split()[0] in done.stdout
     report = (folder / "report.html").read_text()
     assert "<svg" in report
-    assert report.index("Who is better where") < report.index("<svg")
+    assert report.index("Which scheme is better where") < report.index("<svg")
 
 
 def test_packets_are_alike_whatever_their_headers():
@@ -124,7 +124,7 @@ def test_nothing_is_said_of_networks_and_schemes_that_are_not_there():
 
 
 def carried_alone(scenario):
-    """Payload in bit/s that a hop carries if nobody else is there, with an acknowledgement for each packet."""
+    """Payload in bit/s that a hop carries without contention, with an acknowledgement for each packet."""
     demand = load(scenario).capacity({"scheme": "ewccp"})["demands"][0]
     busy = sum(way[0]["exchange_s"] + way[0]["access_s"] for way in (demand["forward"], demand["feedback"]))
     return demand["payload_bytes"] * 8 / busy
@@ -166,7 +166,7 @@ def test_reliable_transports_rank_by_goodput_and_datagrams_by_what_comes_in_time
     table = pd.read_csv(folder / "standings.csv")
     text = (folder / "league.md").read_text()
     by = {"reliable": ("gap", "goodput"), "datagrams": ("timely_gap", "timely")}
-    summary = text.partition("## Who is better where")[2].partition("\n## ")[0]
+    summary = text.partition("## Which scheme is better where")[2].partition("\n## ")[0]
     cells = [line.strip("| ").split(" | ") for line in summary.splitlines() if line.startswith("|")][2:]
     assert [row[0] for row in cells] == ["reliable"] * 2 + ["datagrams"] * 2
     for kind, scheme, *places in (row[:-2] for row in cells):

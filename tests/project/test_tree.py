@@ -1,5 +1,6 @@
-"""What the repository holds: text in files that people read, in folders that can be taken in at a glance."""
+"""What the repository holds: text that people read, folders that can be taken in at a glance, short functions."""
 
+import ast
 from collections import defaultdict
 
 import pytest
@@ -8,6 +9,7 @@ from conftest import ROOT, repository
 
 MOST_BYTES = 200_000
 MOST_ENTRIES = 25
+MOST_LINES = 70
 
 #: What is meant to be binary: seeds of the fuzzers, and an input of a reader of packed files.
 BINARY = ("fuzz/corpus/", "crates/scenario/tests/data/passing.movements.gz")
@@ -45,6 +47,17 @@ def full(names):
     }
 
 
+def long_functions(sources):
+    """Functions of Python with too many lines, and how many they have; those within others count for both."""
+    return {
+        f"{name}:{node.name}": node.end_lineno - node.lineno + 1
+        for name, source in sources.items()
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        if node.end_lineno - node.lineno + 1 > MOST_LINES
+    }
+
+
 def test_no_file_is_large(names):
     assert len(names) > 1000
     assert too_large({name: path.stat().st_size for name, path in names.items()}) == {}
@@ -58,6 +71,20 @@ def test_nothing_is_binary_unless_meant(names):
 
 def test_no_folder_is_a_long_list(names):
     assert full(names) == {}
+
+
+def test_no_function_of_python_is_long(names):
+    sources = {name: path.read_text("utf-8") for name, path in names.items() if path.suffix == ".py"}
+    assert len(sources) > 200
+    assert long_functions(sources) == {}
+
+
+def test_a_long_function_is_found():
+    def lines(count):
+        return "def f():\n" + "    pass\n" * (count - 1)
+
+    inner = "class C:\n" + "".join(f"    {line}\n" for line in lines(71).splitlines())
+    assert long_functions({"a.py": lines(70), "b.py": lines(71), "c.py": inner}) == {"b.py:f": 71, "c.py:f": 71}
 
 
 def test_what_does_not_belong_is_found():

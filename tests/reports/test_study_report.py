@@ -1,16 +1,13 @@
-"""The report of a study: what was asked for is drawn, and it works in a browser and without scripts."""
+"""The report of a study: what was asked for is drawn, and what it is made from is said."""
 
 import base64
 import gzip
 import html as markup
-import json
 import re
-import subprocess
 import xml.etree.ElementTree as ET
 
 import pytest
 
-from conftest import CHAIN
 from multihop.base.errors import UserError
 from multihop.claims.study import Study
 from multihop.models import MODELS
@@ -18,132 +15,12 @@ from multihop.report.study import write_study
 from multihop.report.study.plots import charts_of, plot
 from multihop.report.study.provenance import spans
 from multihop.study.spec import Chart
-from test_report import CHROMIUM, CHROMIUM_OPTIONS, Outline
-
-SCENARIO = (
-    CHAIN.replace('duration = "5 s"', 'duration = "3 s"').replace('scheme = "tcp-newreno"', 'scheme = "tested"')
-    + '\n[schemes.tested]\nbase = "tcp-newreno"\n'
-)
-
-STUDY = """
-name = "small"
-title = "Two schemes on chains"
-description = '''First paragraph.
-
-Second <b>paragraph</b>.'''
-scenario = "chain.toml"
-seeds = 3
-compare = "scheme"
-
-[factors.distance]
-title = "spacing <m>"
-key = "topology.spacing"
-values = ["150 m", "200 m"]
-labels = [150, 200]
-
-[factors.loads]
-key = "schemes.tested.window"
-title = "window"
-values = [4, 8]
-labels = ["four", "eight & <i>more</i>"]
-
-[factors.scheme]
-key = "schemes.tested.base"
-values = ["tcp-newreno", "recn"]
-labels = ["<b>none</b>", "RECN"]
-
-[metrics.goodput]
-column = "flows.goodput_bps"
-reduce = "sum"
-title = "Goodput <total>"
-unit = "kb/s"
-
-[metrics.jain]
-column = "flows.goodput_bps"
-reduce = "jain"
-
-[metrics.delay]
-column = "flows.delay_mean_s"
-unit = "ms"
-
-[metrics.nothing]
-column = "flows.delay_mean_s"
-where = { name = "no such flow" }
-
-[[charts]]
-title = "Goodput <over> distance"
-note = "A note & more."
-metric = "goodput"
-x = "distance"
-panels = "loads"
-
-[[charts]]
-title = "Bars"
-kind = "bars"
-metric = "jain"
-x = "loads"
-at = { distance = 200 }
-
-[[charts]]
-title = "Flows"
-kind = "flows"
-column = "flows.goodput_bps"
-unit = "kb/s"
-at = { loads = "four" }
-
-[[charts]]
-title = "Flows"
-kind = "time"
-column = "series.goodput_bps"
-unit = "kb/s"
-where = { name = "long" }
-panels = "distance"
-
-[[charts]]
-title = "Delay against goodput"
-metric = "delay"
-x = "distance"
-x_metric = "goodput"
-by = "loads"
-at = { scheme = "RECN" }
-log_x = true
-log_y = true
-
-[[charts]]
-title = "Nothing"
-metric = "nothing"
-x = "distance"
-log_y = true
-
-[[claims]]
-id = "c/value"
-where = "Table <1>"
-says = "so & so much"
-kind = "value"
-metric = "goodput"
-per = "loads"
-at = { scheme = "RECN" }
-over = "distance"
-values = [123.5, 456.25]
-reason = "Because <of> this."
-
-[[claims]]
-id = "c/order"
-where = "Fig. 2"
-says = "RECN is first"
-kind = "order"
-metric = "goodput"
-by = "scheme"
-order = ["RECN", "<b>none</b>"]
-"""
+from small_study import STUDY, outline, write_small_study
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    made = tmp_path_factory.mktemp("study")
-    (made / "chain.toml").write_text(SCENARIO)
-    (made / "small.toml").write_text(STUDY)
-    return made
+    return write_small_study(tmp_path_factory.mktemp("study"))
 
 
 @pytest.fixture(scope="module")
@@ -156,7 +33,7 @@ def result(folder):
 
 @pytest.fixture(scope="module")
 def written(result, tmp_path_factory):
-    return write_study([result], tmp_path_factory.mktemp("page") / "report.html", about="Somebody: A <paper>. 2017.")
+    return write_study([result], tmp_path_factory.mktemp("page") / "report.html", about="Author: A <paper>. 2017.")
 
 
 @pytest.fixture(scope="module")
@@ -164,35 +41,9 @@ def html(written):
     return written[0].read_text()
 
 
-def outline(html):
-    made = Outline()
-    made.feed(html)
-    assert made.open == []
-    return made
-
-
 def content(result, title):
     chart = next(chart for chart in charts_of(result) if chart.title == title)
     return plot(result, chart, "k")
-
-
-def browse(html, tmp_path, act):
-    """What `act`, a body of a JavaScript function, returns in the open page. Complaints of the browser are failures."""
-    if CHROMIUM is None:
-        pytest.skip("needs chromium to open the report")
-    path = tmp_path / "page.html"
-    watch = "<script>window.addEventListener('error', (e) => { document.title = 'ERROR ' + e.message; });</script>"
-    run = f"<script>document.documentElement.dataset.found = JSON.stringify((() => {{ {act} }})());</script>"
-    path.write_text(html.replace("<head>", "<head>" + watch).replace("</body>", run + "</body>"))
-    options = [*CHROMIUM_OPTIONS, f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1200,4000"]
-    done = subprocess.run(
-        [CHROMIUM, *options, "--dump-dom", path.as_uri()], capture_output=True, text=True, timeout=120, check=True
-    )
-    assert not [line for line in done.stderr.splitlines() if "CONSOLE" in line], done.stderr
-    assert "<title>ERROR" not in done.stdout
-    found = re.search(r'data-found="([^"]*)"', done.stdout)
-    assert found is not None
-    return json.loads(markup.unescape(found[1]))
 
 
 def test_nothing_is_fetched(html):
@@ -331,7 +182,7 @@ def test_verdicts_numbers_and_sources_are_there(html, result):
         assert markup.escape(judgement.claim.id) in html
         assert markup.escape(judgement.summary) in html
     text = markup.unescape(re.sub(r"<[^>]+>", " ", html))
-    words = ("Because <of> this.", "Somebody: A <paper>. 2017.", "Second <b>paragraph</b>.", "no run has a value")
+    words = ("Because <of> this.", "Author: A <paper>. 2017.", "Second <b>paragraph</b>.", "no run has a value")
     words += ("24 finished, 0 missing, 0 failed", "1 to 3", "multihop study run study.toml", "study export study.toml")
     words += (result.study.plan.views[0]["hash"], 'name = "small-chain"', "chain.toml", STUDY.strip()[:200])
     for word in words:
@@ -426,7 +277,7 @@ def test_the_page_never_replaces_what_it_is_made_from(result, folder):
 
 
 def test_the_same_runs_make_the_same_page(result, written, tmp_path):
-    about = "Somebody: A <paper>. 2017."
+    about = "Author: A <paper>. 2017."
     again = write_study(
         [Study.load(result.study.origin).result(result.directory)], tmp_path / "report.html", about=about
     )
@@ -453,131 +304,3 @@ def test_charts_that_make_no_sense_are_refused(folder, chart, said):
 
 def test_spans():
     assert spans([1, 2, 3, 7, 9, 10]) == "1 to 3, 7, 9, 10"
-
-
-def test_a_browser_draws_every_chart(html, result, tmp_path):
-    found = browse(
-        html,
-        tmp_path,
-        """
-        const charts = [...document.querySelectorAll("figure.chart-box")];
-        const wide = (chart) => chart.getBBox().width > 100;
-        return {
-          drawn: charts.filter((f) => [...f.querySelectorAll("svg.chart")].every(wide)).length,
-          titles: document.querySelectorAll(".tip > title").length,
-          wide: document.documentElement.scrollWidth <= window.innerWidth,
-        };
-        """,
-    )
-    assert found == {"drawn": len(result.study.spec.charts), "titles": 0, "wide": True}
-
-
-def test_a_legend_entry_hides_its_series_in_all_panels(html, tmp_path):
-    found = browse(
-        html,
-        tmp_path,
-        """
-        const figure = document.querySelector("figure.chart-box");
-        const parts = (name) => [...figure.querySelectorAll(`svg.chart [data-series~="${name}"]`)];
-        const shown = (name) => parts(name).filter((p) => getComputedStyle(p).display !== "none").length;
-        const other = document.querySelectorAll("figure.chart-box")[1];
-        const button = figure.querySelector('[data-switch="1"]');
-        const counts = [shown(0), shown(1), shown("printed")];
-        button.focus();
-        const dimmed = parts(0).every((p) => p.classList.contains("dim"));
-        button.click();
-        const after = [shown(0), shown(1), shown("printed"), button.getAttribute("aria-pressed")];
-        button.click();
-        const again = [shown(0), shown(1), shown("printed"), button.getAttribute("aria-pressed")];
-        return { counts, dimmed, after, again, elsewhere: other.querySelectorAll(".off").length, tag: button.tagName };
-        """,
-    )
-    zero, one, printed = found["counts"]
-    assert zero > 0
-    assert one > printed == 4
-    assert found["dimmed"]
-    # The paper's numbers for a series are hidden with it.
-    assert found["after"] == [zero, 0, 0, "false"]
-    assert found["again"] == [zero, one, printed, "true"]
-    assert found["elsewhere"] == 0
-    assert found["tag"] == "BUTTON"
-
-
-def test_arrow_keys_go_through_points(html, tmp_path):
-    found = browse(
-        html,
-        tmp_path,
-        """
-        const chart = document.querySelector("svg.chart");
-        const press = (key) => {
-          chart.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
-          const box = document.getElementById("tooltip");
-          return box.hidden ? null : box.textContent;
-        };
-        chart.focus();
-        const reported = [press("ArrowRight"), press("ArrowRight"), press("ArrowLeft"), press("Escape")];
-        return { reported, focus: document.activeElement === chart };
-        """,
-    )
-    assert found["focus"]
-    first, second, back, closed = found["reported"]
-    assert "spacing <m> 150" in first
-    assert second not in (None, first)
-    assert back == first
-    assert closed is None
-
-
-def test_a_phone_shows_it_without_scrolling_sideways(html, tmp_path):
-    # Windows have a least width in headless Chromium, frames have not.
-    frame = f'<!DOCTYPE html><body><iframe width="360" height="900" srcdoc="{markup.escape(html)}"></iframe>'
-    if CHROMIUM is None:
-        pytest.skip("needs chromium to open the report")
-    path = tmp_path / "phone.html"
-    act = (
-        "<script>window.addEventListener('load', () => { const d = document.querySelector('iframe').contentDocument;"
-        "document.documentElement.dataset.found = d.documentElement.scrollWidth; });</script>"
-    )
-    path.write_text(frame + act)
-    options = [*CHROMIUM_OPTIONS, f"--user-data-dir={tmp_path / 'profile'}"]
-    done = subprocess.run(
-        [CHROMIUM, *options, "--dump-dom", path.as_uri()], capture_output=True, text=True, timeout=120, check=True
-    )
-    found = re.search(r'data-found="(\d+)"', done.stdout)
-    assert found is not None
-    assert int(found[1]) <= 360
-
-
-def test_panels_share_a_cursor_and_a_name_is_lifted_in_every_chart(html, tmp_path):
-    act = """
-        const figures = [...document.querySelectorAll("figure.chart-box")];
-        const title = (each) => each.querySelector("figcaption b").textContent;
-        const figure = (begins) => figures.find((each) => title(each).startsWith(begins));
-        const first = figure("Goodput <over>");
-        const chart = first.querySelector("svg.chart");
-        const box = chart.getBoundingClientRect();
-        const at = { clientX: box.left + 0.95 * box.width, clientY: box.top + box.height / 2, bubbles: true };
-        chart.dispatchEvent(new PointerEvent("pointermove", at));
-        const said = [...first.querySelectorAll(".readout")].map((each) => each.textContent);
-        const elsewhere = figure("Nothing").querySelector(".readout").textContent;
-        const button = [...first.querySelectorAll("[data-switch]")].find((each) => each.textContent === "RECN");
-        button.dispatchEvent(new PointerEvent("pointerenter"));
-        const dim = (begins) => figure(begins).querySelectorAll(".dim").length;
-        const lifted = [dim("Goodput"), dim("Bars"), dim("Delay")];
-        button.dispatchEvent(new PointerEvent("pointerleave"));
-        const files = figures.map((each) => each.querySelectorAll(".below button[aria-label$=CSV]").length);
-        const zooms = figures.filter((each) => each.querySelector(".below button[aria-label^=Zoom]")).length;
-        return { said, elsewhere, lifted, left: document.querySelectorAll(".dim").length, files, zooms };
-    """
-    found = browse(html, tmp_path, act)
-    assert len(found["said"]) == 2
-    for said in found["said"]:
-        assert said.startswith("spacing <m> 200")
-        assert "<b>none</b>" in said
-        assert "RECN" in said
-    assert found["elsewhere"] == "", "no run has a value there"
-    assert found["lifted"][0] > 0
-    assert found["lifted"][1] > 0
-    assert found["lifted"][2] == 0, "it has no series of that name"
-    assert found["left"] == 0
-    assert found["files"] == [1] * 6
-    assert found["zooms"] == 1

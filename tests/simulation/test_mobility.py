@@ -347,7 +347,7 @@ def test_a_run_replays_what_setdest_says_of_neighbours(motion):
         place[rows["node"]] = rows[["x_m", "y_m"]]
         distance = np.hypot(*(place[:, None] - place[None, :]).T)
         np.fill_diagonal(distance, np.inf)
-        # Whoever is within 2 cm of the edge crosses it within the digits of the file.
+        # A node within 2 cm of the edge crosses it within the digits of the file.
         sure = np.abs(distance - 250) > 0.02
         assert ((distance < 250) == neighbours)[sure & ~np.isnan(distance)].all(), time
         compared += int((sure & np.isfinite(distance)).sum())

@@ -59,7 +59,7 @@ def test_rcp_follows_its_law(flows):
     assert law.law_s - 0.2 < law.reached_s < law.law_s + 0.3
     assert law.settled_s <= law.law_s + 0.5
     assert law.dropped == 0
-    # At rest alpha (C - y) = beta q / d, with alpha = beta; the queue waits on top of the propagation.
+    # In equilibrium alpha (C - y) = beta q / d, with alpha = beta; the queue waits on top of the propagation.
     packet = (1460 + explicit_rates.CONTEXT["rcp"]) * 8 / dumbbell.RATE
     waits = law.waiting * packet
     assert 1 - law.utilisation == pytest.approx(waits / (wires.RCP_ROUND_TRIP + waits), abs=2e-3)

@@ -301,8 +301,8 @@ NextHop(const Case& given, uint32_t node, uint32_t destination)
 }
 
 /// A few packets of each flow, one flow after the other: they set the block acknowledgement agreement up, for which ns-3 waits one
-/// millisecond, less than an aggregate takes that gets in between, and then does without for 200. TCP needs agreements both ways, and gets
-/// them hop by hop, with somebody who listens: ns-3.37 never sends another packet to a neighbour after a packet to it was repeated, because
+/// millisecond, less than an aggregate takes that comes in between, and then does without for 200. TCP needs agreements both ways, and has
+/// them hop by hop, with a listener: ns-3.37 never sends another packet to a neighbour after a packet to it was repeated, because
 /// of a hidden sender or of an ICMP answer that came across, while the agreement was set up.
 static void
 SetUpAgreements(const Case& given, NodeContainer nodes, Ipv4InterfaceContainer interfaces)

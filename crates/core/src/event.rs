@@ -21,7 +21,7 @@
 //!   RTS, DATA and slots of tries that were in vain are in the next exchange with that neighbour. Bytes by service delay
 //!   (packet throughput) and airtime by service delay (transmission efficiency) mean what they mean without aggregation. Requests for
 //!   block acknowledgements are no attempts: they carry no data.
-//! * Per MPDU: [`LinkEvent::Mpdu`], before that, for who counts packets, flows or retries. Its airtime is that of the whole
+//! * Per MPDU: [`LinkEvent::Mpdu`], before that, for what counts packets, flows or retries. Its airtime is that of the whole
 //!   exchange, which it shared with [`Exchange::mpdus`].
 
 use crate::{DropCause, FlowId, NodeId, Rate, Span, Time};
@@ -149,16 +149,16 @@ pub enum FrameKind {
     BlockAck,
 }
 
-/// A frame that was decoded, whoever it was for.
+/// A frame that was decoded, whatever its receiver address.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DecodedFrame {
     /// The node that decoded it.
     pub node: NodeId,
     /// What it was.
     pub kind: FrameKind,
-    /// Who sent it. A CTS or ACK on the air carries no transmitter address; the simulator knows it all the same.
+    /// Transmitter. A CTS or ACK on the air carries no transmitter address; the simulator knows it all the same.
     pub from: NodeId,
-    /// Who it was for; none for a broadcast.
+    /// Receiver; none for a broadcast.
     pub to: Option<NodeId>,
     /// When it was on the air.
     pub air: Interval,
@@ -217,7 +217,7 @@ pub struct Report {
 /// A report came in an ACK for this node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reported {
-    /// Who sent the ACK.
+    /// Transmitter of the ACK.
     pub from: NodeId,
     /// When it had come.
     pub at: Time,

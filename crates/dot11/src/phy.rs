@@ -253,8 +253,8 @@ impl Phy {
 
     /// Extended inter-frame space: SIFS, the airtime of an ACK at the lowest basic rate, and DIFS (9.3.2.3.7).
     ///
-    /// The text says the lowest *mandatory* rate, which is the same but for 802.11g without 802.11b stations: there nobody
-    /// would send the ACK at 1 Mb/s that the text waits for.
+    /// The text says the lowest *mandatory* rate, which is the same but for 802.11g without 802.11b stations: there no
+    /// station would send the ACK at 1 Mb/s that the text waits for.
     pub fn eifs(&self) -> Span {
         self.sifs + self.airtime(self.basic[0], ACK_BYTES, Microseconds::Up) + self.difs()
     }

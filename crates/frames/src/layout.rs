@@ -27,7 +27,7 @@ const fn column(name: &'static str, unit: &'static str, coding: Coding, meaning:
 pub enum Table {
     /// What transmissions have in common: of all with these values there is one row.
     Sorts,
-    /// Who sets the NAV by a frame, and how long beyond its end.
+    /// Which stations set the NAV by a frame, and how long beyond its end.
     Reservations,
     /// Transmissions, in the order in which they began.
     Transmissions,

@@ -1,7 +1,7 @@
 //! The frame log: every transmission of a run or of a capture, in about two bytes each.
 //!
-//! It is a sibling of the capture that a run can write, and says what a capture cannot: who collided with whom, how long stations backed off,
-//! for whom the NAV was set, how long queues were. [`layout`] is its one definition: the file carries a description of its own tables, so
+//! It is a sibling of the capture that a run can write, and says what a capture cannot: which frames collided, how long stations backed off,
+//! at which stations the NAV was set, how long queues were. [`layout`] is its one definition: the file carries a description of its own tables, so
 //! that readers in other languages decode it without a copy of that. [`Writer`] writes it as a run goes on, [`read`] reads it.
 //!
 //! A file is:

@@ -17,7 +17,7 @@ pub enum Stream {
     /// How what begins an exchange was come by; of first tries and of others.
     Access,
     AccessAgain,
-    /// Who sends it.
+    /// Its transmitter.
     Who,
     /// Which of its latest sorts it is.
     Which,
@@ -33,7 +33,7 @@ pub enum Stream {
     Queue,
     Loss,
     Collided,
-    /// Who hears: nodes that were not heard of before, and a bit for each node.
+    /// Listeners: nodes that did not occur before, and a bit for each node.
     Listeners,
     Bits,
     Navs,

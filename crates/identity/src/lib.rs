@@ -32,7 +32,7 @@ pub fn identity(root: &Path, of: &str) -> Result<String> {
             digest.update(bytes);
         }
     }
-    // 64 bits are enough: nobody makes edits so that they meet.
+    // 64 bits are enough: edits are not made to collide.
     let number = digest.finalize().iter().take(8).fold(0_u64, |number, &byte| number << 8 | u64::from(byte));
     Ok(format!("{number:016x}"))
 }

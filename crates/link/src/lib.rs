@@ -5,7 +5,7 @@
 //!
 //! * `estimators`: [`Estimator`]s turn link events into numbers, one file or folder each: of capacity and available bandwidth [`RtWinf`],
 //!   [`RtWinfProbe`], [`IdleGap`], [`AdHocProbe`], [`PacketThroughput`] and [`ModelledCapacity`], and [`RateInUse`]; of contention [`TransmissionEfficiency`],
-//!   [`ServiceDelay`] and [`BusyRatio`]. Those run that a policy asks for, or somebody who writes them down; [`EstimatorConfig`]
+//!   [`ServiceDelay`] and [`BusyRatio`]. Those run that a policy or a scenario's `[[measure]]` asks for; [`EstimatorConfig`]
 //!   lists them.
 //! * [`PhyTimes`] is what they know of the PHY, and the upper bound that follows from it; `models`: [`LinkCapacity`] is the model of what a link
 //!   carries in a shared medium, [`ContentionDelay`] that of how long packets take among saturated stations.

@@ -93,7 +93,7 @@ impl PhyTimes {
         }
     }
 
-    /// What an exchange takes where nobody else sends, with DIFS and the mean back-off.
+    /// What an exchange takes without contention, with DIFS and the mean back-off.
     pub fn length(&self, exchange: &PacketExchange) -> Span {
         let reservation = if exchange.handshake { self.rts + self.cts + self.sifs * 2 } else { Span::ZERO };
         self.difs + self.backoff + reservation + exchange.data + self.sifs + exchange.response
@@ -133,7 +133,7 @@ impl PhyTimes {
     /// Ilić et al. 2005).
     ///
     /// Its counterpart, the *lower* bound of the paper's figures ("iperf UDP"), is no estimate but a measurement: the rate at
-    /// which a receiver gets datagrams of 1470 bytes that are offered at the PHY's rate for 10 s. It displaces part of the
+    /// which a receiver has datagrams of 1470 bytes that are offered at the PHY's rate for 10 s. It displaces part of the
     /// traffic that was there, so that it bounds the available bandwidth only in that this could be had by force.
     pub fn upper_bound_bps(&self, size: u32, handshake: bool) -> f64 {
         f64::from(size) * 8.0 / self.per_msdu(size, handshake).seconds()

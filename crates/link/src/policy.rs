@@ -32,7 +32,7 @@ pub struct EgressQueue {
     pub seed: u64,
 }
 
-/// When a packet crosses a hop, and with whom.
+/// When a packet crosses a hop, and between which nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hop {
     /// Now.
@@ -80,7 +80,7 @@ pub struct Departure {
     pub propagation: Span,
     /// Airtime of a whole successful exchange (`T_SL`), from the first bit of the RTS, if one is used.
     pub exchange: Span,
-    /// What a frame waits where nobody else sends, on average: inter-frame space and the back-off from the first window.
+    /// What a frame waits without contention, on average: inter-frame space and the back-off from the first window.
     pub access: Span,
     /// RTS transmissions of this frame so far.
     pub rts_tries: u32,

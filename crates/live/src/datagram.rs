@@ -12,7 +12,7 @@ const CE: u8 = 0b11;
 /// What is in an IPv4 packet, as far as a run has to know it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Datagram {
-    /// Who sends it.
+    /// Its source.
     pub source: [u8; 4],
     /// Whom it is for.
     pub destination: [u8; 4],

@@ -22,13 +22,13 @@ const NET: u8 = 10;
 /// A turn takes no more packets than this, as floods do not end.
 const MOST_PACKETS: u32 = 256;
 
-/// A turn waits no longer than this, so that whoever runs the loop can end it.
+/// A turn waits no longer than this, so that the caller of the loop can end it.
 const PATIENCE: Span = Span::from_ms(20);
 
 /// A broadcast that was sent may still be on its way for this long: as light takes to the farthest listener, and more.
 const FLIGHT: Span = Span::from_ms(1);
 
-/// Who routes.
+/// What routes: the run, or programs.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Mode {
     /// The run: devices carry packets of IPv4 from end to end.

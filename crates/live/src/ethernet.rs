@@ -48,8 +48,8 @@ mod tests {
         assert_eq!(of(hardware_address(NodeId(2))), Ok(Some(NodeId(2))));
         assert_eq!(of([0xff; 6]), Ok(None));
         assert_eq!(of([0x33, 0x33, 0, 0, 0, 1]), Ok(None), "multicast of IPv6");
-        for nobody in [hardware_address(NodeId(3)), hardware_address(NodeId(1)), [0x02, 1, 0, 0, 0, 2]] {
-            assert_eq!(of(nobody), Err(Refusal::UnknownDestination));
+        for unknown in [hardware_address(NodeId(3)), hardware_address(NodeId(1)), [0x02, 1, 0, 0, 0, 2]] {
+            assert_eq!(of(unknown), Err(Refusal::UnknownDestination));
         }
         assert_eq!(destination(&frame([0xff; 6], 2), NodeId(1), 3), Err(Refusal::ForeignSource));
         for length in 0..HEADER {

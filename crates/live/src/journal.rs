@@ -1,6 +1,6 @@
 //! What was injected when, so that the run can be run again.
 //!
-//! A journal is text. Its first line belongs to whoever writes it. Each line after it is an injection: the instant in nanoseconds,
+//! A journal is text. Its first line belongs to the program that writes it. Each line after it is an injection: the instant in nanoseconds,
 //! flow, payload and header in bytes, ECN codepoint, stream, the congestion header if there is one (its bytes on the air, a colon, all of
 //! its bytes in hexadecimal), and a hash of the packet's bytes; or, of a frame of one hop, the word `frame`, from which node to which or
 //! `all`, bytes, and the hash. The last one says when the run ended, and its fingerprint; it is missing if the writer was killed, and so
@@ -110,7 +110,7 @@ pub fn replay(mut journal: impl BufRead, world: &mut World) -> Result<Option<End
     for line in 2.. {
         text.clear();
         journal.read_line(&mut text)?;
-        // Whoever wrote it was killed, perhaps within a line.
+        // The process that wrote it was killed, perhaps within a line.
         let Some(text) = text.strip_suffix('\n') else { break };
         let wrong = |needs| JournalError::Line { line, found: text.chars().take(80).collect(), needs };
         let words: Vec<&str> = text.split(' ').collect();

@@ -18,7 +18,7 @@ pub struct Part {
     pub stands_for: Option<u32>,
 }
 
-/// Puts the frames of an A-MPDU together: they follow each other with the same reference. Each gets a share of the airtime of the
+/// Puts the frames of an A-MPDU together: they follow each other with the same reference. Each has a share of the airtime of the
 /// PPDU, preamble included, by its bytes, so that all shares together are the PPDU.
 ///
 /// The receiver reports the frames of an A-MPDU that it decoded. Where it missed some, the airtime is a lower bound, unless it says what

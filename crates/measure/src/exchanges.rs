@@ -21,7 +21,7 @@ pub struct Number {
 /// An exchange, as far as it was seen.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
-    /// Who sent the data.
+    /// Transmitter of the data.
     pub sender: Option<StationId>,
     /// Whom it is for; none for a group.
     pub receiver: Option<StationId>,
@@ -109,7 +109,7 @@ pub struct Exchanges {
     pub orphan_acks: u64,
     /// Block acknowledgements that answer no data that was seen, nor a request for one.
     pub orphan_block_acks: u64,
-    /// The last request for a block acknowledgement: who asked, and its end.
+    /// The last request for a block acknowledgement: its transmitter, and its end.
     request: Option<(Option<StationId>, Time)>,
 }
 
@@ -132,7 +132,7 @@ impl Exchanges {
         self.open.take_if(|open| now.since(open.end()) > answer_timeout(open, timeout)).filter(Seen::is_one)
     }
 
-    /// The next frame, which was on the air at `air`. Returns the exchange that it ends, if any, and who sent the frame, as far as
+    /// The next frame, which was on the air at `air`. Returns the exchange that it ends, if any, and the transmitter of the frame, as far as
     /// this follows from the frames before.
     pub fn see(&mut self, frame: &CapturedFrame, air: Interval) -> (Option<Seen>, Option<StationId>) {
         let open =
@@ -156,7 +156,7 @@ impl Exchanges {
         (stale.or(done).filter(Seen::is_one), sender)
     }
 
-    /// Who sends this answer, if it is one to what was heard last.
+    /// Transmitter of this response, if it is one to what was heard last.
     pub fn answerer(&self, frame: &CapturedFrame) -> Option<StationId> {
         let open = self.open.filter(|open| open.sender == frame.receiver)?;
         match frame.control() {

@@ -88,7 +88,7 @@ impl Cell {
 pub struct Row {
     /// Number of the bin, from the start.
     pub bin: u64,
-    /// Who sent the frames; none where it is unknown.
+    /// Transmitter of the frames; none where it is unknown.
     pub station: Option<StationId>,
     /// What they were.
     pub kind: Kind,

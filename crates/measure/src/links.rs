@@ -103,7 +103,7 @@ impl Link {
 /// Data frames from one station to another at a bit rate.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RateCount {
-    /// Who sent them.
+    /// Their transmitter.
     pub sender: StationId,
     /// Whom they were for.
     pub receiver: StationId,

@@ -8,7 +8,7 @@ use multihop_core::{
 };
 use multihop_link::PhyTimes;
 
-/// The node that stations beyond those that are distinguished, and those that nobody can name, are taken for.
+/// The node that stations beyond those that are distinguished, and those without a known address, are taken for.
 const UNKNOWN_STATION: NodeId = NodeId(u32::MAX - 1);
 
 /// A sniffer that is none of the stations.
@@ -202,7 +202,7 @@ impl Reconstruction {
         self.me.map_or(OUTSIDER, node_of)
     }
 
-    /// A frame of somebody else.
+    /// A frame of another station.
     fn hear(
         &mut self,
         frame: &CapturedFrame,
@@ -249,7 +249,7 @@ impl Reconstruction {
         }
         self.give_up_another(seen, tell);
         if !seen.is_possible() {
-            // It arrived, and nobody knows when.
+            // It arrived, and its time is unknown.
             self.trying = None;
             return;
         }

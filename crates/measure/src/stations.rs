@@ -1,4 +1,4 @@
-//! Who was heard.
+//! The stations that were heard.
 
 use crate::Samples;
 use multihop_capture::{Address, Frame, FrameType};

@@ -187,7 +187,7 @@ impl Transmissions {
         writer.finish()
     }
 
-    /// A flow for each sender of frames with numbers, and whom they are for; and their places.
+    /// A flow for each transmitter and receiver of frames with numbers; and their places.
     fn flows(&self, report: &SnifferReport) -> (Vec<Flow>, BTreeMap<(StationId, StationId), usize>) {
         let name = |station: StationId| report.stations[station.index()].address.to_string();
         let mut places = BTreeMap::new();

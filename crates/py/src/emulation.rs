@@ -208,7 +208,7 @@ impl Emulator {
     }
 }
 
-/// Runs a journal again. Returns the tables, and the fingerprint of whoever wrote it, if it says one.
+/// Runs a journal again. Returns the tables, and the fingerprint that the journal states, if it does.
 #[pyfunction]
 #[pyo3(signature = (text, origin, overrides, journal, pcap = None))]
 #[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned

@@ -44,7 +44,7 @@ pub struct Codel {
     /// Packets that an overflow takes at most from the fattest line. Default: 64, with `"stations"` 1.
     #[schemars(transform = bounds!(1, 65_536))]
     pub drop_batch: Option<u32>,
-    /// Airtime that a next hop gets in its turn. Default: 256 us. Only with `"stations"`.
+    /// Airtime that a next hop has in its turn. Default: 256 us. Only with `"stations"`.
     #[schemars(transform = bounds!("10 us", "100 s"))]
     pub airtime_quantum: Option<Duration>,
     /// Frames from a neighbour are charged to it like those to it. Default: true. Only with `"stations"`.

@@ -10,7 +10,7 @@
 //! 3. `reader` makes the types of the model out of it; unknown keys, wrong types and wrong units end here;
 //! 4. `ranges` holds values against the ranges that their keys have in the schema;
 //! 5. each table's `resolve` turns quantities into base units and names into indices;
-//! 6. `generate` makes topologies, `traffic` makes flows, and `reach` knows who can talk to whom.
+//! 6. `generate` makes topologies, `traffic` makes flows, and `reach` knows which nodes can reach each other.
 //!
 //! Whatever is wrong ends as one [`ScenarioError`], which names file, line, key, what was found, and what would do.
 

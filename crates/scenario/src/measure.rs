@@ -40,7 +40,7 @@ pub enum Measure {
     Fsd(ServiceDelay),
     /// Frame transmission efficiency from the service delay of each frame, smoothed with 1/8 (He et al. 2017).
     Fte(TransmissionEfficiency),
-    /// What the network layer gets of the link while the MAC has its packets (Qazi, section V).
+    /// What the network layer receives of the link while the MAC has its packets (Qazi, section V).
     PacketThroughput(PacketThroughput),
     /// The same by the model of a link, from measured losses, back-offs and airtime of others (Qazi, Eq. 2).
     ModelledCapacity(ModelledCapacity),

@@ -1,4 +1,4 @@
-//! `[medium]`: who hears whom, and what survives.
+//! `[medium]`: which nodes hear each other, and which frames survive.
 
 use crate::document::{Document, Result, key};
 use crate::topology::Nodes;

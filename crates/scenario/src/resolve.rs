@@ -69,7 +69,7 @@ pub struct Resolved {
     pub motion_file: Option<PathBuf>,
 }
 
-/// Links of who senses whom: 2000 nodes that all sense each other. (A run of 3000 such nodes, nine million links, peaked at 1.8 GB.)
+/// Links of carrier sense: 2000 nodes that all sense each other. (A run of 3000 such nodes, nine million links, peaked at 1.8 GB.)
 const LINKS_MAX: usize = 4_000_000;
 
 /// Rows of the time series: flows times steps.
@@ -264,7 +264,7 @@ fn check_links(document: &Document<'_>, config: &Config) -> Result<()> {
     if !exceed(config, LINKS_MAX) {
         return Ok(());
     }
-    let found = format!("{} nodes make more than {LINKS_MAX} links of who senses whom", config.nodes.len());
+    let found = format!("{} nodes make more than {LINKS_MAX} links of carrier sense", config.nodes.len());
     let remedy = "give fewer nodes, put them further apart, or let the medium reach less far";
     Err(document.fail(&key!["topology"], found, remedy))
 }
@@ -321,7 +321,7 @@ fn flows(
 ) -> Result<Vec<Made>> {
     let duration = config.duration;
     let moves = scenario.mobility.is_some();
-    // Who cannot talk at the beginning may do so later.
+    // Nodes that cannot reach each other at the beginning may do so later.
     let mut component = if moves { vec![0; config.nodes.len()] } else { reach::components(config) };
     component.truncate(nodes.list.len()); // further radios are no ends of flows
     let mut flows =

@@ -76,7 +76,7 @@ impl App {
     pub fn on_time(&mut self, now: Time, backlog: u64) -> Offer {
         let offer = |bytes: u64, again: Option<Time>| Offer { bytes, again, ..Offer::default() };
         if now >= self.stop {
-            // Who always has more stops at once; others leave the transport what they gave it.
+            // A source that always has more stops at once; others leave the transport what they gave it.
             let withdraw = matches!(self.kind, AppConfig::Saturated | AppConfig::Bulk { bytes: None });
             return Offer { withdraw, ..Offer::default() };
         }

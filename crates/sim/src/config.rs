@@ -197,7 +197,7 @@ pub struct Persistence {
     pub reorders_without_end: bool,
 }
 
-/// The medium: who hears whom, and what survives.
+/// The medium: which nodes hear each other, and which frames survive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MediumConfig {
     /// Propagation delay between any two nodes, where it does not go by distance.
@@ -208,7 +208,7 @@ pub struct MediumConfig {
     pub packet_error_rate: f64,
     /// The same of single links, on top of that: each directed link at most once.
     pub link_errors: Vec<LinkError>,
-    /// Who hears whom.
+    /// Which nodes hear each other.
     pub model: MediumModel,
 }
 
@@ -343,7 +343,7 @@ pub enum MatrixQuantity {
 /// Routing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoutingConfig {
-    /// Who finds the routes.
+    /// What finds the routes.
     pub protocol: RoutingProtocol,
     /// What a path costs. Under a protocol, it says which paths the run expects: those that count a flow's hops.
     pub metric: RouteMetric,
@@ -351,7 +351,7 @@ pub struct RoutingConfig {
     pub on_link_failure: LinkFailureRule,
 }
 
-/// Who finds the routes.
+/// What finds the routes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RoutingProtocol {
     /// No protocol: they are computed before the run.

@@ -3,7 +3,7 @@
 //! A [`Config`](config::Config) goes in, an [`Outcome`](outcome::Outcome) comes out, and [`run`] is all there is between:
 //!
 //! * `agenda`: the future-event set, a heap of named slots.
-//! * `medium`: who hears whom, and which frames survive.
+//! * `medium`: which nodes hear each other, and which frames survive.
 //! * [`mobility`]: where nodes are at any instant, from models and files. `outages`: radios that are off for a while.
 //! * `mac`: the distributed coordination function of one station.
 //! * `stack`: what lies above it: interface queue, router policies, estimators, ends of flows. `apps`: what flows send; [`external`]: packets

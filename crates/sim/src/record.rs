@@ -40,7 +40,7 @@ pub struct Recorder {
     pub flows: Vec<FlowCounters>,
     /// One per node.
     pub nodes: Vec<NodeCounters>,
-    /// One per node, by row: every frame changes those of all who hear it.
+    /// One per node, by row: every frame changes those of all listeners.
     pub media_use: Vec<MediumUse>,
     /// One per flow.
     media: Vec<MediaCounters>,
@@ -52,7 +52,7 @@ pub struct Recorder {
     pub causes: CauseCounters,
     /// Since the start of the run.
     pub conservation: Conservation,
-    /// Of packets from outside, until somebody asks for them.
+    /// Of packets from outside, until they are polled.
     pub outcomes: VecDeque<PacketOutcome>,
 }
 

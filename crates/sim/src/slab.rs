@@ -30,7 +30,7 @@ pub struct Slab {
     used: Vec<bool>,
     /// What the packets say that belong to no flow, by place. Data packets have nothing here.
     messages: BTreeMap<u32, Message>,
-    /// The ways that packets have in them, by place: as many places as were ever needed for one.
+    /// The source routes of packets, by place: as many places as were ever needed for one.
     routes: Vec<Option<SourceRoute>>,
     /// The packet that follows in the same A-MSDU, by place: as many places as were ever needed.
     followers: Vec<Option<Handle>>,
@@ -73,12 +73,12 @@ impl Slab {
         copy
     }
 
-    /// The way that a packet has in it.
+    /// The source route of a packet.
     pub fn route(&self, handle: Handle) -> Option<&SourceRoute> {
         self.routes.get(handle.0 as usize)?.as_ref()
     }
 
-    /// Writes a way into a packet, instead of the one that it may have.
+    /// Writes a source route into a packet, instead of the one that it may have.
     pub fn set_route(&mut self, handle: Handle, route: SourceRoute) {
         let index = handle.0 as usize;
         if index >= self.routes.len() {

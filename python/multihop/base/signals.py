@@ -18,7 +18,7 @@ _terminated = False
 def leave_at_once() -> None:
     """From now on either signal ends the process, with one line.
 
-    An exception could come in the middle of an import, where whoever imports may print it, or take it for another.
+    An exception could come in the middle of an import, where the importing code may print it, or take it for another.
     """
     _handle(_leave)
 
@@ -45,7 +45,7 @@ def ended() -> str:
 
 def _handle(handler: object) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
-        # Ignored by whoever started this, as shells have Ctrl-C ignored by what runs in the background.
+        # Ignored by the parent process, as shells have Ctrl-C ignored by what runs in the background.
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, handler)  # type: ignore[arg-type]
 

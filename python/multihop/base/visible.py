@@ -34,7 +34,7 @@ def visible_json(text: str) -> str:
 
 
 def write_csv(table: pa.Table, path: Path) -> None:
-    """Writes a table as CSV. Text that a spreadsheet would take for a formula gets an apostrophe in front.
+    """Writes a table as CSV. Text that a spreadsheet would take for a formula has an apostrophe put in front.
 
     That is text which begins with `=`, `+`, `-`, `@`, a tab or a carriage return, and is no number.
     """

@@ -20,9 +20,9 @@ class Bar:
         return ", ".join(f"{count} {state}" for state, count in zip(State, self.counts, strict=True) if count)
 
     def parts(self, width: int) -> list[tuple[State, int]]:
-        """How many of `width` symbols each state gets: one a cell if they fit, otherwise in proportion.
+        """How many of `width` symbols each state has: one a cell if they fit, otherwise in proportion.
 
-        A state that any cell has gets one at least.
+        A state that any cell has is given one at least.
         """
         total = sum(self.counts)
         if total <= width:

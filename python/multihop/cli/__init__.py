@@ -1,7 +1,7 @@
 """The command line.
 
 Exit codes: 0 done; 1 a run failed, or what it found cannot be written; 2 what was asked for cannot be done (one message
-on standard error says why); 70 a bug of ours; 130 interrupted; 141 whoever read the output went away; 143 terminated.
+on standard error says why); 70 a bug of ours; 130 interrupted; 141 the reader of the output went away; 143 terminated.
 """
 
 from __future__ import annotations

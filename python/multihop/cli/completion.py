@@ -1,6 +1,6 @@
 """Values that a shell offers for options: what there is, as `multihop list` has it.
 
-Whoever presses Tab waits: what is not needed for the names that are asked for is not imported.
+The user waits after Tab: what is not needed for the names that are asked for is not imported.
 """
 
 from __future__ import annotations

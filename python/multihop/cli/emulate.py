@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from subprocess import DEVNULL, Popen
 from types import FrameType
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -37,81 +37,94 @@ from multihop.simulation.scenario import load
 #: Packets were later than allowed: what the run found does not count.
 EXIT_LATE = 3
 
+CommandArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[-- COMMAND...]",
+        help="A command at the first node; the emulation ends with it.",
+        show_default=False,
+    ),
+]
+AtOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--at",
+        metavar="NODE:COMMAND",
+        help="A command at a node, or at several, as in 'n1,n2:iperf3 -s'; may be given repeatedly.",
+        show_default=False,
+    ),
+]
+ScriptOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Programs at nodes, and when they start (TOML); the emulation ends with them."),
+]
+ShellOption = Annotated[str | None, typer.Option(metavar="NODE", help="A shell at a node; the emulation ends with it.")]
+ModeOption = Annotated[
+    str, typer.Option(help="What routes: the run (ip), or programs, over frames of one hop (ethernet).")
+]
+SchemeOption = Annotated[
+    str | None,
+    typer.Option(help="Scheme whose routers see the packets; udp has none.", autocompletion=completion.scheme),
+]
+WarmupOption = Annotated[str, typer.Option(help="What is not counted, from the start.")]
+TrafficOption = Annotated[bool, typer.Option("--traffic", help="Simulate the flows of the scenario as well.")]
+ShimOption = Annotated[
+    bool, typer.Option("--shim", help="The ends of --scheme stand below the TCP of the kernel, and regulate it.")
+]
+UplinkOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NODE",
+        help="This node leads to the networks of the host, and is the others' gateway; needs slirp4netns.",
+        show_default=False,
+    ),
+]
+SlowOption = Annotated[float, typer.Option(help="Real seconds for each virtual one.")]
+MaxLagOption = Annotated[
+    str, typer.Option(help=f"The p99 of packets' lag beyond which the result is invalid, exit code {EXIT_LATE}.")
+]
+SysctlOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--sysctl",
+        metavar="NAME=VALUE",
+        help="A setting of every node's kernel, as in net.ipv4.tcp_ecn=1; may be given repeatedly.",
+        show_default=False,
+    ),
+]
+RecordOption = Annotated[
+    Path | None, typer.Option(metavar="FILE.journal", help="Write what was injected when; multihop replay runs it.")
+]
+StatusOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write a line of JSON each second: lag, goodput, queues.")
+]
+LiveOption = Annotated[
+    bool, typer.Option("--live", help="Show lag, goodput and queues while it runs, instead of what programs print.")
+]
+
 
 def emulate(
     scenario: runs.ScenarioArgument,
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[-- COMMAND...]",
-            help="A command at the first node; the emulation ends with it.",
-            show_default=False,
-        ),
-    ] = None,
-    at: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--at",
-            metavar="NODE:COMMAND",
-            help="A command at a node, or at several, as in 'n1,n2:iperf3 -s'; may be given repeatedly.",
-            show_default=False,
-        ),
-    ] = None,
-    script: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Programs at nodes, and when they start (TOML); the emulation ends with them."
-        ),
-    ] = None,
-    shell: Annotated[
-        str | None, typer.Option(metavar="NODE", help="A shell at a node; the emulation ends with it.")
-    ] = None,
-    mode: Annotated[
-        str, typer.Option(help="Who routes: the run (ip), or programs, over frames of one hop (ethernet).")
-    ] = "ip",
+    words: CommandArgument = None,
+    at: AtOption = None,
+    script: ScriptOption = None,
+    shell: ShellOption = None,
+    mode: ModeOption = "ip",
     seed: runs.SeedOption = None,
-    scheme: Annotated[
-        str | None,
-        typer.Option(help="Scheme whose routers see the packets; udp has none.", autocompletion=completion.scheme),
-    ] = None,
+    scheme: SchemeOption = None,
     duration: runs.DurationOption = None,
-    warmup: Annotated[str, typer.Option(help="What is not counted, from the start.")] = "0 s",
+    warmup: WarmupOption = "0 s",
     record_interval: runs.StepOption = None,
     set: SetOption = None,
-    traffic: Annotated[bool, typer.Option("--traffic", help="Simulate the flows of the scenario as well.")] = False,
-    shim: Annotated[
-        bool, typer.Option("--shim", help="The ends of --scheme stand below the TCP of the kernel, and regulate it.")
-    ] = False,
-    uplink: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NODE",
-            help="This node leads to the networks of the host, and is the others' gateway; needs slirp4netns.",
-            show_default=False,
-        ),
-    ] = None,
-    slow: Annotated[float, typer.Option(help="Real seconds for each virtual one.")] = 1.0,
-    max_lag: Annotated[
-        str, typer.Option(help=f"The p99 of packets' lag beyond which the result is invalid, exit code {EXIT_LATE}.")
-    ] = "2 ms",
-    sysctl: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--sysctl",
-            metavar="NAME=VALUE",
-            help="A setting of every node's kernel, as in net.ipv4.tcp_ecn=1; may be given repeatedly.",
-            show_default=False,
-        ),
-    ] = None,
-    record: Annotated[
-        Path | None, typer.Option(metavar="FILE.journal", help="Write what was injected when; multihop replay runs it.")
-    ] = None,
-    status: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a line of JSON each second: lag, goodput, queues.")
-    ] = None,
-    live: Annotated[
-        bool, typer.Option("--live", help="Show lag, goodput and queues while it runs, instead of what programs print.")
-    ] = False,
+    traffic: TrafficOption = False,
+    shim: ShimOption = False,
+    uplink: UplinkOption = None,
+    slow: SlowOption = 1.0,
+    max_lag: MaxLagOption = "2 ms",
+    sysctl: SysctlOption = None,
+    record: RecordOption = None,
+    status: StatusOption = None,
+    live: LiveOption = False,
     pcap: runs.PcapOption = None,
     out: runs.OutOption = None,
     report: runs.ReportOption = None,
@@ -135,9 +148,7 @@ def emulate(
         index_of(view, shell)
     steps = [] if script is None else read_script(script, [node["name"] for node in view["nodes"]])
     if not is_isolated():
-        sys.stdout.flush()
-        words_again = [sys.executable, "-m", "multihop", *sys.argv[1:]]
-        os.execv(sys.executable, command(words_again, with_uplink=uplink is not None))
+        _isolate(with_uplink=uplink is not None)
     session = Session(settings)
     streams: dict[str, Any] = {"stdout": DEVNULL, "stderr": DEVNULL} if live else {}
     if as_json and not live:
@@ -188,12 +199,19 @@ def replay(
         console.say(f"fingerprint {found}" + (", as in the journal" if fingerprint == found else ""))
         runs.print_run(comparison)
     if fingerprint is None:
-        console.note(f"{journal}: whoever wrote it was killed; this is the run until then", quiet=quiet)
+        console.note(f"{journal}: its writer was killed; this is the run until then", quiet=quiet)
     elif fingerprint != found:
         writer, own = replayed.made_by, engine()
         other = "" if writer == own else f"; it was written by engine {writer}, this is {own}"
         console.note(f"multihop: {journal}: found fingerprint {found}, and {fingerprint} in the journal{other}")
         raise typer.Exit(1)
+
+
+def _isolate(*, with_uplink: bool) -> NoReturn:
+    """The same command line again, in place of this process, where namespaces are its own."""
+    sys.stdout.flush()
+    words = [sys.executable, "-m", "multihop", *sys.argv[1:]]
+    os.execv(sys.executable, command(words, with_uplink=with_uplink))
 
 
 def _foreground(session: Session, words: Sequence[str] | None, shell: str | None, **streams: Any) -> list[Popen[bytes]]:  # noqa: ANN401 - as Popen has them

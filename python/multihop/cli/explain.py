@@ -16,28 +16,35 @@ from multihop.cli.runs import JobsOption, JsonOption, QuietOption
 if TYPE_CHECKING:
     from multihop.explanation.explain import Explanation
 
+ResultsArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="RESULTS",
+        help="A folder that run --out or compare --out wrote; or the journal of an emulation.",
+        show_default=False,
+    ),
+]
+FlowArgument = Annotated[
+    str | None,
+    typer.Argument(metavar="[FLOW]", help="The flow to explain; all that starve or are slow by default."),
+]
+VariantOption = Annotated[
+    str | None, typer.Option(help="The scheme, of a comparison's, that is explained; the first by default.")
+]
+SeedsOption = Annotated[
+    int | None, typer.Option(help="How many seeds; those of the results by default, or 5 if these are fewer.")
+]
+NoTryOption = Annotated[bool, typer.Option("--no-try", help="Do not run what may help.")]
+ReportOption = Annotated[Path | None, typer.Option(help="Write an HTML report with this in it to this file.")]
+
 
 def explain(
-    results: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RESULTS",
-            help="A folder that run --out or compare --out wrote; or the journal of an emulation.",
-            show_default=False,
-        ),
-    ],
-    flow: Annotated[
-        str | None,
-        typer.Argument(metavar="[FLOW]", help="The flow to explain; all that starve or are slow by default."),
-    ] = None,
-    variant: Annotated[
-        str | None, typer.Option(help="The scheme, of a comparison's, that is explained; the first by default.")
-    ] = None,
-    seeds: Annotated[
-        int | None, typer.Option(help="How many seeds; those of the results by default, or 5 if these are fewer.")
-    ] = None,
-    no_try: Annotated[bool, typer.Option("--no-try", help="Do not run what may help.")] = False,
-    report: Annotated[Path | None, typer.Option(help="Write an HTML report with this in it to this file.")] = None,
+    results: ResultsArgument,
+    flow: FlowArgument = None,
+    variant: VariantOption = None,
+    seeds: SeedsOption = None,
+    no_try: NoTryOption = False,
+    report: ReportOption = None,
     jobs: JobsOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,

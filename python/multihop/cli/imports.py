@@ -15,102 +15,125 @@ from multihop.importers import to_scenario
 from multihop.importers.radios import RADIOS
 from multihop.simulation.scenario import Scenario
 
+MeshArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The mesh.", show_default=False)]
+OutOption = Annotated[Path | None, typer.Option(help="Write the scenario to this file; standard output by default.")]
+FormatOption = Annotated[
+    str, typer.Option(help=f"auto, {', '.join(importers.FORMATS)}.", autocompletion=completion.format)
+]
+NodesOption = Annotated[Path | None, typer.Option(help="A second file with nodes and positions.")]
+ComponentOption = Annotated[
+    str,
+    typer.Option(
+        help="largest: the largest set that two-way links connect; or all.",
+        autocompletion=completion.of("largest", "all"),
+    ),
+]
+SensingOption = Annotated[
+    str,
+    typer.Option(
+        help="inferred: nodes sense beyond the links in the file; listed: they do not.",
+        autocompletion=completion.of("inferred", "listed"),
+    ),
+]
+TwoHopsOption = Annotated[
+    bool,
+    typer.Option(
+        "--two-hops-sense/--no-two-hops-sense",
+        help="Nodes of which one has no position sense each other if they have a neighbour in common.",
+    ),
+]
+ShadowingSeedOption = Annotated[
+    int, typer.Option(help="Seed of the shadowing that inferred pairs have; what differs between seeds is unknown.")
+]
+RadiosOption = Annotated[
+    str | None,
+    typer.Option(
+        help="one: nodes have one radio, and the best of parallel links; several: as the file distinguishes them. "
+        "By default several where the file names them.",
+        autocompletion=completion.of(*RADIOS),
+    ),
+]
+TrafficOption = Annotated[
+    str,
+    typer.Option(help="to-gateway, random-pairs or gateway.", autocompletion=completion.of(*to_scenario.TRAFFIC)),
+]
+FlowsOption = Annotated[int, typer.Option(help="How many flows; with --traffic gateway, --clients says it.")]
+GatewayOption = Annotated[
+    str | None, typer.Option(help="Node that traffic goes to; a marked gateway or the best connected by default.")
+]
+ClientsOption = Annotated[int | None, typer.Option(help="--traffic gateway: how many clients; 8 by default.")]
+GatewaysOption = Annotated[
+    str | None,
+    typer.Option(help="--traffic gateway: names, as in a,b; the marked or the best connected by default."),
+]
+GatewayCountOption = Annotated[int | None, typer.Option(help="--traffic gateway: so many best connected gateways.")]
+DirectionOption = Annotated[
+    str | None,
+    typer.Option(
+        help="--traffic gateway: downloads, uploads or both; downloads by default.",
+        autocompletion=completion.of("downloads", "uploads", "both"),
+    ),
+]
+MixOption = Annotated[
+    str | None,
+    typer.Option(help="--traffic gateway: what clients do in turn, as in web,video,call,download."),
+]
+SchemeOption = Annotated[str, typer.Option(help="Congestion control of every flow.", autocompletion=completion.scheme)]
+StandardOption = Annotated[
+    str | None,
+    typer.Option(
+        help="PHY: see multihop list; that of the file, else 802.11b, by default.", autocompletion=completion.phy
+    ),
+]
+DataRateOption = Annotated[str | None, typer.Option(help='Rate of DATA frames, as in "11 Mb/s".')]
+DurationOption = Annotated[str, typer.Option(help="Duration of the scenario.")]
+WarmupOption = Annotated[str, typer.Option(help="Warm-up of the scenario.")]
+ProbeSizeOption = Annotated[str, typer.Option(help="Size of the frames that deliver as measured.")]
+MinDeliveryOption = Annotated[float, typer.Option(help="Leave out links that deliver less, either way.")]
+AssumeDeliveryOption = Annotated[float | None, typer.Option(help="Delivery of every link, where the file has none.")]
+NoiseLevelOption = Annotated[
+    float | None, typer.Option(help="ORBIT: which noise level, in dBm; the lowest by default.")
+]
+RangeOption = Annotated[
+    float | None,
+    typer.Option("--range", help="Positions without links: how far nodes hear, in metres; 250 by default."),
+]
+NameOption = Annotated[str | None, typer.Option(help="Name of the scenario; the file's by default.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print what was kept and left out as JSON.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No summary.")]
+
 
 def import_mesh(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The mesh.", show_default=False)],
-    out: Annotated[
-        Path | None, typer.Option(help="Write the scenario to this file; standard output by default.")
-    ] = None,
-    format: Annotated[
-        str, typer.Option(help=f"auto, {', '.join(importers.FORMATS)}.", autocompletion=completion.format)
-    ] = "auto",
-    nodes: Annotated[Path | None, typer.Option(help="A second file with nodes and positions.")] = None,
-    component: Annotated[
-        str,
-        typer.Option(
-            help="largest: the largest set that two-way links connect; or all.",
-            autocompletion=completion.of("largest", "all"),
-        ),
-    ] = "largest",
-    sensing: Annotated[
-        str,
-        typer.Option(
-            help="inferred: nodes sense beyond the links in the file; listed: they do not.",
-            autocompletion=completion.of("inferred", "listed"),
-        ),
-    ] = "inferred",
-    two_hops: Annotated[
-        bool,
-        typer.Option(
-            "--two-hops-sense/--no-two-hops-sense",
-            help="Nodes of which one has no position sense each other if they have a neighbour in common.",
-        ),
-    ] = True,
-    shadowing_seed: Annotated[
-        int, typer.Option(help="Seed of the shadowing that inferred pairs have; what differs between seeds is unknown.")
-    ] = 1,
-    radios: Annotated[
-        str | None,
-        typer.Option(
-            help="one: nodes have one radio, and the best of parallel links; several: as the file distinguishes them. "
-            "By default several where the file names them.",
-            autocompletion=completion.of(*RADIOS),
-        ),
-    ] = None,
-    traffic: Annotated[
-        str,
-        typer.Option(help="to-gateway, random-pairs or gateway.", autocompletion=completion.of(*to_scenario.TRAFFIC)),
-    ] = "to-gateway",
-    flows: Annotated[int, typer.Option(help="How many flows; with --traffic gateway, --clients says it.")] = 10,
-    gateway: Annotated[
-        str | None, typer.Option(help="Node that traffic goes to; a marked gateway or the best connected by default.")
-    ] = None,
-    clients: Annotated[int | None, typer.Option(help="--traffic gateway: how many clients; 8 by default.")] = None,
-    gateways: Annotated[
-        str | None,
-        typer.Option(help="--traffic gateway: names, as in a,b; the marked or the best connected by default."),
-    ] = None,
-    gateway_count: Annotated[
-        int | None, typer.Option(help="--traffic gateway: so many best connected gateways.")
-    ] = None,
-    direction: Annotated[
-        str | None,
-        typer.Option(
-            help="--traffic gateway: downloads, uploads or both; downloads by default.",
-            autocompletion=completion.of("downloads", "uploads", "both"),
-        ),
-    ] = None,
-    mix: Annotated[
-        str | None,
-        typer.Option(help="--traffic gateway: what clients do in turn, as in web,video,call,download."),
-    ] = None,
-    scheme: Annotated[
-        str, typer.Option(help="Congestion control of every flow.", autocompletion=completion.scheme)
-    ] = "tcp-newreno",
-    standard: Annotated[
-        str | None,
-        typer.Option(
-            help="PHY: see multihop list; that of the file, else 802.11b, by default.", autocompletion=completion.phy
-        ),
-    ] = None,
-    data_rate: Annotated[str | None, typer.Option(help='Rate of DATA frames, as in "11 Mb/s".')] = None,
-    duration: Annotated[str, typer.Option(help="Duration of the scenario.")] = "60 s",
-    warmup: Annotated[str, typer.Option(help="Warm-up of the scenario.")] = "10 s",
-    probe_size: Annotated[str, typer.Option(help="Size of the frames that deliver as measured.")] = "1500 B",
-    min_delivery: Annotated[float, typer.Option(help="Leave out links that deliver less, either way.")] = 0.0,
-    assume_delivery: Annotated[
-        float | None, typer.Option(help="Delivery of every link, where the file has none.")
-    ] = None,
-    noise_level: Annotated[
-        float | None, typer.Option(help="ORBIT: which noise level, in dBm; the lowest by default.")
-    ] = None,
-    range_m: Annotated[
-        float | None,
-        typer.Option("--range", help="Positions without links: how far nodes hear, in metres; 250 by default."),
-    ] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the scenario; the file's by default.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what was kept and left out as JSON.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No summary.")] = False,
+    file: MeshArgument,
+    out: OutOption = None,
+    format: FormatOption = "auto",
+    nodes: NodesOption = None,
+    component: ComponentOption = "largest",
+    sensing: SensingOption = "inferred",
+    two_hops: TwoHopsOption = True,
+    shadowing_seed: ShadowingSeedOption = 1,
+    radios: RadiosOption = None,
+    traffic: TrafficOption = "to-gateway",
+    flows: FlowsOption = 10,
+    gateway: GatewayOption = None,
+    clients: ClientsOption = None,
+    gateways: GatewaysOption = None,
+    gateway_count: GatewayCountOption = None,
+    direction: DirectionOption = None,
+    mix: MixOption = None,
+    scheme: SchemeOption = "tcp-newreno",
+    standard: StandardOption = None,
+    data_rate: DataRateOption = None,
+    duration: DurationOption = "60 s",
+    warmup: WarmupOption = "10 s",
+    probe_size: ProbeSizeOption = "1500 B",
+    min_delivery: MinDeliveryOption = 0.0,
+    assume_delivery: AssumeDeliveryOption = None,
+    noise_level: NoiseLevelOption = None,
+    range_m: RangeOption = None,
+    name: NameOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Turn a measured mesh into a scenario with positions and a link matrix."""
     if out is not None:
@@ -143,6 +166,11 @@ def import_mesh(
     imported = to_scenario.write(mesh, plan, file.name)
     # The engine has the last word on what is a scenario: options that make none fail here, not at the first run.
     Scenario(imported.text, str(out or "<imported>")).check()
+    _show(imported, out, as_json=as_json, quiet=quiet)
+
+
+def _show(imported: to_scenario.Imported, out: Path | None, *, as_json: bool, quiet: bool) -> None:
+    """The scenario to its file or standard output, with what was kept and left out."""
     if out is not None:
         write_text(out, imported.text)
     elif not as_json and sys.stdout.isatty():

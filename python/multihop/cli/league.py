@@ -70,13 +70,13 @@ def league(
             if said := page.decision(found):
                 console.say(f"\n{said}")
             if mesh is not None:
-                console.say("\n".join(["", f"{asked[-1].title}: who helps here", *words.said(results[-1])]))
+                console.say("\n".join(["", f"{asked[-1].title}: which scheme helps here", *words.said(results[-1])]))
         _report(found, out, command, quiet=quiet or as_json)
     _tell_what_is_missing(found, quiet=quiet)
 
 
 def _command(mesh: Path | None, compared: str | None, seeds: int | None, *, quick: bool) -> str:
-    # Where the file lies is nobody's business but the reader's.
+    # Where the file lies concerns the reader alone.
     its_mesh = ["--mesh", mesh.name] if mesh is not None else []
     return command_of("league", its_mesh, compared, seeds, quick=quick)
 
@@ -87,7 +87,7 @@ def _report(found: League, out: Path, command: str, *, quiet: bool) -> None:
     from multihop.report.study import write_study
 
     rank = " ".join(filter(None, (page.decision(found), page.RANK)))
-    front = section("Who is better where", table(*page.summary(found)), rank)
+    front = section("Which scheme is better where", table(*page.summary(found)), rank)
     title = "League of schemes"
     console.note(f"tables: {out}; page: {out / 'league.md'}", quiet=quiet)
     target = report_in(out, quiet=quiet)

@@ -24,50 +24,61 @@ _ALL = 1_000_000
 #: Bit rates in a line of their column.
 _RATES_IN_LINE = 3
 
+CapturesArgument = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="CAPTURE...",
+        help="Monitor-mode captures, pcap or pcapng; several of the same scene are compared.",
+        show_default=False,
+    ),
+]
+BinOption = Annotated[str, typer.Option(help="Width of the bins of time.")]
+StampsOption = Annotated[
+    str | None,
+    typer.Option(
+        help="What stamps mark: begin, mpdu or end of a frame; found out by default.",
+        autocompletion=completion.of("begin", "mpdu", "end"),
+    ),
+]
+StationOption = Annotated[
+    str | None, typer.Option(help="Address of the station whose estimators are run; that of the radio by default.")
+]
+EstimatorsOption = Annotated[
+    Path | None,
+    typer.Option(help="A file with [[measure]] tables, as in scenarios: the estimators, and their options."),
+]
+OutOption = Annotated[Path | None, typer.Option(help="Write the tables (Parquet and CSV) into this folder.")]
+FramesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--frames",
+        metavar="FILE.frames",
+        help="Write every transmission that one interface saw to this file, for `multihop view`.",
+        show_default=False,
+    ),
+]
+InterfaceOption = Annotated[
+    int | None, typer.Option(help="Of --frames: the interface, by its number; by default the one that saw most.")
+]
+BetweenOption = Annotated[
+    str | None, typer.Option(help='Of --frames: only this interval after the first frame, as in "10 s, 12 s".')
+]
+AllOption = Annotated[
+    bool, typer.Option("--all", help="Print every station, link, interface and reason; otherwise one screen.")
+]
+
 
 def measure(
-    captures: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="CAPTURE...",
-            help="Monitor-mode captures, pcap or pcapng; several of the same scene are compared.",
-            show_default=False,
-        ),
-    ],
-    bin: Annotated[str, typer.Option(help="Width of the bins of time.")] = "1 s",
-    stamps: Annotated[
-        str | None,
-        typer.Option(
-            help="What stamps mark: begin, mpdu or end of a frame; found out by default.",
-            autocompletion=completion.of("begin", "mpdu", "end"),
-        ),
-    ] = None,
-    station: Annotated[
-        str | None, typer.Option(help="Address of the station whose estimators are run; that of the radio by default.")
-    ] = None,
-    estimators: Annotated[
-        Path | None,
-        typer.Option(help="A file with [[measure]] tables, as in scenarios: the estimators, and their options."),
-    ] = None,
-    out: Annotated[Path | None, typer.Option(help="Write the tables (Parquet and CSV) into this folder.")] = None,
-    frames: Annotated[
-        Path | None,
-        typer.Option(
-            "--frames",
-            metavar="FILE.frames",
-            help="Write every transmission that one interface saw to this file, for `multihop view`.",
-            show_default=False,
-        ),
-    ] = None,
-    interface: Annotated[
-        int | None, typer.Option(help="Of --frames: the interface, by its number; by default the one that saw most.")
-    ] = None,
-    between: Annotated[
-        str | None, typer.Option(help='Of --frames: only this interval after the first frame, as in "10 s, 12 s".')
-    ] = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Print every station, link, interface and reason; otherwise one screen.")
-    ] = False,
+    captures: CapturesArgument,
+    bin: BinOption = "1 s",
+    stamps: StampsOption = None,
+    station: StationOption = None,
+    estimators: EstimatorsOption = None,
+    out: OutOption = None,
+    frames: FramesOption = None,
+    interface: InterfaceOption = None,
+    between: BetweenOption = None,
+    everything: AllOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Report airtime by station, link capacities and capture quality of monitor-mode captures."""

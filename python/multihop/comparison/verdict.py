@@ -1,6 +1,6 @@
 """What matters of a comparison first, said in words that the numbers carry and no stronger.
 
-Flows that get nothing come before who is better: a total says nothing of them.
+Starving flows come before the better scheme: a total says nothing of them.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def emulate(
         scenario: a path, TOML text, or a dictionary of the same shape.
         seed: replaces the scenario's seed; 0 to 2**64 - 1.
         set: replaces or adds any keys, as in `run`.
-        mode: who routes: the run ("ip"), or programs, over frames of one hop ("ethernet").
+        mode: what routes: the run ("ip"), or programs, over frames of one hop ("ethernet").
         traffic: the flows of the scenario are simulated as well.
         shim: the scheme's ends stand below the TCP of the kernel, and regulate it.
         uplink: a node that leads to the networks of the host, and is the other nodes' gateway; needs slirp4netns.

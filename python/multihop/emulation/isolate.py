@@ -23,7 +23,7 @@ _UPLINK = "--uplink"
 
 
 def command(words: list[str], *, with_uplink: bool = False) -> list[str]:
-    """What runs these words so; with a way out for `uplink.attach` if it is asked for."""
+    """What runs these words so; with an exit to the host for `uplink.attach` if it is asked for."""
     return [sys.executable, "-m", "multihop.emulation.isolate", *([_UPLINK] if with_uplink else []), *words]
 
 

@@ -26,7 +26,7 @@ class Service:
     def start(self, node: str, words: list[str]) -> int:
         """Starts a program; its number."""
         index = self._session.node(node)
-        # Files, as programs would wait for whoever reads pipes.
+        # Files, as programs would wait for the readers of pipes.
         out, err = (tempfile.TemporaryFile() for _ in range(2))  # noqa: SIM115 - open until it has ended
         program = self._session.start(index, words, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
         self._programs.append((program, out, err))

@@ -52,7 +52,7 @@ class Settings:
     pcap: Path | None = None
     #: Where the journal goes.
     journal: Path | None = None
-    #: Who routes: the run ("ip"), or programs ("ethernet").
+    #: What routes: the run ("ip"), or programs ("ethernet").
     mode: str = "ip"
     #: The ends of the scheme stand below the TCP of the kernel.
     shim: bool = False

@@ -1,4 +1,4 @@
-"""The way from a node, the gateway, to the networks of the host: slirp4netns, a TCP/IP stack in an ordinary process.
+"""The route from a node, the gateway, to the networks of the host: slirp4netns, a TCP/IP stack in an ordinary process.
 
 It needs no privilege, and leaves nothing behind: connections of nodes become connections of that process. It has to be
 outside of the namespaces that an emulation makes, and learns of the gateway's when this is there.
@@ -71,7 +71,7 @@ class Uplink:
         with suppress(OSError):
             self._asked.shutdown(socket.SHUT_RDWR)
         self._asked.close()
-        # Its end is the end of file here: nobody else has the other end of this pipe.
+        # Its end is the end of file here: no other process has the other end of this pipe.
         select.select([self._ended], [], [], _PATIENCE_S)
         os.close(self._ended)
 
@@ -109,7 +109,7 @@ def _serve(asked: socket.socket) -> None:
         return
     # The third one is closed with this process.
     net, user, _alive = found
-    # It closes the one when it has said that it is ready, and ends when nobody is at the other end of the other.
+    # It closes the one when it has said that it is ready, and ends when the other end of the other is closed.
     ready, end = os.dup(asked.fileno()), os.dup(asked.fileno())
     words = [PROGRAM, "--configure", "--mtu=1500", f"--cidr={NETWORK}", f"--ready-fd={ready}", f"--exit-fd={end}"]
     if os.fstat(user).st_ino != Path("/proc/self/ns/user").stat().st_ino:

@@ -22,7 +22,7 @@ from multihop.comparison.run import Run
 from multihop.explanation.counters import Blame, CauseCounters, Failures, HopCounters
 from multihop.optima.optimum import Optimum
 
-#: A flow that gets less than this share of what is fair and possible is dead, starving, or slow.
+#: A flow that receives less than this share of what is fair and possible is dead, starving, or slow.
 DEAD, STARVING, SLOW = 0.01, 0.1, 0.5
 
 #: Causes smaller than this part of what holds a flow back are not named.

@@ -108,8 +108,8 @@ class Explanation:
             return None
         if self._medium("quantity") == "delivery-and-rssi":
             return (
-                "Who senses whom beyond the listed links was inferred: see whether these collisions remain with "
-                "another draw of shadowing (multihop import --shadowing-seed)."
+                "Sensing beyond the listed links was inferred: see whether these collisions remain "
+                "with another draw of shadowing (multihop import --shadowing-seed)."
             )
         return (
             "The links of this scenario are a measured table: nodes between which it has none do not sense each "
@@ -239,8 +239,8 @@ class Explanation:
 
     def _hop_record(self, hop: Hop) -> dict[str, Any]:
         def lost(blame: Blame, frames: int) -> dict[str, Any]:
-            who = None if blame.interferer is None else self.name(blame.interferer)
-            return {"kind": blame.kind, "interferer": who, "share": hop.share(frames)}
+            interferer = None if blame.interferer is None else self.name(blame.interferer)
+            return {"kind": blame.kind, "interferer": interferer, "share": hop.share(frames)}
 
         return {
             "sender": self.name(hop.sender),

@@ -118,18 +118,19 @@ def sentence(cause: Cause, names: Names, flows: Sequence[str]) -> str:
 
 def _collision(cause: Cause, names: Names, frames: str) -> str:
     facts = cause.facts
-    sender, receiver, who = names(cause.sender or 0), names(cause.receiver or 0), names(cause.interferer or 0)
+    sender, receiver = names(cause.sender or 0), names(cause.receiver or 0)
+    interferer = names(cause.interferer or 0)
     at = sender if facts.get("answers", 0) > 0.5 else receiver
     to = f" to {facts['whom']}" if facts.get("whom") else ""
     doing = _FRAMES.get(str(facts.get("doing")), "a frame")
-    busy = f"{who} was sending {doing}{to} ({percent(facts.get('doing_share', 0.0))} of the cases)"
-    lost = f"On {sender} to {receiver}, {frames} were destroyed at {at} by {who}"
+    busy = f"{interferer} was sending {doing}{to} ({percent(facts.get('doing_share', 0.0))} of the cases)"
+    lost = f"On {sender} to {receiver}, {frames} were destroyed at {at} by {interferer}"
     match cause.kind:
         case "hidden":
             deaf = (
                 ""
                 if facts.get("warned", 1.0) >= 0.5
-                else f" {who} cannot decode what {receiver} sends, its CTS neither."
+                else f" {interferer} cannot decode what {receiver} sends, its CTS neither."
             )
             return (
                 f"{lost}, which {receiver if at == sender else sender} does not sense (a hidden sender): {busy}.{deaf}"

@@ -2,7 +2,7 @@
 
 OLSR counts HELLO messages: a node's *link quality* (LQ) is the share of the neighbour's HELLOs that it received, and
 the *neighbour link quality* (NLQ) the share of its own that the neighbour received. So NLQ is the delivery probability
-from the node to the neighbour, and LQ that of the way back. HELLOs are short broadcasts at a low basic rate.
+from the node to the neighbour, and LQ that of the reverse link. HELLOs are short broadcasts at a low basic rate.
 """
 
 import re
@@ -12,7 +12,7 @@ from multihop.base.errors import UserError
 from multihop.importers.mesh import NOISE_DBM, Mesh, Node, number, records, text_id
 from multihop.importers.tables import Row, Table
 
-READING = "OLSR link quality: NLQ is delivery towards the neighbour, LQ the way back"
+READING = "OLSR link quality: NLQ is delivery towards the neighbour, LQ of the reverse link"
 
 #: The rate of broadcasts at 2.4 GHz, which drivers name where a link is idle.
 _BROADCAST_KBPS = 1_000.0

@@ -11,7 +11,7 @@ in Tobin's regression (Econometrica 26(1), 1958):
   little about powers, such as where quality is lost in busy air;
 - no link: the power is below the band.
 
-Who has a link and who has none only determines the ratio of exponent and shadowing, so that both have a prior
+Which pairs have a link only determines the ratio of exponent and shadowing, so that both have a prior
 distribution, that of measurements in towns. What is most likely after all is the fit.
 """
 

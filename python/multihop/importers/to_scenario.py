@@ -295,7 +295,7 @@ def _matrix_lines(by_channel: list[Layer]) -> list[str]:
 
 
 def _link_lines(known: Layer) -> list[str]:
-    """One line per pair; the way back as `reverse` where it is heard."""
+    """One line per pair; the reverse direction as `reverse` where it is heard."""
     mesh, names, powers = known.mesh, known.names, known.sensed.powers if known.sensed else {}
     lines = []
     done: set[frozenset[str]] = set()

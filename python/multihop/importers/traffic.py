@@ -13,7 +13,7 @@ from multihop.importers.text import quote
 DIRECTIONS = ("downloads", "uploads", "both")
 MIXES = ("download", "web", "video", "call")
 
-#: Clients, where nobody says how many.
+#: Clients by default.
 _CLIENTS = 8
 
 
@@ -137,7 +137,7 @@ def _of_clients(mesh: Mesh, plan: Wishes, names: dict[str, str]) -> Traffic:
     if clients < 1:
         raise UserError("--gateways: every node is a gateway, and none is left for a client; name fewer")
     shown = ", ".join(gateways[:5]) + (f" and {len(gateways) - 5} more" if len(gateways) > 5 else "")
-    doing = f", who do {', '.join(plan.mix)}" if plan.mix else ""
+    doing = f", which use {', '.join(plan.mix)}" if plan.mix else ""
     by = f"each by the nearest of {len(gateways)} gateways ({how}): {shown}"
     words = [
         f"{plan.direction or DIRECTIONS[0]} of {clients} clients{doing}, {by}",

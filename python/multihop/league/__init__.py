@@ -3,7 +3,7 @@
 Networks, metrics, and what is equal for all stand in `league.toml` and `scenarios/`; a network by schemes by seeds is a
 study. The list of schemes is the engine's.
 
-table       who is better than whom, and by which place: tables of all networks together
+table       which scheme is better than which, and by which place: tables of all networks together
 page        the same as Markdown
 """
 
@@ -73,7 +73,7 @@ class League:
     Attributes:
         networks: in the order of the page.
         results: of each network.
-        without_mesh: whether the community mesh was left out, as nobody gave one.
+        without_mesh: whether the community mesh was left out, as none was given.
     """
 
     networks: Sequence[Network]

@@ -49,7 +49,7 @@ def markdown(league: League, command: str) -> str:
         f"Written from the runs of `{command}`, {made_by}. The same command reproduces the numbers.",
         "",
         *_extent(league),
-        "## Who is better where",
+        "## Which scheme is better where",
         "",
         *_paragraphs(said["ranks"]),
         *_exceptions(league, table),
@@ -252,7 +252,7 @@ def _terms(league: League) -> tuple[list[str], list[list[str]]]:
 
 
 def _number(found: Estimate, metric: Metric) -> str:
-    """`mean ± half width` in the unit that people read; without small decimals, by which nobody compares."""
+    """`mean ± half width` in the unit that people read; without small decimals, which no comparison needs."""
     half = None if found.half_width is None else metric.shown(found.half_width)
     if half is None or half == 0.0 or half >= 10 ** (1 - _DECIMALS):
         return with_interval(found, metric)

@@ -15,7 +15,7 @@ def attempt_probability(collision: float, window: int = 32, stages: int = 5, tri
         collision: probability that a transmission collides.
         window: slots of the first window: `CW_min + 1`.
         stages: how many times the window doubles; then it stays.
-        tries: after how many a frame is given up; none if it is tried until it gets through.
+        tries: after how many a frame is given up; none if it is tried until it arrives.
     """
     if tries is not None:
         reached = [collision**j for j in range(tries)]

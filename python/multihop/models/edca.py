@@ -51,7 +51,7 @@ def saturated(contenders: Sequence[Contenders], slot: float, sifs: float) -> lis
     """The fixed point of saturated stations, by category.
 
     As Bianchi (IEEE JSAC 18(3), 2000), each station transmits in a slot that it may use with a probability of its own,
-    and each transmission of a category collides with the same. Who has a longer AIFS may not use the first slots after
+    and each transmission of a category collides with the same. One with a longer AIFS may not use the first slots after
     the medium was busy: slots are a Markov chain from the end of a busy period to the next (the contention zones of
     Robinson and Randhawa, IEEE JSAC 22(5), 2004), so that collisions are those of slots that the category may use.
 

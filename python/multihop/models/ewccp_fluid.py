@@ -1,4 +1,4 @@
-"""EWCCP as a fluid: its law over continuous rates, where it comes to rest, and how far that is from the optimum.
+"""EWCCP as a fluid: its law over continuous rates, its equilibrium, and how far that is from the optimum.
 
 Tan, Jiang, Zhang and Shen (section IV) write the law of a flow s as Eqs. 20 and 21,
 
@@ -213,7 +213,7 @@ def _random(seed: int) -> tuple[np.ndarray, list[list[int]]]:
 def ewccp_fluid(
     topology: str = "bar", step: float = 0.01, law: Law = "printed", round_trips: str = "equal", seed: int = 1
 ) -> dict[str, float]:
-    """Where EWCCP's fluid law comes to rest, against the optimum of its program (13) (Tan et al., section IV).
+    """The equilibrium of EWCCP's fluid law, against the optimum of its program (13) (Tan et al., section IV).
 
     Args:
         topology: chain, exposed, bar, parking-lot, long-parking-lot, middle or random.

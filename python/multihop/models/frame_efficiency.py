@@ -10,7 +10,7 @@ Equation 19 of the paper does not follow from its Eqs. 8-18. By default `E(T_FSD
   collisions is that of Eq. 16 in Eq. 17; the paper calls both `p_c`;
 * `G` is the time of one collision (Eqs. 11, 12), although the text defines it as that of all collisions of a frame;
 * the mean back-off after `j` collisions is `2^(j-1) CW_min` slots, for `j = 0` too, and that of `j = M` from there on;
-* `P(N = m) = p^m`, after which the frame gets through like any other.
+* `P(N = m) = p^m`, after which the frame arrives like any other.
 
 In Eqs. 14 and 15 all `n` stations may transmit while one of them counts its back-off down, that one included, which so
 waits for itself. `slots="others"` lets only the other `n - 1` do so; with it the form meets simulation. `"all"` is as

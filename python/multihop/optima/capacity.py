@@ -112,7 +112,7 @@ class Shares:
         extras.require("optimum", "the largest sum of goodputs")
         from scipy.optimize import linprog
 
-        # In units of what each flow gets alone, all numbers are near one.
+        # In units of what each flow carries alone, all numbers are near one.
         unit = self.alone_bps
         if not self.cliques:
             return 0.0

@@ -31,7 +31,7 @@ CONSTRAINTS: Mapping[Constraints, str] = {
     "interference-sets": "a link and all links near it send one after the other (EWCCP, Eqs. 12 and 13)",
 }
 
-#: In `gap`, a flow that gets less than this share of its optimum counts as if it got this share.
+#: In `gap`, a flow that carries less than this share of its optimum counts as if it got this share.
 FLOOR = 0.01
 
 #: A constraint binds if less than this share of the time is left.
@@ -264,8 +264,8 @@ def gap(rates: np.ndarray, best: np.ndarray) -> np.ndarray:
 
     The product is over flows with a path. This is the mean difference of log utilities, as a share. If the best rates
     are the proportionally fair ones, it is 0 there and positive for all other rates that the constraints allow, as the
-    mean of their x / x* is at most 1. A flow that gets less than `FLOOR` of its best rate counts as if it got that, so
-    that one starved flow of n costs a factor of FLOOR^(1 / n), and not everything. Shapes as in `distance`.
+    mean of their x / x* is at most 1. A flow that carries less than `FLOOR` of its best rate counts as if it had that,
+    so that one starved flow of n costs a factor of FLOOR^(1 / n), and not everything. Shapes as in `distance`.
     """
     kept = best > 0
     if not kept.any():

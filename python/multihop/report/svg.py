@@ -131,7 +131,7 @@ class Chart:
         text = re.sub(r"\b(id=\"|url\(#|href=\"#)", rf"\g<1>{self.key}-", text)
         text = re.sub(rf'<g id="{self.key}-(part\d+)">', lambda match: self._opening(match[1]), text)
         alone, wide = sizes is None, self.figure.get_figwidth()
-        # On a phone a chart is scrolled instead of shrunk until nobody can read it.
+        # On a phone a chart is scrolled instead of shrunk until it is illegible.
         least = _LEAST_TEXT_PX / _STYLE["font.size"] * _POINTS_PER_INCH * wide
         sizes = sizes or f"max-width: {100 * wide / PAGE_WIDTH:.0f}%; min-width: {least:.0f}px"
         label = html.escape(self.label, quote=True)

@@ -24,7 +24,7 @@ _MOST_PLACES = 5000
 
 
 def picture(view: _core.ScenarioView, positions: pd.DataFrame | None = None) -> str:
-    """An `<svg>` element; `positions` is the table of that name, for the ways of nodes that move."""
+    """An `<svg>` element; `positions` is the table of that name, for the paths of nodes that move."""
     points, measured = _layout(view)
     ways = _ways(positions) if all(measured) and positions is not None else {}
     count = len(points)

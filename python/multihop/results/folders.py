@@ -122,7 +122,7 @@ def _write_plain(table: pd.DataFrame, path: Path) -> None:
 
 
 def manifest_of(directory: Path) -> dict[str, Any] | None:
-    """The manifest of results that are there; none if it is missing, or nobody's."""
+    """The manifest of results that are there; none if it is missing, or not of multihop."""
     try:
         about = json.loads((directory / "manifest.json").read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

@@ -29,7 +29,7 @@ _MISSING = float("nan")
 
 @contextmanager
 def _as_the_engine_writes() -> Iterator[None]:
-    """One message for output that is none of the engine's: a store may hold what somebody edited.
+    """One message for output that is none of the engine's: a store may hold what was edited.
 
     Raises:
         UserError: if tables cannot be made of the output.

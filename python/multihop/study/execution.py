@@ -122,7 +122,7 @@ class _Campaign:
         self._on_progress = on_progress
         self._fail_fast = fail_fast
         self._queue: deque[Run] = deque()
-        #: Who waits for a run, by key: points of several comparisons may be the same run.
+        #: What waits for a run, by key: points of several comparisons may be the same run.
         self._waiting: dict[str, list[Group]] = {}
         #: Runs that were found, made or failed: each counts once, however many comparisons it is in.
         self._settled: set[str] = set()

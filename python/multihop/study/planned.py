@@ -36,7 +36,7 @@ class Plan:
     Attributes:
         points: in the order of the file.
         views: each point's scenario, resolved; empty for a closed form.
-        seeds: the most that any point gets.
+        seeds: the most of any point.
     """
 
     points: list[Point]

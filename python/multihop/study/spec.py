@@ -234,7 +234,7 @@ class Chart(_Table):
 
     kind: Literal["lines", "bars", "flows", "time"] = Field(
         "lines",
-        description="`lines` and `bars`: a metric over a factor; `flows`: what each flow gets; `time`: a column over "
+        description="`lines` and `bars`: a metric over a factor; `flows`: a column by flow; `time`: a column over "
         "time.",
     )
     metric: str | None = Field(None, description="Of `lines` and `bars`: a metric; others have a column.")

@@ -39,7 +39,7 @@ pub enum CaptureError {
         /// The first bytes, or what they are known to mean.
         found: String,
     },
-    /// A version of the format that nobody has defined.
+    /// A version of the format that is not defined.
     #[error("version {major}.{minor} of {format}; {known} would do")]
     UnknownVersion {
         /// The format.

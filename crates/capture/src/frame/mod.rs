@@ -161,7 +161,7 @@ pub struct Frame {
     pub duration: Option<Span>,
     /// Whom it is for.
     pub receiver: Option<Address>,
-    /// Who sent it; not in a CTS or an ACK.
+    /// Transmitter address; not in a CTS or an ACK.
     pub transmitter: Option<Address>,
     /// The basic service set, where the frame names it.
     pub bssid: Option<Address>,

@@ -1,4 +1,4 @@
-//! When a transmission that nobody awaited begins: by its back-off, or so many slots after something on the air ended.
+//! When a transmission that was not awaited begins: by its back-off, or so many slots after something on the air ended.
 
 use super::{Model, Transmission};
 use crate::streams::{Coder, Stream};

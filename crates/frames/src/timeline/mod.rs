@@ -230,7 +230,7 @@ impl Model {
         self.code_rest(c, 0, sort, &guess, row)
     }
 
-    /// Everything but when, and by whom, and after what.
+    /// Everything but when, from which node, and after what.
     fn code_rest<C: Coder>(
         &mut self,
         c: &mut C,
@@ -269,7 +269,7 @@ impl Model {
         Some(())
     }
 
-    /// Who sends it, and which of its latest sorts it is.
+    /// Its transmitter, and which of its latest sorts it is.
     fn code_sort<C: Coder>(&mut self, c: &mut C, place: usize) -> Option<usize> {
         let from = if C::WRITES { self.sorts[place].from } else { 0 };
         let from = c.number(Stream::Who, from);

@@ -1,4 +1,4 @@
-//! Who sets the NAV by a frame: nearly always the same nodes for as long as the frame says.
+//! Which stations set the NAV by a frame: nearly always the same nodes for as long as the frame says.
 
 use super::state::{Listener, MOST_NODES, OfNode};
 use crate::streams::{Coder, Stream};

@@ -12,7 +12,7 @@ pub const LATEST: usize = 128;
 pub struct OfSort {
     /// What answers it, and how much later that begins.
     pub answer: Option<(i64, usize)>,
-    /// Who set the NAV by it the last time.
+    /// The stations that set the NAV by it the last time.
     pub reserves: Vec<(u32, i64)>,
     /// How many packets the last aggregate of it had.
     pub mpdus: usize,
@@ -23,7 +23,7 @@ pub struct OfSort {
 pub struct OfNode {
     /// Its latest sorts, the latest first.
     pub sorts: Vec<usize>,
-    /// Its queue, when somebody last heard of it.
+    /// Its queue, as last reported.
     pub queue: i64,
     /// The last frame to it: sort, start, end.
     pub addressed: Option<(usize, i64, i64)>,
@@ -31,7 +31,7 @@ pub struct OfNode {
     pub end: i64,
     /// When the last DATA frame to it was there.
     pub arrived: i64,
-    /// The other radio by whose arrivals it gets packets, of nodes that have several.
+    /// The other radio by whose arrivals it receives packets, of nodes that have several.
     pub feeder: usize,
     /// How long after the end of its exchange it had the next packet, when it was neither at once nor by an arrival, twice in turn; and the last time.
     pub gap: i64,
@@ -44,9 +44,9 @@ pub struct OfNode {
     pub packet: i64,
     /// By flow and direction: the latest number.
     pub streams: Vec<([i64; 2], i64)>,
-    /// To whom it sends aggregates.
+    /// The receivers of its aggregates.
     pub links: Vec<Link>,
-    /// Who may set the NAV by its frames.
+    /// The stations that may set the NAV by its frames.
     pub listeners: Vec<Listener>,
 }
 

@@ -27,7 +27,7 @@ pub use transmission_efficiency::TransmissionEfficiency;
 
 use multihop_core::{LinkEvent, Report, Time};
 
-/// What a node knows about its own links: the "shared database" of the cross-layer papers. A value is absent unless who reads it
+/// What a node knows about its own links: the "shared database" of the cross-layer papers. A value is absent unless its reader
 /// has asked for its estimator ([`crate::RouterPolicy::estimators`]), and until that has had something to measure. The queue is
 /// always known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -41,7 +41,7 @@ pub struct LinkView {
     pub capacity_bps: Option<f64>,
     /// The part of it that is unused, in bits per second.
     pub available_bps: Option<f64>,
-    /// What the network layer gets while the MAC is busy with its packets, in bits per second: smoothed (Qazi, section V).
+    /// What the network layer receives while the MAC is busy with its packets, in bits per second: smoothed (Qazi, section V).
     pub packet_throughput_bps: Option<f64>,
     /// Bit rate of DATA in bits per second: that in use, smoothed over packets.
     pub rate_bps: Option<f64>,

@@ -20,7 +20,7 @@ impl Default for ModelledCapacityOptions {
     }
 }
 
-/// Estimates what the network layer gets of a node's links by [`LinkCapacity`], in bits per second of what the MAC is asked to
+/// Estimates what the network layer receives of a node's links by [`LinkCapacity`], in bits per second of what the MAC is asked to
 /// carry, with the means of an interval, smoothed over intervals:
 ///
 /// * `X` and `R` of the packets that were delivered or given up, each counted once;

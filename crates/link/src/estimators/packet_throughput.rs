@@ -24,7 +24,7 @@ impl Default for PacketThroughputOptions {
     }
 }
 
-/// Estimates what the network layer gets of the link, in bits per second of what the MAC is asked to carry: of the packets of an
+/// Estimates what the network layer receives of the link, in bits per second of what the MAC is asked to carry: of the packets of an
 /// interval, all bits over all transmission times, `sum X / sum (t_e - t_s)`, smoothed over intervals. (The mean of the packets'
 /// rates would be too high.)
 ///

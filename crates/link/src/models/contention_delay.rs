@@ -11,7 +11,7 @@ pub struct ContentionDelay {
     pub slot: Span,
     /// Slots of the first window, `W`: `CW_min + 1`.
     pub window: u32,
-    /// How often the window doubles, `m`; then it stays, and the packet is tried until it gets through.
+    /// How often the window doubles, `m`; then it stays, and the packet is tried until it arrives.
     pub stages: u32,
     /// How the probability of a success is found.
     pub success: SuccessProbability,
@@ -54,7 +54,7 @@ pub struct ServiceTimes {
 
 impl ServiceTimes {
     /// Of packets of `size` bytes, as the MAC is asked to carry them. Each frame takes `propagation` to arrive. Eq. 6 is with RTS and
-    /// CTS (`handshake`); without them DATA and ACK are left, and what collides is the DATA. Who collides waits for DIFS and for no
+    /// CTS (`handshake`); without them DATA and ACK are left, and what collides is the DATA. A station that collides waits for DIFS and for no
     /// timeout (Eq. 7).
     pub fn new(phy: &PhyTimes, size: u32, handshake: bool, propagation: Span) -> ServiceTimes {
         ServiceTimes::of(phy, &phy.exchange(size, handshake.then_some(0)), propagation)

@@ -5,7 +5,7 @@ use multihop_core::{NodeId, Span};
 
 /// A station may hand a packet to the hardware while less airtime is pending there for it than `low`, or, while less than `threshold` is
 /// pending for all together, than `high`. All stations of a queue have no more than `high` for one of those that wait and half of `low` for
-/// each other one: else whoever waits could send at any time, and nobody had to choose. The last packet may exceed a limit.
+/// each other one: else each station that waits could send at any time, and there were no choice. The last packet may exceed a limit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct AirtimeLimits {
     /// Of a station, always (`IEEE80211_DEFAULT_AQL_TXQ_LIMIT_L`).

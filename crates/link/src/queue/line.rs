@@ -28,7 +28,7 @@ pub(super) struct Line<T> {
     passed: usize,
 }
 
-/// To whom a packet is sought, and of which traffic identifier.
+/// The next hop to which a packet is sought, and its traffic identifier.
 pub type Sought = (NodeId, u8);
 
 impl<T> Default for Line<T> {

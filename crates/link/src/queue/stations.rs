@@ -17,7 +17,7 @@ use std::fmt;
 pub struct StationsOptions {
     /// The lines of each station; the limit of bytes is that of all stations together.
     pub lines: FqCodelOptions,
-    /// Airtime that a station gets in its turn (mac80211: 256 us; the paper's evaluation: 300 us).
+    /// Airtime that a station has in its turn (mac80211: 256 us; the paper's evaluation: 300 us).
     pub airtime_quantum: Span,
     /// Frames from a station are charged to it like those to it.
     pub charge_received: bool,

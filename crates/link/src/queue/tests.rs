@@ -256,7 +256,7 @@ fn limited(limits: AirtimeLimits, stations: u32, packets: u32) -> InterfaceQueue
     queue
 }
 
-/// Nobody has more pending than its limit and a packet; nobody waits who may send; and all leave.
+/// No station has more pending than its limit and a packet; none waits that may send; and all packets leave.
 #[test]
 fn no_station_has_more_pending_than_its_limit_and_a_packet() {
     let limits = AirtimeLimits { threshold: Span::from_ms(15), ..AirtimeLimits::default() };
@@ -297,7 +297,7 @@ fn no_station_has_more_pending_than_its_limit_and_a_packet() {
     assert_eq!(queue.pending(), Span::ZERO);
 }
 
-/// Hardware that sends what it was handed in that order, and has some at all times: who gets what room there is, is decided by credit, to which what
+/// Hardware that sends what it was handed in that order, and has some at all times: which station has what room there is, is decided by credit, to which what
 /// is pending counts, and stations share the air.
 #[test]
 fn stations_share_airtime_through_a_queue_below() {

@@ -1,4 +1,4 @@
-//! The network of a node: a namespace that lives as long as somebody holds it.
+//! The network of a node: a namespace that lives as long as a handle to it is open.
 
 use crate::emulation::{MTU, Mode, address};
 use crate::ethernet::hardware_address;

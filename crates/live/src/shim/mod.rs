@@ -230,7 +230,7 @@ impl Shim {
     /// Both directions of a connection are over.
     fn close(&mut self, id: StreamId) {
         for id in [id, id.reversed()] {
-            // What waits is of nobody's interest any more, but it was read, and is to be accounted for.
+            // What waits has no receiver any more, but it was read, and is to be accounted for.
             let left = self.streams.remove(&id).into_iter().flat_map(Stream::left);
             self.ready.extend(left);
             self.timers.retain(|(_, of)| *of != id);

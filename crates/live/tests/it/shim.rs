@@ -160,7 +160,7 @@ fn segments_wait_for_window_and_pace() {
     let answer = bench.send(ack(1)).unwrap().remove(0);
     assert_eq!(answer.headers.bytes(), 8);
     let seen = bench.at(21).arrive(&answer);
-    // Nobody has added a segment for a link: the window stays at one, and is rounded up to what 7 bits of shift can say.
+    // No link has added a segment: the window stays at one, and is rounded up to what 7 bits of shift can say.
     assert_eq!(window(&seen), 1_000_u16.div_ceil(128));
     let second = bench.poll();
     assert_eq!(second.len(), 1);
@@ -203,7 +203,7 @@ fn a_connection_that_is_over_leaves_nothing_but_what_is_to_be_accounted_for() {
     assert_eq!(reset.len(), 2, "the reset, and the segment that waited");
     assert_eq!(bench.shim.waiting(), 0);
     let plain = bench.send(data(3)).unwrap().remove(0);
-    assert_eq!(plain.headers, Headers::default(), "nobody knows the connection any more");
+    assert_eq!(plain.headers, Headers::default(), "the connection is over");
 
     let mut bench = Bench::open();
     let fin = bench.send(Said { flags: FIN | ACK, payload: 0, ..data(0) }).unwrap().remove(0);

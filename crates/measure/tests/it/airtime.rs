@@ -96,7 +96,7 @@ fn an_a_mpdu_is_one_ppdu_wherever_it_is_stamped() {
     }
 }
 
-/// Without ACKs and CTS, an A-MPDU and its block acknowledgement tell what stamps mark; a sender that stamps its own frames when they
+/// Without ACKs and CTS, an A-MPDU and its block acknowledgement show what stamps mark; a sender that stamps its own frames when they
 /// begin and those of others when they end is found too.
 #[test]
 fn a_mpdus_and_their_answers_tell_what_stamps_mark() {
@@ -135,7 +135,7 @@ fn what_was_missed_of_an_a_mpdu_shows() {
     let whole = aggregate(stamps, [4, 4, 12]);
     assert_eq!(partial(&whole), 0);
     assert_eq!(partial(&[&whole[..2], &whole[3..]].concat()), 1, "the last one");
-    // Where the receiver does not tell of the last, a gap in sequence numbers tells of others, but not where one was sent again:
+    // Where the receiver does not report the last, a gap in sequence numbers shows others, but not where one was sent again:
     // the frames between may have arrived before.
     let silent = aggregate(stamps, [0; 3]);
     assert_eq!(partial(&silent), 0);
@@ -164,7 +164,7 @@ fn what_is_sent_again_among_later_numbers_is_no_gap() {
 
 #[test]
 fn each_receiver_has_sequence_numbers_of_its_own() {
-    // Of the two that A sends to in turn, one gets numbers from 100 on, the other from 90 on; 92 is missing.
+    // Of the two that A sends to in turn, one has numbers from 100 on, the other from 90 on; 92 is missing.
     let single = |at: u64, to, number| Packet {
         stamp_us: 1_000 + 5_000 * at,
         how: How::Ht(7),
@@ -251,7 +251,7 @@ fn a_frame_whose_header_cannot_be_read_takes_time_too() {
     let mut short = at_24(3_000, false, data(B, 40, 2, false));
     short.bytes.truncate(20);
     let found = measured(&[strange, short], Marks::End);
-    // 24 bytes with the sequence that nobody wrote: 214 bits, 3 symbols.
+    // 24 bytes with the FCS, which was not captured: 214 bits, 3 symbols.
     assert_eq!(busy(&found), Span::from_us(DATA + 20 + 3 * 4));
     assert_eq!(of(&found, Kind::Damaged).iter().map(|row| row.cell.frames).sum::<u64>(), 2);
     assert_eq!((found.quality.unreadable, found.quality.damaged, found.quality.cut), (2, 0, 1));

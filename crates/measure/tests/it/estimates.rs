@@ -53,7 +53,7 @@ fn a_sniffer_has_capacity_and_what_is_left_of_it() {
     assert_eq!(silent, [None; 2], "a sniffer sends nothing");
 }
 
-/// With nothing more to send, a station gets its packet DIFS before it sends it; with a queue, when it is done with the last.
+/// With nothing more to send, a station receives its packet DIFS before it sends it; with a queue, when it is done with the last.
 #[test]
 fn a_station_s_own_service_begins_when_the_mac_takes_the_packet() {
     for (interval, service) in [(5_000, EXCHANGE + 50), (EXCHANGE + 50 + 620, EXCHANGE + 670)] {

@@ -1,4 +1,4 @@
-//! `[[flows]]`: who sends what to whom, and when.
+//! `[[flows]]`: source, destination, traffic and time of each.
 
 mod gateway;
 mod traffic;
@@ -138,7 +138,7 @@ apps! {
         /// Mean payload rate.
         #[schemars(transform = bounds!("1 b/s", "1000 Gb/s"))]
         rate: BitRate,
-        /// A frame is to be shown this long after it was made; whoever watches waits so long at the start.
+        /// A frame is to be shown this long after it was made; playback starts so much later.
         #[schemars(transform = bounds!("1 ms", "1 h"))]
         deadline: Duration,
         /// Frames from one key frame to the next. Default: 1, all frames are alike.
@@ -343,7 +343,7 @@ impl Flows<'_> {
         self.add(&offer, None, &traffic::all_pairs(component), schemes)
     }
 
-    /// Makes the names of all flows differ: what was not named by the user gets a number.
+    /// Makes the names of all flows differ: what was not named by the user has a number.
     pub(super) fn number_duplicates(&mut self) {
         let named = self.made.iter().filter(|made| made.named).map(|made| made.flow.name.clone());
         let mut taken: BTreeSet<String> = named.collect();

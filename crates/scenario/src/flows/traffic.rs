@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Traffic {
-    /// Who sends to whom.
+    /// Sources and destinations.
     pub pattern: Pattern,
     /// `random-pairs`, `to-gateway`: how many flows. Default of `to-gateway`: one from every node that can reach the gateway.
     #[schemars(transform = bounds!(1, 100_000))]
@@ -66,7 +66,7 @@ pub struct Traffic {
     pub stop: Option<Duration>,
 }
 
-/// Who sends to whom.
+/// Sources and destinations.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pattern {

@@ -35,7 +35,7 @@ pub struct Dumbbell {
     #[serde(default)]
     #[schemars(transform = bounds!(0, below 1))]
     pub loss: f64,
-    /// The same on the way back, where the acknowledgements of the canonical flows go. Default: `loss`.
+    /// The same on the reverse path, where the acknowledgements of the canonical flows go. Default: `loss`.
     #[schemars(transform = bounds!(0, below 1))]
     pub loss_back: Option<f64>,
     /// Rate of the wires of each pair: one for all, or one per pair.

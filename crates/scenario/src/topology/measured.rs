@@ -100,7 +100,7 @@ pub(crate) fn rates(
     Ok(made)
 }
 
-/// Each direction with what is known of it. The direction of an entry has something; the way back may have nothing.
+/// Each direction with what is known of it. The direction of an entry has something; the reverse direction may have nothing.
 fn directions<T>(
     document: &Document<'_>,
     links: &[Link],

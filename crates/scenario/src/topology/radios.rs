@@ -144,7 +144,7 @@ fn associate(document: &Document<'_>, nodes: &Nodes, radios: &Radios, config: &m
     Ok(())
 }
 
-/// Who has measured a link was on one channel.
+/// Both ends of a measured link were on one channel.
 fn check_links(document: &Document<'_>, radios: &Radios, config: &Config) -> Result<()> {
     let ends: Vec<[NodeId; 2]> = match &config.medium.model {
         MediumModel::Matrix { links, .. } => links.iter().map(|link| [link.from, link.to]).collect(),

@@ -1,4 +1,4 @@
-//! Who can talk to whom: the graph of links that are usable in both directions, since data needs its acknowledgement, and of
+//! Which nodes can reach each other: the graph of links that are usable in both directions, since data needs its acknowledgement, and of
 //! wires.
 //!
 //! [`routing`](multihop_sim::routing) decides what is usable. Where distance alone decides, this comes to one radius, and the components
@@ -169,7 +169,7 @@ fn joined(components: &[u32], wires: &[WireConfig]) -> Vec<u32> {
     let root = |parents: &mut Vec<u32>, mut of: u32| {
         while parents[of as usize] != of {
             let above = parents[parents[of as usize] as usize];
-            parents[of as usize] = above; // halves the way for whoever comes next
+            parents[of as usize] = above; // halves the path for later look-ups
             of = above;
         }
         of

@@ -58,9 +58,9 @@ fn a_neighbour_is_asked_for_its_address_before_it_is_sent_anything() {
         let [request, reply] = [here[0], here[1]];
         assert_eq!([request.bytes, reply.bytes], [bytes; 2], "{rules}");
         assert_eq!([request.kbps, reply.kbps], [1_000, 11_000]);
-        let nobody = [&[0; 6], &N1[6..]].concat().try_into().unwrap();
+        let unresolved = [&[0; 6], &N1[6..]].concat().try_into().unwrap();
         let body = |arp: Vec<u8>| [llc, &arp].concat();
-        assert!(request.body.starts_with(&body(arp(1, N0, nobody))), "{:x?}", request.body);
+        assert!(request.body.starts_with(&body(arp(1, N0, unresolved))), "{:x?}", request.body);
         assert!(reply.body.starts_with(&body(arp(2, N1, N0))), "{:x?}", reply.body);
         let flow = &outcome.flows[0];
         assert_eq!((flow.packets_sent, flow.packets_delivered), (10, 10), "{rules}");

@@ -84,7 +84,7 @@ fn weights_come_out_as_shares() {
     let total: f64 = rates.iter().sum();
     for (client, rate) in rates.iter().enumerate() {
         let (share, weight) = (rate / total, (client + 1) as f64 / 15.0);
-        // A window has at least one segment: the lightest gets a little more.
+        // A window has at least one segment: the lightest has a little more.
         assert!((share / weight - 1.0).abs() < 0.25, "{client}: {share} of {weight}: {rates:?}");
     }
     assert!(rates.is_sorted(), "{rates:?}");

@@ -1,4 +1,4 @@
-//! TFRC that somebody holds down: by a constant rate, and by RE TFRC's model.
+//! TFRC below a rate cap: a constant rate, and RE TFRC's model.
 
 use multihop_scenario::{Overrides, load};
 use multihop_sim::outcome::FlowOutcome;

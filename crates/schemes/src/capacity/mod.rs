@@ -46,7 +46,7 @@ keys! {
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct CapacityParameters {
         /// Capacity that routers take their radio links to have: a bit rate, or where they have it from. "phy-rate" is the bit rate of the
-        /// DATA that the node sends, which is far above what the MAC can carry; "packet-throughput" what the network layer gets while the MAC has its packets;
+        /// DATA that the node sends, which is far above what the MAC can carry; "packet-throughput" what the network layer receives while the MAC has its packets;
         /// "rt-winf" what rt-Winf, read whole, says that a link sustains; and "model" that of a formula with measured losses, back-offs
         /// and airtime of others. Before there is a measurement it is the data rate, and of "rt-winf" what Eq. 14 of Barreto 2015 makes of
         /// that. The capacity of a wire is its bit rate, whatever is said here. Default "packet-throughput".

@@ -16,7 +16,7 @@ keys! {
         /// Frame transmission efficiency below which a frame is marked, from 0 (never) to 1 (always).
         pub threshold: f64 [0, 1] = 0.6,
         /// What every frame waits for, DIFS and the mean back-off of a first try: "contention", which the efficiency blames, as printed, or
-        /// part of the "exchange", so that a frame has efficiency 1 where nobody else sends. Default "contention", and over radios that send
+        /// part of the "exchange", so that a frame has efficiency 1 without contention. Default "contention", and over radios that send
         /// A-MPDUs "exchange": at 1 Mb/s it is a twenty-fifth of an exchange, and nearly half of one of few packets at hundreds.
         pub access: Option<Access>,
     }
@@ -98,7 +98,7 @@ mod tests {
         assert_eq!(marks_of(&Recn::default(), &[idle]), [false]);
     }
 
-    /// A frame of 100 us in 802.11ac: 101.5 us of DIFS and back-off leave it an efficiency of a half where nobody else sends.
+    /// A frame of 100 us in 802.11ac: 101.5 us of DIFS and back-off leave it an efficiency of a half without contention.
     #[test]
     fn the_access_of_an_idle_medium_is_no_contention_where_frames_are_aggregated() {
         let us = Span::from_us;

@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(sender.poll_timeout(), None, "it was heard");
     }
 
-    /// Who has nothing to send though a packet was due is not raised, whatever comes.
+    /// The rate of a sender without data when a packet was due is not raised, whatever comes.
     #[test]
     fn an_application_with_little_to_send_leaves_the_rate() {
         let mut sender = sender();

@@ -22,7 +22,7 @@ pub(crate) trait Load: Send {
     fn weights(&mut self, _arrived: f64, _seconds: f64, _mean_rtt: f64, _view: &LinkView) -> (f64, f64) {
         (1.0, 1.0)
     }
-    /// What a packet gets that asked for `asked`, while `rate` is offered.
+    /// What a packet is granted that asked for `asked`, while `rate` is offered.
     fn grant(&self, asked: f64, rate: f64, _view: &LinkView) -> f64 {
         asked.min(rate)
     }
@@ -284,7 +284,7 @@ mod tests {
         }
     }
 
-    /// Who does not know its round trip leaves the mean as it is.
+    /// A flow that does not know its round trip leaves the mean as it is.
     #[test]
     fn an_unknown_round_trip_is_none_of_nothing() {
         let mut router = router(CONSTANTS);

@@ -99,7 +99,7 @@ mod tests {
         vegas.allowance().window / 1_000
     }
 
-    /// At 125 ms over a base of 100 ms a fifth of the window is queued: it comes to rest where that is between alpha and beta.
+    /// At 125 ms over a base of 100 ms a fifth of the window is queued: it is in equilibrium where that is between alpha and beta.
     #[test]
     fn the_window_rests_with_alpha_to_beta_segments_queued() {
         for (alpha, beta, rest) in [(1.0, 3.0, 14..=15), (4.0, 5.0, 20..=25), (6.0, 8.0, 30..=32)] {

@@ -108,7 +108,7 @@ impl Law for QueueChange {
             self.still = 0;
             -self.alpha * risen / seen.elapsed - self.beta * (seen.waiting - self.target) / seen.mean_rtt
         } else {
-            // "Late reaction": a queue that is empty for once gets nothing.
+            // "Late reaction": a queue that is empty for once has nothing added.
             self.still = (self.still + 1).min(2);
             if self.still == 2 { self.extra / seen.mean_rtt } else { 0.0 }
         };
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(change(&mut law, 0.0), 0.0);
     }
 
-    /// A queue between nothing and a packet never gets the fixed amount.
+    /// The fixed amount is never added to a queue between nothing and a packet.
     #[test]
     fn a_queue_that_oscillates_is_not_empty() {
         let mut law = law();

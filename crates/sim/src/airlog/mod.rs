@@ -1,6 +1,6 @@
 //! What each node's radio sees, as a capture: pcapng, IEEE 802.11 with radiotap, one interface per node.
 //!
-//! A packet stands for one frame at one radio: one that it decoded, whoever it was for, or one that it sent itself. There is nothing
+//! A packet stands for one frame at one radio: one that it decoded, whatever its receiver address, or one that it sent itself. There is nothing
 //! of frames that were not decoded. Of an A-MPDU each MPDU is a packet, at a listener each that it decoded. Its bytes are those of a true 802.11 frame (`mpdu`, `datagram`); its length is that
 //! of the simulated frame. The FCS is there, because tshark reckons airtimes by what is there; it is right, as in every frame that
 //! was decoded. Of long frames only headers and messages of routing protocols are kept, the original length says how long they were.

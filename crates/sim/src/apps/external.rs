@@ -1,7 +1,7 @@
 //! Packets that come from outside of the run, and what becomes of them: what [`World::inject`](crate::World::inject) takes, and
 //! [`World::poll_outcome`](crate::World::poll_outcome) returns.
 //!
-//! The simulator knows how long they are, never what is in them: whoever injects a packet keeps its bytes, by its number.
+//! The simulator knows how long they are, never what is in them: the program that injects a packet keeps its bytes, by its number.
 
 use multihop_core::{DropCause, Ecn, FlowId, HeaderBytes, NodeId, Segment, Time};
 use multihop_transport::{Delivered, Endpoint, Progress};
@@ -23,10 +23,10 @@ pub struct Injection {
     pub congestion: HeaderBytes,
 }
 
-/// A frame from outside, which goes one hop: whoever injects it does the routing.
+/// A frame from outside, which goes one hop: the program that injects it does the routing.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct OutsideFrame {
-    /// Who sends it.
+    /// Its transmitter.
     pub from: NodeId,
     /// The neighbour that it is for; none for a broadcast, which is sent at the control rate and reaches everyone around, or not.
     pub to: Option<NodeId>,
@@ -60,7 +60,7 @@ pub enum PacketOutcome {
         /// Where.
         node: NodeId,
     },
-    /// A broadcast was sent. Who is to hear it hears it now, or as much later as light takes.
+    /// A broadcast was sent. Its listeners receive it now, or as much later as light takes.
     Sent {
         /// The number that `inject_frame` returned.
         number: u64,

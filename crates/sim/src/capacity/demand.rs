@@ -46,9 +46,9 @@ pub struct Demand {
     /// Whether the application offers that during all of the measured time: it starts within the warm-up, never stops, and makes
     /// no pauses.
     pub steady: bool,
-    /// On the links of the path; empty if there is none, or nothing gets across it.
+    /// On the links of the path; empty if there is none, or nothing crosses it.
     pub forward: Vec<LinkTime>,
-    /// Of what the receiver sends back when every packet arrives once, on the links of the way back; empty for datagrams.
+    /// Of what the receiver sends back when every packet arrives once, on the links of the reverse route; empty for datagrams.
     pub feedback: Vec<LinkTime>,
 }
 

@@ -20,7 +20,7 @@ use crate::config::Config;
 use crate::routing::{LinkQuality, Routes};
 use multihop_core::NodeId;
 
-/// What flows need of the channel, and who shares it.
+/// What flows need of the channel, and which links share it.
 #[derive(Clone, Debug)]
 pub struct Capacity {
     /// The directed links that some flow's packets or acknowledgements cross: sender and receiver.

@@ -64,8 +64,8 @@ impl Tries {
     }
 
     /// What the sender waits besides frames and SIFS, in nanoseconds: inter-frame space and back-off before each try, from a window
-    /// that doubles with each failure, once for all exchanges of an opportunity; propagation, and the time-outs of what nobody
-    /// answers or what arrives broken. An exchange that succeeds takes so long.
+    /// that doubles with each failure, once for all exchanges of an opportunity; propagation, and the time-outs of what remains
+    /// unanswered or arrives broken. An exchange that succeeds takes so long.
     pub fn access(
         &self,
         arrivals: Arrivals,

@@ -220,7 +220,7 @@ impl Mac {
         }
     }
 
-    /// What lies above is complete, and says who listens; the station lies in this row.
+    /// What lies above is complete, and says which policies and logs listen; the station lies in this row.
     pub fn join(&mut self, stack: &Stack, row: u32) {
         (self.observed, self.watched, self.row) = (stack.observes(), stack.watches(), row);
     }

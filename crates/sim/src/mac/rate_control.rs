@@ -91,7 +91,7 @@ impl RateChoices {
         let aggregates = timing.aggregation.is_some();
         let noise = match &timing.collisions {
             Collisions::Sinr { noise, .. } => *noise as f64,
-            Collisions::Pairwise { .. } => 1.0, // nobody asks: scenarios refuse what would
+            Collisions::Pairwise { .. } => 1.0, // never asked for: scenarios refuse what would
         };
         let by_snr =
             RateTable::snrs().map(|snr| best_at(&errors, &table, aggregates, [snr, noise])).collect();

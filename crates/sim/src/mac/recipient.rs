@@ -27,7 +27,7 @@ impl Mac {
         true
     }
 
-    /// A signal ended here. Returns whether it may matter above the MAC, besides to those who watch the link.
+    /// A signal ended here. Returns whether it may matter above the MAC, besides to what watches the link.
     pub fn on_signal_end(&mut self, ctx: &mut Context, frame: &Frame, finished: Finished) -> bool {
         let until = finished.ignored_until;
         if until > Time::ZERO && ctx.timing.rules.eifs == EifsRule::AsNav {
@@ -90,7 +90,7 @@ impl Mac {
         self.fail_if_late(ctx);
     }
 
-    /// Packets for somebody else were decoded, of which this is the first in the frame.
+    /// Packets for another station were decoded, of which this is the first in the frame.
     fn overhear(ctx: &mut Context, frame: &Frame, first: Handle) {
         if ctx.loads.mpdus(frame.load).len() < 2 {
             return ctx.stack.on_overheard(ctx.now, frame.from, first, ctx.packets, ctx.agenda);

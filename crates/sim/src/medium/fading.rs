@@ -10,7 +10,7 @@ use std::f64::consts::TAU;
 /// Block fading of all links: each pair of nodes has a gain that is the same in both directions, stays for a block, and is drawn anew,
 /// independently, for the next one. A frame has the gain of its beginning.
 ///
-/// A gain is a function of seed, pair and block: nothing is drawn from a stream of anything else, and it does not matter who asks when.
+/// A gain is a function of seed, pair and block: nothing is drawn from a stream of anything else, and it does not matter what asks when.
 #[derive(Clone, Debug)]
 pub struct Fading {
     config: FadingConfig,

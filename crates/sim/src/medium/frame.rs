@@ -41,9 +41,9 @@ impl RateSet {
 pub struct Frame {
     /// What it is.
     pub kind: FrameKind,
-    /// Who sends it.
+    /// Its transmitter.
     pub from: NodeId,
-    /// Who it is for; none for a broadcast.
+    /// Its receiver; none for a broadcast.
     pub to: Option<NodeId>,
     /// Its duration field.
     pub duration: Span,

@@ -1,4 +1,4 @@
-//! The medium: who hears whom, and which frames survive.
+//! The medium: which nodes hear each other, and which frames survive.
 //!
 //! A transmission is one start and one end, a constant propagation delay after the transmitter's own. At each, the world
 //! walks the transmitter's [`Link`]s and notifies the [`Radio`] at the far end of each. Three models share this:

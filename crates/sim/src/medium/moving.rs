@@ -40,7 +40,7 @@ pub struct MovingLinks {
     rows: Vec<Vec<Link>>,
     /// When each row was made.
     made: Vec<Option<Time>>,
-    /// Where listeners lie, who they are, and their distances, while a row is made.
+    /// Where listeners lie, their numbers, and their distances, while a row is made.
     near: Vec<(u32, u32, f64)>,
     /// For how long rows are true enough.
     lasts: Span,
@@ -193,7 +193,7 @@ impl MovingLinks {
     }
 }
 
-/// Who hears whom in a run.
+/// Which nodes hear each other in a run.
 #[derive(Clone, Debug)]
 pub enum Listeners {
     /// The same all the time.

@@ -45,7 +45,7 @@ impl Wavefront {
         self.frame.take()
     }
 
-    /// The frame as it is for those whom its first bit reaches now, who these are, and when it reaches the next ones.
+    /// The frame as it is for the listeners that its first bit reaches now, these listeners, and when it reaches the next ones.
     pub fn begins(&mut self, now: Time) -> Group<'_> {
         let frame = self.frame.expect("a frame was sent");
         Group::next(&self.order, &mut self.begun, frame, now.since(frame.air.start))
@@ -59,7 +59,7 @@ impl Wavefront {
     }
 }
 
-/// Listeners whom one bit of a frame reaches at one instant.
+/// Listeners that one bit of a frame reaches at one instant.
 pub struct Group<'f> {
     /// The frame as it is for them.
     pub frame: Frame,
@@ -70,7 +70,7 @@ pub struct Group<'f> {
 }
 
 impl<'f> Group<'f> {
-    /// Those whom the first bit reaches `late`; all up to `done` were reached before.
+    /// Those that the first bit reaches `late`; all up to `done` were reached before.
     fn next(order: &'f [(Span, u32)], done: &mut usize, frame: Frame, late: Span) -> Group<'f> {
         let first = *done;
         let reached = order[first..].iter().take_while(|(delay, _)| *delay <= late).count();

@@ -1,7 +1,7 @@
 //! The random waypoint model (Johnson and Maltz 1996): go to a random place at a random speed, pause, and again.
 //!
 //! ns-2's setdest has it twice. Version 1 (CMU 1999) draws speeds down to 0, starts with a pause, and so slows down for ever:
-//! who drew a small speed is long on its way. Version 2 (Yoon, Liu and Noble, INFOCOM 2003) has a least speed, and draws what a
+//! a node that drew a small speed travels for long. Version 2 (Yoon, Liu and Noble, INFOCOM 2003) has a least speed, and draws what a
 //! node does first, and how fast, as it would be found doing it after a long time. Both start at places that are uniformly
 //! distributed, though nodes on their way are later found oftener in the middle of the area.
 
@@ -112,7 +112,7 @@ impl RandomWaypoint {
         self.max_speed - (self.max_speed - self.min_speed) * rng.unit()
     }
 
-    /// As found at any instant among those who move: its density is as 1/v.
+    /// As found at any instant among those that move: its density is as 1/v.
     fn draw_lasting_speed(&self, rng: &mut Rng) -> f64 {
         self.min_speed * (self.max_speed / self.min_speed).powf(rng.unit())
     }

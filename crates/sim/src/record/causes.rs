@@ -1,4 +1,4 @@
-//! The counters of causes: what hops did for flows, why frames were lost, and who collided with whom.
+//! The counters of causes: what hops did for flows, why frames were lost, and which frames collided.
 //!
 //! Rows are kept in sorted lists of their receiver or flow, which grow with the number of different rows and not with that of
 //! frames. What the air holds is written down once per frame; everything else is looked up only when a frame was lost.
@@ -36,7 +36,7 @@ pub struct Collision {
     pub warned: bool,
 }
 
-/// Sender, frame, interferer, its frame, whom that was for, how, and whether the receiver's frames are decoded there.
+/// Sender, frame, interferer, its frame, the receiver of that, how, and whether the receiver's frames are decoded there.
 type CollisionKey = (u32, u8, u32, u8, u32, Overlap, bool);
 
 /// Sender and frame.
@@ -55,7 +55,7 @@ pub struct Dropped {
 #[derive(Clone, Debug, Default)]
 pub struct CauseCounters {
     on: bool,
-    /// Packets lost, if somebody asks for them.
+    /// Packets lost, if they are asked for.
     pub dropped: Option<Vec<Dropped>>,
     /// How much later than at the nearest listener a frame may be at the farthest.
     spread: Span,
@@ -87,7 +87,7 @@ pub struct FlowCauses {
     drops: Vec<((bool, u32), [u64; DropCause::ALL.len()])>,
 }
 
-/// The value of a key in a sorted list, which gets one if it has none.
+/// The value of a key in a sorted list; one is inserted if it has none.
 fn entry<K: Ord + Copy, V: Default>(rows: &mut Vec<(K, V)>, key: K) -> &mut V {
     let at = rows.binary_search_by(|(known, _)| known.cmp(&key)).unwrap_or_else(|at| {
         rows.insert(at, (key, V::default()));
@@ -138,7 +138,7 @@ impl CauseCounters {
 }
 
 impl Recorder {
-    /// Causes are counted from now on, and packets that are lost until somebody asks for them.
+    /// Causes are counted from now on, and lost packets are kept until they are polled.
     pub fn keep_causes(&mut self, spread: Span) {
         self.causes.on = true;
         self.causes.spread = spread;

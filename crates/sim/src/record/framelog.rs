@@ -1,4 +1,4 @@
-//! Every transmission with what a capture cannot say: who collided with whom, back-off, NAV, queues, windows, routes. `multihop-frames`
+//! Every transmission with what a capture cannot say: which frames collided, back-off, NAV, queues, windows, routes. `multihop-frames`
 //! is its format.
 //!
 //! It is a sibling of [`airlog`](crate::airlog), and comes from the medium and the counters of causes, which it turns on. It looks at nodes when a frame begins and
@@ -215,7 +215,7 @@ impl FrameLog {
         self.row(Table::Routes, [ns(start), node, destination, next]);
     }
 
-    /// A frame did not reach the node that it was for, and with whom it collided there.
+    /// A frame did not reach its receiver, and with which it collided there.
     pub(crate) fn lost(&mut self, frame: &Frame, cause: LossCause, with: Option<(NodeId, Overlap)>) {
         if let Some(row) = self.row_of(frame) {
             row.outcome = outcome(cause);

@@ -52,7 +52,7 @@ pub(crate) fn failure_rule(config: &Config) -> LinkFailureRule {
         RoutingProtocol::Dsdv(_) => LinkFailureRule::Ignore,
         RoutingProtocol::Aodv(AodvConfig { failures, .. })
         | RoutingProtocol::Dsr(DsrConfig { failures, .. }) => {
-            // The link is there again as soon as somebody says so.
+            // The link is there again as soon as a message says so.
             LinkFailureRule::Break { failures: *failures, hold: Span::ZERO }
         }
     }

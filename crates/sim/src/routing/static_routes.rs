@@ -8,14 +8,14 @@ use multihop_dot11::{ACK_BYTES, CTS_BYTES, RTS_BYTES};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// Links that deliver a smaller share of data frames than this are used only where there is no other way.
+/// Links that deliver a smaller share of data frames than this are used only where there is no other route.
 const GOOD_DELIVERY: f64 = 0.5;
 /// Links that deliver a smaller share than this are not used at all.
 pub const LEAST_DELIVERY: f64 = 0.01;
 /// Delivery is judged for data frames of this size.
 pub const NOMINAL_BYTES: u32 = 1000;
 
-/// Next hops towards destinations, of the nodes on the way there.
+/// Next hops towards destinations, of the nodes on the route there.
 #[derive(Clone, Debug, Default)]
 pub struct Routes {
     /// By destination: nodes in their order, each with its next hop.
@@ -318,7 +318,7 @@ impl Search {
         for source in sources {
             self.wanted[source as usize] = false;
             let mut node = source;
-            // A node that was on an earlier path has no next hop any more: the rest of the way is there.
+            // A node that was on an earlier path has no next hop any more: the remainder of the route is there.
             while self.next[node as usize] != NONE {
                 let next = std::mem::replace(&mut self.next[node as usize], NONE);
                 hops.push((node, next));

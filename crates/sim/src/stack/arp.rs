@@ -62,7 +62,7 @@ impl Neighbours {
         }
     }
 
-    /// A neighbour says its address. Those of others than who it talks to learn it if they want to know it (RFC 826, "Packet
+    /// A neighbour says its address. Those of others than its peer learn it if they look for it (RFC 826, "Packet
     /// Reception"). Returns what waited for it.
     fn learn(&mut self, peer: NodeId, talks_to_us: bool) -> Option<Handle> {
         match self.known.binary_search_by_key(&peer, |(node, _)| *node) {
@@ -141,7 +141,7 @@ impl Stack {
         self.neighbours.as_mut()?.forget(peer)
     }
 
-    /// Sends a request to all, or a reply to who asked.
+    /// Sends a request to all, or a reply to the sender of a request.
     fn say_address(&mut self, around: &mut Surroundings, port: Port, to: NodeId) {
         let handle = self.control_packet(around, (FlowId::ARP, port), Message::Arp, SIZE, to);
         let peer = (port == Port::Sender).then_some(to);
@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(neighbours.learn(NodeId(1), false), None);
         assert!(!neighbours.knows(NodeId(1)));
         assert_eq!(neighbours.learn(NodeId(2), true), None);
-        assert!(neighbours.knows(NodeId(2)), "whom it asks, it tells");
+        assert!(neighbours.knows(NodeId(2)), "a request carries the address of its sender");
         assert_eq!(neighbours.resolve(NodeId(3), a), Resolution::Ask(None));
         assert_eq!(neighbours.learn(NodeId(3), false), Some(a));
         assert_eq!(neighbours.resolve(NodeId(4), a), Resolution::Ask(None));

@@ -88,7 +88,7 @@ impl Stack {
         end.endpoint.push(around.now, end.segment_size);
         let peer = end.peer;
         let before = self.waiting(output);
-        // Asked before the datagram leaves: the link layer may hold it for a while before it is found to have no way.
+        // Asked before the datagram leaves: the link layer may hold it for a while before it is found to have no route.
         let way = self.egress(around, peer);
         self.drain(around, index);
         match way {

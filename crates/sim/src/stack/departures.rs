@@ -21,7 +21,7 @@ impl Stack {
         self.ends.iter().position(|end| end.flow == packet.flow && end.port != packet.port)
     }
 
-    /// A packet is not here any more: its next hop has it, or it is lost. If it came from an end here that wants to know, that end is told.
+    /// A packet is not here any more: its next hop has it, or it is lost. If it came from an end here that asks for it, that end is notified.
     #[inline]
     pub fn on_departed(&mut self, now: Time, packet: &Packet) {
         if self.followed {

@@ -152,7 +152,7 @@ impl Stack {
     pub(super) fn enqueue_routed(&mut self, around: &mut Surroundings, handle: Handle) {
         let packet = around.packets.get(handle).packet;
         let along = around.packets.route(handle).cloned();
-        // A way in the packet may lead by its source: who wrote it knew that.
+        // A source route may lead past the packet's source: the node that wrote it knew that.
         let loops = packet.hops > 0 && packet.source == self.id && along.is_none();
         if loops || packet.hops >= around.network.hop_limit {
             self.lose(around.now, handle, DropCause::HopLimit, around.packets, around.record);
@@ -174,7 +174,7 @@ impl Stack {
         }
     }
 
-    /// Writes a way into a packet, which is as much longer, and sends it.
+    /// Writes a source route into a packet, which is as much longer, and sends it.
     fn send_along(&mut self, around: &mut Surroundings, handle: Handle, way: SourceRoute) {
         let bytes = |way: &SourceRoute| source_route_bytes(&way.nodes);
         let before = around.packets.route(handle).map_or(0, bytes);

@@ -1,4 +1,4 @@
-//! Frames on the air: what leaves its sender, whom it reaches, and when it is over.
+//! Frames on the air: what leaves its transmitter, which listeners it reaches, and when it is over.
 
 use super::World;
 use crate::agenda::{Lane, Slot};
@@ -146,7 +146,7 @@ impl World {
         }
     }
 
-    /// The same, at the listeners; whether the frame was cut. `PLAIN` says that it is whole, reaches all of them, and nobody looks on, which is
+    /// The same, at the listeners; whether the frame was cut. `PLAIN` says that it is whole, reaches all of them, and no log records it, which is
     /// compiled apart.
     fn signal_ends<const PLAIN: bool>(&mut self, frame: &Frame, reached: Reached, cut: bool) {
         let (reached, cut) = (reached.filter(|_| !PLAIN), cut && !PLAIN);

@@ -33,7 +33,7 @@ impl SlotPlan {
     }
 }
 
-/// What the schemes do at one queue of a node, the one that is called so. `egress` has the run's seed; each scheme gets one with a
+/// What the schemes do at one queue of a node, the one that is called so. `egress` has the run's seed; each scheme has one with a
 /// seed of its own.
 pub(super) fn policies_at(
     config: &Config,

@@ -1,4 +1,4 @@
-//! Until when nothing is delivered: whoever gives packets to programs in real time may leave the run alone until then.
+//! Until when nothing is delivered: a program that delivers packets in real time may leave the run alone until then.
 
 use super::World;
 use super::purpose::Purpose;

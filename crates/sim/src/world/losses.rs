@@ -1,4 +1,4 @@
-//! Why frames do not reach whom they are for. It looks on, and changes nothing in the run.
+//! Why frames do not reach their receivers. It looks on, and changes nothing in the run.
 
 use super::World;
 use crate::medium::{Finished, Frame, Link, Reception};

@@ -124,7 +124,7 @@ fn any_number_of_threads_gives_the_same() {
     assert_eq!(alone, together);
 }
 
-/// In a large network nodes lie in memory along a curve, in a small one by number. Nodes that nobody hears make a network large.
+/// In a large network nodes lie in memory along a curve, in a small one by number. Nodes without a neighbour make a network large.
 #[test]
 fn where_nodes_lie_in_memory_makes_no_difference() {
     for small in configurations() {

@@ -37,7 +37,7 @@ fn one_link_carries_what_the_closed_form_says() {
     }
 }
 
-/// Of `n` saturated stations in one cell each gets every `n`th exchange, so that a frame is served in `n` of them, with what
+/// Of `n` saturated stations in one cell each has every `n`th exchange, so that a frame is served in `n` of them, with what
 /// contention costs: `T_SL` over the mean service delay is 0.488, 0.326, 0.196 and 0.098 by the model of Carvalho and
 /// Garcia-Luna-Aceves (2003), with 9406 us of exchange at 1 Mb/s.
 #[test]

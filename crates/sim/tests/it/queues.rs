@@ -127,7 +127,7 @@ fn stations_share_airtime_and_not_goodput() {
     assert!(total_goodput(&shared) > 1.08 * total_goodput(&lossy_client(Discipline::DropTail)));
 }
 
-/// Client 2 sends as much as it gets: if that is charged to it, it gets half of what client 1 does.
+/// Client 2 sends as much as it receives: if that is charged to it, it receives half of what client 1 does.
 #[test]
 fn frames_from_a_station_are_charged_if_so_configured() {
     let ratio = |charge_received: bool| {

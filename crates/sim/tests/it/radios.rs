@@ -73,7 +73,7 @@ fn packets_pass_between_radios_at_once() {
     assert_eq!(two.conservation.delivered, 1);
 }
 
-/// 20 MHz channels 5 MHz apart overlap by three quarters: who is sensed on one channel is sensed, but never decoded.
+/// 20 MHz channels 5 MHz apart overlap by three quarters: a node on another channel is sensed, but never decoded.
 #[test]
 fn overlapping_channels_are_sensed_and_others_are_not() {
     let pair = |number: u16, overlaps: bool| {

@@ -75,7 +75,7 @@ fn packets_between_cells_go_by_both_base_stations() {
     assert_eq!(hops, [3, 1, 2], "node 4 is in neither cell, and hears all");
 }
 
-/// A wire is no frame of a radio: who is associated may have one to any node.
+/// A wire is no frame of a radio: a client may have one to any node.
 #[test]
 fn wires_know_no_associations() {
     let mut config = stations(&[0.0, 10.0, 20.0], &[(1, 0), (2, 0)]);
@@ -103,7 +103,7 @@ fn lose(config: &mut Config, from: u32, to: u32, packet_error_rate: f64) {
     config.medium.link_errors.push(LinkError { from, to, packet_error_rate, ack_error_rate: 0.0 });
 }
 
-/// Of DATA frames in each direction of each link the share that is lost is what was asked for, which retries tell; what all links
+/// Of DATA frames in each direction of each link the share that is lost is what was asked for, which retries show; what all links
 /// lose and what one loses are independent.
 #[test]
 fn each_direction_of_a_link_loses_what_it_is_said_to_lose() {
@@ -162,7 +162,7 @@ fn acknowledgements_are_lost_alone() {
     );
 }
 
-/// Nobody but the two ends: what the base station sends to one client is lost to the other as well only by its own link.
+/// Only the two ends: what the base station sends to one client is lost to the other as well only by its own link.
 #[test]
 fn errors_of_one_link_do_nothing_to_others() {
     let run_with = |errors: &[(u32, u32, f64)]| {
@@ -210,7 +210,7 @@ fn routes_go_around_links_that_lose_much() {
     assert_eq!([0.0, 0.4, 0.66].map(hops), [1, 1, 2]);
 }
 
-/// The base station alone sends datagrams, so that nothing collides: downloads share what one sender gets, the mean back-off
+/// The base station alone sends datagrams, so that nothing collides: downloads share what one sender has, the mean back-off
 /// before each exchange included, and a client's radio sends nothing but acknowledgements of the MAC.
 #[test]
 fn downloads_share_what_the_base_station_gets() {
@@ -289,7 +289,7 @@ fn every_frame_goes_at_the_rate_of_its_link() {
 }
 
 /// One sender takes packets in turn, so that both clients get one packet in the time of a fast and a slow exchange: the fast one
-/// gets no more than the slow one (Heusse et al. 2003).
+/// has no more than the slow one (Heusse et al. 2003).
 #[test]
 fn a_slow_client_slows_downloads_of_all() {
     let mut config = at_rates(&[11, 1]);
@@ -311,7 +311,7 @@ fn a_slow_client_slows_downloads_of_all() {
 
 /// The same of uploads, where stations of equal chances contend. The closed form is that of Heusse et al. (2003): of N stations each
 /// gets a frame across in the time of all frames and of the collisions, `N P_c` of them, each as long as the slow frame; the mean
-/// contention is `SLOT (1 + P_c) / 2N CW_min / 2`, with `P_c = 1 - (1 - 1/CW_min)^(N-1)`. The fast station gets a little more: when
+/// contention is `SLOT (1 + P_c) / 2N CW_min / 2`, with `P_c = 1 - (1 - 1/CW_min)^(N-1)`. The fast station has a little more: when
 /// two frames collide the slow one ends last, and its sender waits for an ACK while the other already counts slots.
 #[test]
 fn a_slow_client_slows_uploads_of_all() {

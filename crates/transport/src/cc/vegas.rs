@@ -301,7 +301,7 @@ mod tests {
     }
 
     /// A path of 100 ms that serves a segment per 10 ms holds 10; what is above is queued. It settles with 1 to 3 queued, from
-    /// below and from above, and follows when the path gets faster or slower.
+    /// below and from above, and follows when the path becomes faster or slower.
     #[test]
     fn the_window_keeps_one_to_three_segments_queued() {
         let settle = |vegas: &mut Vegas, service_ms: f64| {
@@ -378,7 +378,7 @@ mod tests {
         assert_eq!(vegas.queued(&acked, 0.125), Some(3.0));
     }
 
-    /// RFC 5681, section 4.1, for whom it is Reno below: the first window at most, and no growth before a round trip was seen.
+    /// RFC 5681, section 4.1, where it is Reno below: the first window at most, and no growth before a round trip was seen.
     #[test]
     fn after_a_silence_the_window_is_the_first_one() {
         let mut vegas = vegas(10, 2);

@@ -331,7 +331,7 @@ mod tests {
         assert_eq!((marks.bytes, marks.bytes_with_data, marks.codepoint), (4, 0, Some(Ecn::Ect1)));
     }
 
-    /// What a user gets without options: the header in all segments, no marks; and every default that the fields name.
+    /// What a user has without options: the header in all segments, no marks; and every default that the fields name.
     #[test]
     fn defaults_of_every_other_option() {
         let expected = CongestionHeader {

@@ -25,7 +25,7 @@ pub struct Report {
     pub equation: f64,
 }
 
-/// Who may hold a TFRC sender below what RFC 5348 allows. A ceiling takes the place of the equation's rate where it is lower.
+/// A rate cap of a TFRC sender below what RFC 5348 allows: `X = min(X_calc, cap)`.
 pub trait RateCeiling: Send {
     /// The most that the rate may be until the first report, in bytes per second.
     fn at_start(&self) -> f64 {

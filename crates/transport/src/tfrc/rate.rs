@@ -21,9 +21,9 @@ pub struct Feedback {
     pub data_limited: bool,
     /// It had at some time in the last one and a half round-trip times.
     pub limited_lately: bool,
-    /// The rate of the equation, or of who holds the sender below it.
+    /// The rate of the equation, or the cap if that is lower.
     pub target: f64,
-    /// The rate of who holds the sender.
+    /// The rate cap.
     pub ceiling: f64,
 }
 
@@ -61,7 +61,7 @@ pub struct RateControl {
     /// Reports, and (ns-2) expiries of the nofeedback timer.
     rounds: u32,
     reports: u32,
-    /// ns-2's way up to `rate`: where it is, and by how much it rises with each packet.
+    /// ns-2's increase up to `rate`: where it is, and by how much it rises with each packet.
     ramp: (f64, f64),
     climbing: bool,
 }

@@ -206,7 +206,7 @@ fn a_new_pace_holds_for_the_packet_that_waits() {
     assert_eq!(sent[..5], [0, 1_064, 2_128, 3_128, 3_234], "{sent:?}");
 }
 
-/// At 100 B/s packets are 10.64 s apart. The rate of 10 kB/s that holds from 3 s on is known as soon as somebody asks.
+/// At 100 B/s packets are 10.64 s apart. The rate of 10 kB/s that holds from 3 s on is known as soon as it is asked for.
 #[test]
 fn a_sender_that_waits_long_asks_again_without_data() {
     let path = Router { lost: vec![], rate: |now| if now < ms(3_000) { 100 } else { 10_000 } };
@@ -242,7 +242,7 @@ fn a_handshake_asks_too() {
     assert_eq!(pipe.log[0].1.header, 52);
 }
 
-/// Who has nothing to send asks nobody, however long pacing would hold it back.
+/// A sender without data asks for no rate, however long pacing would hold it back.
 #[test]
 fn a_sender_without_data_does_not_ask() {
     let (mut pipe, returned) = connection(Scheme::Follows, None, Router { lost: vec![], rate: |_| 100 });

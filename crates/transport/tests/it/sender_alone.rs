@@ -1,4 +1,4 @@
-//! A TCP sender without a path: what it tells its congestion control, acknowledgement by acknowledgement.
+//! A TCP sender without a path: what it reports to its congestion control, acknowledgement by acknowledgement.
 
 use multihop_core::{Flags, HeaderBytes, Segment, Span, Time};
 use multihop_transport::{

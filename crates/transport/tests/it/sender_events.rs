@@ -63,8 +63,8 @@ fn the_application_limits_who_has_sent_all_and_has_room() {
     }
 }
 
-/// Feedback comes with the round trip of its own acknowledgement or with none. One of old data says something, unless duplicates are for
-/// nobody; one of what was never sent says nothing.
+/// Feedback comes with the round trip of its own acknowledgement or with none. One of old data counts, unless feedback of duplicates
+/// is ignored; one of what was never sent says nothing.
 #[test]
 fn feedback_has_the_round_trip_of_its_acknowledgement() {
     for of_duplicates in [true, false] {

@@ -224,7 +224,7 @@ fn rfc_6582_3_2_duplicates_of_data_sent_before_a_timeout_start_no_recovery() {
 fn rfc_6675_5_1_after_a_timeout_what_is_sacked_is_not_sent_again() {
     for (rule, expected) in [(SackedAtTimeout::Forgotten, 6), (SackedAtTimeout::SentAgain, 8)] {
         let options = TcpOptions { sacked_at_timeout: rule, ..options(Recovery::Sack) };
-        // 3 and 5 arrived; two duplicates are not enough, so the timer decides, and the next ACK tells of them again.
+        // 3 and 5 arrived; two duplicates are not enough, so the timer decides, and the next ACK reports them again.
         let mut pipe = connection(&options, 8, losing(&[1, 2, 4, 6, 7, 8]));
         pipe.push(8 * MSS);
         pipe.run_until(ms(20_000));
@@ -233,7 +233,7 @@ fn rfc_6675_5_1_after_a_timeout_what_is_sacked_is_not_sent_again() {
     }
 }
 
-/// Every second one of 16 segments is lost, and the timer decides. An acknowledgement has room for three blocks: what it does not tell
+/// Every second one of 16 segments is lost, and the timer decides. An acknowledgement has room for three blocks: what it does not report
 /// again is sent again, unless it is remembered from before.
 #[test]
 fn rfc_6675_5_1_what_is_sacked_may_be_kept_across_a_timeout() {

@@ -13,7 +13,7 @@ fn ms(at: u64) -> Time {
     Time::from_ns(at * 1_000_000)
 }
 
-/// A report of the packet that left `rtt_us` ago, by the clock of whoever sent it.
+/// A report of the packet that left `rtt_us` ago, by the clock of its sender.
 fn report(at: Time, rtt_us: u32, receive_rate: u32, p: f64) -> Segment {
     let header = TfrcReportHeader {
         echo: TfrcDataHeader::clock(at).wrapping_sub(rtt_us),

@@ -1,4 +1,4 @@
-// Columns of which nobody knows how long they will be.
+// Columns whose length is not known beforehand.
 
 /** Numbers in a typed array that grows. */
 export class Growing {

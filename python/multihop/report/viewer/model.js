@@ -1,4 +1,4 @@
-// What the viewer asks of a log: who sent what when, lanes, summaries for pictures of long times, packets, events.
+// What the viewer asks of a log: transmissions, lanes, summaries for pictures of long times, packets, events.
 
 import { Growing } from "./growing.js";
 import { Steps, lowerBound } from "./steps.js";
@@ -64,7 +64,7 @@ export class Model {
     this.resolve(log.tables.sorts.columns);
     this.duration = Math.max(log.head.duration_ns, this.count ? this.end[this.count - 1] : 0, 1);
     const { first, node, nav } = log.sets;
-    /** Who sets the NAV by a frame: of set `n` the rows from `first[n]` to `first[n + 1]`. */
+    /** Which stations set the NAV by a frame: of set `n` the rows from `first[n]` to `first[n + 1]`. */
     this.sets = { first: first.all(), node: node.all(), nav: nav.all() };
     this.aggregates = log.aggregates;
     this.lanes();
@@ -191,7 +191,7 @@ export class Model {
   /** When a node is off: `[[from, until]]`. */
   offs(node) { return this.places.get(node)?.offs || []; }
 
-  /** Where a node is, in metres, and whether it is off; null where nobody knows. */
+  /** Where a node is, in metres, and whether it is off; null where unknown. */
   place(node, time) {
     const known = this.places.get(node);
     if (!known) {

@@ -1,4 +1,4 @@
-// Who sets the NAV by a frame. crates/frames says what a log has of it (timeline/reserved.rs).
+// Which stations set the NAV by a frame. crates/frames says what a log has of it (timeline/reserved.rs).
 
 import { Growing } from "./growing.js";
 import { damaged } from "./unpack.js";
@@ -77,7 +77,7 @@ function hash(nodes, navs, from, to) {
   return made ^ (made >>> 13);
 }
 
-/** Who may set the NAV by frames of a node. */
+/** Stations that may set the NAV by frames of a node. */
 export class Listeners {
   constructor() {
     this.length = 0;
@@ -109,7 +109,7 @@ export class Listeners {
     this.length += 1;
   }
 
-  /** Reads who hears: a bit of each says whether it is otherwise than it mostly was. */
+  /** Reads the listeners: a bit of each says whether it is otherwise than it mostly was. */
   readHears(bits) {
     const { length, leans, hears } = this;
     for (let first = 0; first < length; first += 8) {

@@ -30,7 +30,7 @@ const OVERLAPS = {
 export function fate(model, i, of = model.outcome[i]) {
   const outcome = model.names.outcome[of];
   if (outcome === "arrived") return "arrived";
-  if (outcome === "broadcast") return "went to all who hear it";
+  if (outcome === "broadcast") return "went to all that hear it";
   if (outcome !== "collision") return LOSSES[outcome];
   const overlap = OVERLAPS[model.names.overlap[model.overlap[i]]];
   return `collided with a frame of ${model.name(model.collided[i])}${overlap ? `, ${overlap}` : ""}`;

@@ -57,7 +57,7 @@ pub enum Field<'h> {
     },
     /// What a vendor put in.
     Vendor {
-        /// Who: its organizationally unique identifier.
+        /// Its organizationally unique identifier.
         oui: [u8; 3],
         /// Which of its name spaces.
         subspace: u8,
@@ -65,7 +65,7 @@ pub enum Field<'h> {
         bytes: &'h [u8],
     },
     /// From here on nothing can be read: a field, or the presence bits, would lie beyond the end of the header, or a bit is set that
-    /// nobody has defined. It is the last one.
+    /// is not defined. It is the last one.
     Damaged,
 }
 
@@ -123,7 +123,7 @@ impl<'h> Fields<'h> {
         Some(bytes)
     }
 
-    /// The vendor's name space: who it is, how long its fields are, and the fields.
+    /// The vendor's name space: its identifier, how long its fields are, and the fields.
     fn vendor(&mut self) -> Option<Field<'h>> {
         let description = self.take(6, 2)?;
         let oui = array(description, 0)?;

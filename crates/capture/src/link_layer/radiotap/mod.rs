@@ -68,7 +68,7 @@ fn read(number: u8, bytes: &[u8], reception: &mut Reception) {
     match number {
         0 => reception.tsft_us = Order::Little.u64(bytes, 0),
         1 => read_flags(bytes[0], reception),
-        // Of 500 kb/s. Zero is what drivers write who do not know.
+        // Of 500 kb/s. Drivers write zero where they do not know it.
         2 if bytes[0] != 0 => {
             let rate = Rate::from_kbps(500 * u64::from(bytes[0]));
             reception.encoding.get_or_insert(Encoding::Legacy(rate));

@@ -58,7 +58,7 @@ pub struct RtWinfOptions {
     /// before it. As printed, NAVs alone count, so that 0.39 of the capacity is left of a saturated medium with 1500 bytes at
     /// 11 Mb/s; with this, 0.14. Of no effect with [`WinfReading::Whole`], which goes by what is sensed.
     pub full_busy: bool,
-    /// ACKs report capacity and available bandwidth of who sends them, and the sender takes the smaller of its own and of what its
+    /// ACKs report capacity and available bandwidth of their transmitter, and the sender takes the smaller of its own and of what its
     /// receivers reported over the latest time that busy time counts for (Eq. 11, which has capacity alone).
     pub peers: bool,
     /// Capacities are those of packets of so many bytes, whatever the sizes that were seen: `S_ref / (T + (S_ref - S) / R)`.

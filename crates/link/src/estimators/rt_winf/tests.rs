@@ -316,7 +316,7 @@ fn a_reference_size_makes_small_packets_like_large_ones() {
     }
 }
 
-/// DATA of 1500 bytes at 5.5 Mb/s takes 192 + 2222.545 us. Who decodes it knows its size, which the NAV alone makes twice as large; a
+/// DATA of 1500 bytes at 5.5 Mb/s takes 192 + 2222.545 us. A station that decodes it knows its size, which the NAV alone makes twice as large; a
 /// frame of another station says nothing of it.
 #[test]
 fn an_onlooker_takes_the_size_of_the_data_that_it_decodes() {

@@ -388,7 +388,7 @@ fn nodes_that_all_sense_each_other_are_limited() {
     assert_eq!(crowd(2000), "no error");
     let refused = crowd(2001);
     assert!(
-        refused.contains("topology: 2001 nodes make more than 4000000 links of who senses whom; "),
+        refused.contains("topology: 2001 nodes make more than 4000000 links of carrier sense; "),
         "{refused}"
     );
 }

@@ -34,7 +34,7 @@ fn bottleneck(queue: &str, delay: u64, flows: usize) -> Config {
 }
 
 // [law]
-/// Where a flow comes to rest, the queue is `Q` over the window in segments, but for a part of the
+/// In equilibrium of a flow, the queue is `Q` over the window in segments, but for a part of the
 /// packet that comes while another is sent.
 #[test]
 fn on_a_wire_the_window_times_the_queue_is_what_the_law_says() {

@@ -1,13 +1,13 @@
 //! Prices of queues: each queue charges a packet by its length, and the sender pays with its window.
 //!
 //! In each round trip a sender asks for `increase` segments more of window, and gives `q / Q` of its window for every queue of `q`
-//! bytes on the path, where `Q` is the parameter `queue`. So it comes to rest where
+//! bytes on the path, where `Q` is the parameter `queue`. So its equilibrium is where
 //!
 //! ```text
 //! window * (sum of q) = increase * segment * Q
 //! ```
 //!
-//! whatever the capacities, which nobody needs to know. This is the primal algorithm of Kelly, Maulloo and Tan 1998, per round trip, with
+//! whatever the capacities, which no router needs to know. This is the primal algorithm of Kelly, Maulloo and Tan 1998, per round trip, with
 //! queues for prices.
 
 use multihop_core::{Header, HeaderBytes, Layout, NodeId, Packet, Segment, header};
@@ -173,8 +173,8 @@ impl Controller for Payer {
 
     fn on_acked(&mut self, _acked: &Acked) {}
 
-    /// What duplicate acknowledgements tell of was lost on the air, or at a queue that has had its
-    /// say. But when nothing comes back at all, nobody knows anything of the path.
+    /// What duplicate acknowledgements report was lost on the air, or at a queue that has had its
+    /// say. But when nothing comes back at all, nothing is known of the path.
     fn on_lost(&mut self, lost: &Lost) {
         if matches!(lost.kind, LossKind::Timeout { .. }) {
             self.window = self.segment;

@@ -168,7 +168,7 @@ impl Grants {
         Grants { positive, negative, per_weight: positive / weight, per_byte: negative / sums.bytes }
     }
 
-    /// What a packet that asked for a change of `asked` gets, at the most `most`: the smaller of that and of its part.
+    /// What a packet that asked for a change of `asked` is granted, at the most `most`: the smaller of that and of its part.
     fn give(&mut self, asked: i32, weight: f64, size: f64, most: f64) -> i32 {
         let mut negative = self.negative.min(self.per_byte * size);
         let part = (self.positive.min(self.per_weight * weight) - negative).min(most);

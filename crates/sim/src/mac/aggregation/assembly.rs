@@ -11,7 +11,7 @@ use crate::stack::Waiting;
 use multihop_core::{FlowId, NodeId, Span, Time};
 use multihop_link::Queued;
 
-/// Who is served.
+/// The next hop that is served.
 enum Choice {
     /// The neighbour of this window.
     Window(usize),
@@ -20,7 +20,7 @@ enum Choice {
 }
 
 impl Originator {
-    /// Who is served next: the one for whom the queue has a packet, and one who has waited here in turns.
+    /// Which next hop is served next: the one for which the queue has a packet, and one that has waited here in turns.
     fn choose(&mut self, mac: &mut Mac, ctx: &mut Context, size: u32) -> Option<Choice> {
         let waiting = self.waiting();
         if waiting.is_none() || std::mem::take(&mut self.queue_next) {

@@ -59,7 +59,7 @@ struct Originator {
     windows: Vec<Window>,
     /// Packets from the queue for which there was no room in their window.
     set_aside: VecDeque<Queued<Waiting>>,
-    /// The queue decides who is served next, not who has waited here.
+    /// The queue decides which next hop is served next, not which has waited here.
     queue_next: bool,
     /// The window that was served last.
     served: usize,

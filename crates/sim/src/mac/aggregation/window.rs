@@ -145,7 +145,7 @@ impl Window {
         [flying.count() as u32, acknowledged.count() as u32]
     }
 
-    /// An MPDU gets the next sequence number. There must be room.
+    /// An MPDU takes the next sequence number. There must be room.
     pub(super) fn push(&mut self, held: Held) {
         debug_assert!(self.has_room(), "at most as many as the agreement covers");
         self.held.push_back(held);

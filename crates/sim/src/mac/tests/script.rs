@@ -38,7 +38,7 @@ pub enum Signal {
     TooWeak,
 }
 
-/// Something that the station did: when, which frame, to whom, and its duration field in microseconds.
+/// Something that the station did: when, which frame, its receiver, and its duration field in microseconds.
 pub type Sent = (u64, FrameKind, Option<NodeId>, u64);
 
 pub struct Script {
@@ -412,7 +412,7 @@ pub const AGGREGATION: AggregationConfig = AggregationConfig {
     single_delimited: false,
 };
 
-/// Two nodes that the medium's own model never gets to see; only PHY and MAC parameters matter.
+/// Two nodes that the medium's own model never sees; only PHY and MAC parameters matter.
 pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
     let phy = Phy::new(Standard::Dot11b, Preamble::Long);
     let path_loss = PathLoss::LogDistance { exponent: 3.0, reference_loss_db: 40.0, reference_distance: 1.0 };

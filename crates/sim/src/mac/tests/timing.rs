@@ -133,7 +133,7 @@ fn no_pause_is_longer_than_difs_or_the_shortest_frame() {
     assert_eq!(Timing::new(&setup).least_pause(), span(28));
 }
 
-/// Bianchi's model: who waits for a response waits as long as who could not decode the frame. 802.11b allows for 314 us. EIFS of 802.11g
+/// Bianchi's model: a station that waits for a response waits as long as one that could not decode the frame. 802.11b allows for 314 us. EIFS of 802.11g
 /// allows for an ACK at 6 Mb/s, which is less than a CTS of 304 us at 1 Mb/s, and is made longer; DIFS is 28 us.
 #[test]
 fn waits_for_responses_and_eifs_become_one() {

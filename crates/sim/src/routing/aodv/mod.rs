@@ -54,7 +54,7 @@ pub(super) struct Aodv {
     actions: VecDeque<Action>,
 }
 
-/// What a node needs to know who is silent.
+/// What a node needs to know which neighbours are silent.
 struct Hellos {
     /// When the next is sent.
     next: Time,

@@ -6,7 +6,7 @@ use super::{Action, Aodv};
 use multihop_core::{NodeId, Span, Time};
 
 impl Aodv {
-    /// The request is answered here, or relayed; who asks becomes known either way.
+    /// The RREQ is answered here, or relayed; its originator becomes known either way.
     pub(super) fn on_request(&mut self, now: Time, from: NodeId, request: &Request) {
         let key = (request.source, request.number);
         if request.source == self.id || self.seen.get(&key).is_some_and(|until| *until > now) {
@@ -44,7 +44,7 @@ impl Aodv {
         self.release(now, request.source, now, Span::ZERO);
     }
 
-    /// The node is who is looked for. Its number becomes greater than any that somebody knows.
+    /// The node is the target. Its sequence number becomes greater than any that another node knows.
     fn answer(&mut self, request: &Request) {
         self.sequence = (self.sequence.max(request.target_sequence) + 1).next_multiple_of(2);
         self.send_reply(request, self.sequence, 1, self.parameters.my_route_timeout);
@@ -72,7 +72,7 @@ impl Aodv {
         true
     }
 
-    /// Sends a reply back to who asked. Returns the neighbour that it goes to, if there is one.
+    /// Sends a RREP back to the originator. Returns the neighbour that it goes to, if there is one.
     fn send_reply(&mut self, request: &Request, sequence: u32, hops: u16, lifetime: Span) -> Option<NodeId> {
         let back = self.table.get(&request.source).and_then(AodvRoute::known)?.next;
         let reply = Reply {

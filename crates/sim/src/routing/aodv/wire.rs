@@ -90,7 +90,7 @@ header! {
 /// A message of AODV.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum AodvMessage {
-    /// Who knows a route to the target?
+    /// A RREQ (5.1): which node knows a route to the target?
     Request(Request),
     /// The sender knows one.
     Reply(Reply),
@@ -113,15 +113,15 @@ pub(super) struct Request {
     pub(super) target: NodeId,
     /// Routes with a smaller sequence number are no answer.
     pub(super) target_sequence: u32,
-    /// Hops from its source to who receives this: one more than its hop count.
+    /// Hops from its source to the receiver: one more than its hop count.
     pub(super) hops: u16,
-    /// Hops that it may still go, that to who receives this included: the TTL.
+    /// Hops that it may still go, that to the receiver included: the TTL.
     pub(super) reach: u16,
     /// When it was asked.
     pub(super) asked: Time,
 }
 
-/// A route reply (5.2), which goes back to who asked.
+/// A route reply (5.2), which goes back to the originator of the RREQ.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Reply {
     /// The originator of the request.
@@ -130,7 +130,7 @@ pub(super) struct Reply {
     pub(super) target: NodeId,
     /// Sequence number of the route.
     pub(super) sequence: u32,
-    /// Hops from who receives this to the target: one more than its hop count.
+    /// Hops from the receiver to the target: one more than its hop count.
     pub(super) hops: u16,
     /// How long the route lives if no packet takes it; whole milliseconds, and no more than `LONGEST_LIFETIME`.
     pub(super) lifetime: Span,

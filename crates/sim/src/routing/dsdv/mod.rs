@@ -1,10 +1,10 @@
 //! Destination-sequenced distance vectors (Perkins and Bhagwat, SIGCOMM 1994) as ns-2.35 has them (dsdv/dsdv.cc).
 //!
-//! Every node numbers its own updates evenly; who finds a route broken makes its number odd and its metric infinite. A greater
+//! Every node numbers its own updates evenly; a node that finds a route broken makes its number odd and its metric infinite. A greater
 //! number is believed whatever its metric, an equal one if its metric is smaller.
 //!
 //! Three things of ns-2 that one would not guess from the paper: only a new destination, a shorter route of the same number, a
-//! lost neighbour, or a neighbour who believes in an old break triggers an update, while a new number never does, even if it
+//! lost neighbour, or a neighbour that believes in an old break triggers an update, while a new number never does, even if it
 //! brings another metric; a triggered update repeats each changed metric until the next full update; and a neighbour is lost
 //! by its silence alone unless `use_mac` is set. One thing is not ns-2's: packets that wait for a route leave when the *table*
 //! has one. ns-2 lets them go when an update mentions one, and never stops trying if that update was not believed.
@@ -83,7 +83,7 @@ impl Dsdv {
         for (destination, entry) in self.table.iter_mut() {
             if entry.advertise_from <= now && (full || entry.is_news(now)) {
                 let advert = Advert { destination, metric: entry.metric, sequence: entry.sequence };
-                // The sender comes first, so that who does not know it learns of it before its routes.
+                // The sender comes first, so that a node that does not know it learns of it before its routes.
                 let at = if destination == self.id { 0 } else { adverts.len() };
                 adverts.insert(at, advert);
                 entry.advertised(full);
@@ -153,7 +153,7 @@ impl Dsdv {
         }
     }
 
-    /// The neighbour is alive. One that is not in the table gets an entry that is never advertised, just for its timeout.
+    /// The neighbour is alive. One that is not in the table has an entry made that is never advertised, just for its timeout.
     fn keep_alive(&mut self, now: Time, neighbour: NodeId) {
         let periods = u64::from(self.parameters.missed_updates);
         // A hundred years, a million times over, are more than the clock has; no run sees the end of either.

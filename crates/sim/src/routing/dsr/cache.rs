@@ -54,7 +54,7 @@ impl RouteCache {
         answer
     }
 
-    /// Somebody says that this route, which begins here, is good for the node's own packets.
+    /// Adds a route, which begins here, for the node's own packets.
     pub(super) fn add(&mut self, route: &[NodeId]) {
         debug_assert_eq!(route.first(), Some(&self.id));
         let route = &route[..route.len().min(self.longest)];
@@ -63,7 +63,7 @@ impl RouteCache {
         }
     }
 
-    /// Somebody uses this route. If the node is on it, it knows a route to the nodes after it.
+    /// A packet or a message follows this route. If the node is on it, it knows a route to the nodes after it.
     pub(super) fn learn(&mut self, route: &[NodeId]) {
         if let Some(at) = route.iter().position(|node| *node == self.id) {
             let rest = &route[at..route.len().min(at + self.longest)];

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub(super) struct Discoveries {
     /// By what is looked for.
     own: BTreeMap<NodeId, Discovery>,
-    /// By who asks, and for what: the number of the latest request. Requests for several targets may overtake each other.
+    /// By originator and target: the number of the latest request. Requests for several targets may overtake each other.
     others: BTreeMap<(NodeId, NodeId), u16>,
 }
 

@@ -169,7 +169,7 @@ impl Dsr {
         Action::Unicast(message, size, next)
     }
 
-    /// Sends a route back to who looks for it.
+    /// Sends a RREP back to the originator of the RREQ.
     fn reply(&mut self, now: Time, found: Path, way: Path) {
         self.cache.add(&way);
         let reply = self.unicast(&DsrMessage::Reply(Reply { found, way }));
@@ -287,7 +287,7 @@ impl Dsr {
 
     /// Sends an RERR to the node that wrote this source route, a link of which broke here.
     fn report_break(&mut self, way: &[NodeId], link: BrokenLink) {
-        let at = way.iter().position(|node| *node == self.id).expect("it came this way");
+        let at = way.iter().position(|node| *node == self.id).expect("it came along this route");
         if at > 0 {
             let way = way[..=at].iter().rev().copied().collect();
             self.actions.push_back(self.unicast(&DsrMessage::Error(RouteError { link, way })));
@@ -296,7 +296,7 @@ impl Dsr {
 
     // ---- listening ----
 
-    /// A neighbour sent something along this way.
+    /// A neighbour sent something along this route.
     fn learn_from(&mut self, neighbour: NodeId, way: &[NodeId]) {
         if way.contains(&self.id) {
             self.cache.learn(way);
@@ -355,7 +355,7 @@ impl RoutingAgent for Dsr {
             GivenUp::Packet(packet) if breaks => {
                 let way = packet.route.clone();
                 self.salvage(now, packet, DropCause::RetryLimit);
-                self.report_break(&way.expect("it was sent along a way").nodes, link);
+                self.report_break(&way.expect("it was sent along a route").nodes, link);
             }
             GivenUp::Packet(packet) => {
                 self.actions.push_back(Action::Drop(packet.handle, DropCause::RetryLimit));

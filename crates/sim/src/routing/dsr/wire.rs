@@ -118,7 +118,7 @@ pub(super) struct BrokenLink {
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "there is one at a time, on the stack")]
 pub(super) enum DsrMessage {
-    /// Who knows a route to the target?
+    /// A RREQ: which node knows a route to the target?
     Request(Request),
     /// This is one.
     Reply(Reply),
@@ -134,26 +134,26 @@ pub(super) struct Request {
     pub(super) number: u16,
     /// How many times it may be relayed, from its source on.
     pub(super) reach: u16,
-    /// Its source, and who relayed it so far.
+    /// Its source, and the nodes that relayed it so far.
     pub(super) nodes: Path,
     /// A break that was reported to its source lately: a reply should not contain that link.
     pub(super) broken: Option<BrokenLink>,
 }
 
-/// A route reply, which goes back to who asked.
+/// A route reply, which goes back to the originator of the RREQ.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Reply {
-    /// The route, from who asked to the target.
+    /// The route, from the originator to the target.
     pub(super) found: Path,
-    /// The nodes that the reply passes, from the first to who asked.
+    /// The nodes that the reply passes, from the first to the originator.
     pub(super) way: Path,
 }
 
-/// A route error, which goes to who wrote the route.
+/// A route error, which goes to the source of the route.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RouteError {
     pub(super) link: BrokenLink,
-    /// The nodes that the error passes, from who found the break to who wrote the route.
+    /// The nodes that the error passes, from the one that found the break to the source of the route.
     pub(super) way: Path,
 }
 
@@ -215,7 +215,7 @@ impl std::fmt::Debug for Path {
 }
 
 impl DsrMessage {
-    /// The nodes that a reply or an error passes; who relayed a request so far.
+    /// The nodes that a reply or an error passes, or that relayed a request so far.
     pub(super) fn way(&self) -> &[NodeId] {
         match self {
             DsrMessage::Request(request) => &request.nodes,
@@ -405,12 +405,12 @@ pub(crate) fn source_route_bytes(nodes: &[NodeId]) -> u32 {
     (Fixed::LEN + SourceRouteOption::LEN + ADDRESS * nodes.len().saturating_sub(2)) as u32
 }
 
-/// Who comes after a node on a way that it is on.
+/// The node after this one on a route that it is on.
 ///
 /// # Panics
 /// If it is not, or is the end.
 pub(crate) fn next_on(way: &[NodeId], node: NodeId) -> NodeId {
     let at =
-        way.iter().position(|other| *other == node).expect("nodes forward what came along a way of theirs");
+        way.iter().position(|other| *other == node).expect("nodes forward what came along a route of theirs");
     way[at + 1]
 }

@@ -309,7 +309,7 @@ fn mpdus_are_lost_one_by_one() {
     }
 }
 
-/// A lone station gets what the bound of an idle channel says, with and without losses and packets that share an MPDU.
+/// A lone station has what the bound of an idle channel says, with and without losses and packets that share an MPDU.
 #[test]
 fn the_bound_of_an_idle_channel_is_what_a_lone_station_gets() {
     for (lost, a_msdu) in [(0.0, None), (0.3, None), (0.0, Some(3_839))] {
@@ -347,7 +347,7 @@ fn saturated_sources_fill_the_frames_of_all_neighbours() {
     }
 }
 
-/// Windows and the queue are shared evenly by who is served in turns.
+/// Windows and the queue are shared evenly by next hops that are served in turns.
 #[test]
 fn neighbours_share_an_access_point() {
     let mut config = high_throughput(&[[0.0, 0.0], [10.0, 0.0], [0.0, 10.0], [10.0, 10.0]]);
@@ -396,7 +396,7 @@ fn expected_goodput(stations: usize, requests: Option<i32>) -> f64 {
     aggregates * alone * 28.0 * 1_472.0 * 8.0 / slot * 1e6
 }
 
-/// Under the model's assumptions, with requests until they are answered and with seven of them. Who collided is silent for long, so that 100 s
+/// Under the model's assumptions, with requests until they are answered and with seven of them. A station that collided is silent for long, so that 100 s
 /// scatter by a per cent: the validation page has more.
 #[test]
 fn saturated_stations_do_as_the_fixed_point_of_aggregates() {

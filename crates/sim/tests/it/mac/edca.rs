@@ -153,7 +153,7 @@ fn a_full_queue_drops_nothing_of_other_categories() {
     assert_eq!(outcome.flows[1].packets_delivered, outcome.flows[1].packets_sent);
 }
 
-/// A lone station gets what the bound of an idle channel says, in opportunities that hold aggregates of several lengths as well.
+/// A lone station has what the bound of an idle channel says, in opportunities that hold aggregates of several lengths as well.
 #[test]
 fn the_bound_of_an_idle_channel_counts_what_an_opportunity_holds() {
     let cells = [

@@ -81,7 +81,7 @@ fn packet_errors_hit_data_alone() {
     }
 }
 
-/// A wrong frame still takes its time at whoever receives it: the exchange fails, nobody passes anything up, and the frame is sent
+/// A wrong frame still takes its time at its listeners: the exchange fails, nothing is passed up, and the frame is sent
 /// again until the retry limit. One of ten DATA frames of 4512 bits survives, so that one of the four tries that the long retry limit
 /// allows succeeds for 36 % of packets; RTS have a limit of their own, and a packet has arrived though its ACK was wrong.
 #[test]

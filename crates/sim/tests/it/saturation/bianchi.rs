@@ -5,8 +5,8 @@
 //! * Under [`DcfRules::BIANCHI`] throughput is within 1 %, and the collision probability within one percentage point. It is also
 //!   held against the model's own Markov chain, played out without the assumption that stations are independent: that alone
 //!   moves the collision probability of two stations by 3 % of its value.
-//! * Under [`DcfRules::IEEE`] the back-off counts only idle slots, so the slot after a busy period can be used by nobody but those
-//!   who drew zero just then (Bianchi, Tinnirello and Scalia, IEEE Network 19(4), 2005), and colliders restart before
+//! * Under [`DcfRules::IEEE`] the back-off counts only idle slots, so the slot after a busy period can be used only by those
+//!   that drew zero just then (Bianchi, Tinnirello and Scalia, IEEE Network 19(4), 2005), and colliders restart before
 //!   bystanders, who wait EIFS. That costs or gains up to 2 %.
 
 use crate::common::{saturated_cell, total_goodput};

@@ -1,4 +1,4 @@
-//! Schemes whose nodes drop by chance, in the engine: LRED, which also pauses, and NRED, whose nodes tell each other.
+//! Schemes whose nodes drop by chance, in the engine: LRED, which also pauses, and NRED, whose nodes notify each other.
 
 use crate::common::{add_flow, chain, network, saturate};
 use multihop_core::{DropCause, Exchange, Interval, LinkEvent, NodeId, Packet, Rate, Span};

@@ -56,7 +56,7 @@ fn bar(parameters: &Value) -> Config {
 
 /// Flows over one link of the same set get equal windows under Eq. 8 as printed, and equal rates under the law of rates, although two of
 /// them share the queue of a node, so that round-trip times differ.
-/// `psi` is large enough that no window of the latter rests at one segment.
+/// `psi` is large enough that no window of the latter is in equilibrium at one segment.
 #[test]
 fn flows_of_one_set_have_equal_windows_or_equal_rates() {
     let spread = |values: &[f64]| {
@@ -108,7 +108,7 @@ fn what_the_mac_of_an_end_gave_up_needs_no_timer() {
     assert_eq!(timeouts(10), 0);
 }
 
-/// On a chain each of eight routers tells two neighbours of at most four directed links ten times a second.
+/// On a chain each of eight routers reports to two neighbours at most four directed links ten times a second.
 #[test]
 fn signalling_takes_the_airtime_of_its_frames() {
     let mut config = ewccp(chain(DcfRules::IEEE, 7), &json!({}));

@@ -36,7 +36,7 @@ fn xcp_shares_a_wire_equally_between_unequal_round_trips() {
     }
 }
 
-/// A flow that comes later gets its share, the first gives it up, and when the second goes the first takes it again.
+/// A flow that comes later receives its share, the first gives it up, and when the second goes the first takes it again.
 #[test]
 fn xcp_makes_room_for_a_new_flow() {
     let mut config = dumbbell("xcp", &json!({ "window": 500 }), QUEUE, &[(60, 0), (60, 10_000)]);
@@ -96,7 +96,7 @@ fn rcp_gives_each_of_n_flows_its_part_as_its_law_says() {
     }
 }
 
-/// The queue alone tells XCP-b what the wire carries: it fills it, and loses nothing.
+/// The queue alone shows XCP-b what the wire carries: it fills it, and loses nothing.
 #[test]
 fn xcp_b_fills_a_wire_that_it_does_not_know() {
     let mut config = dumbbell("xcp-b", &json!({ "window": 500 }), QUEUE, &[(40, 0), (80, 0)]);

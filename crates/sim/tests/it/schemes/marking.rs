@@ -1,4 +1,4 @@
-//! Marks from the MAC in the engine: who gets them, and who does not.
+//! Marks from the MAC in the engine: which packets carry them, and which do not.
 
 use crate::common::{Datagrams, add_flow, chain, saturate, saturated_cell};
 use multihop_core::{Fate, LinkEvent, NodeId, Packet, Rate, Span};

@@ -67,7 +67,7 @@ fn the_target_is_reached_in_twenty_intervals() {
     assert!((14.0..18.0).contains(&found), "{found}");
 }
 
-/// Nine tenths of what a sender without a limit has, who fills the queue; delay is a tenth or less of its.
+/// Nine tenths of what a sender without a limit has, which fills the queue; delay is a tenth or less of its.
 #[test]
 fn it_is_quick_and_has_plenty() {
     let (ours, theirs) = (

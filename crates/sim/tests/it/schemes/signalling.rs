@@ -1,4 +1,4 @@
-//! What router policies tell each other: who hears it, when, and that it costs airtime.
+//! What router policies report to each other: which nodes hear it, when, and that it costs airtime.
 
 use crate::common::{Datagrams, add_flow, chain};
 use multihop_core::{Carrier, NodeId, Span, Time};
@@ -11,7 +11,7 @@ use multihop_sim::{Ties, World, run};
 use multihop_transport::Endpoint;
 use std::sync::{Arc, Mutex};
 
-/// Who heard whom say what, and how often each was restarted.
+/// What each node heard of which, and how often each was restarted.
 #[derive(Default)]
 struct Log {
     heard: Vec<(u32, u32, u64)>,
@@ -102,7 +102,7 @@ fn neighbours_hear_every_word_and_nobody_else_does() {
     assert!((outcome.nodes[1].transmitting - reported.airtime).abs() < 1e-9);
 }
 
-/// A node that is off neither tells nor hears anything, and begins anew.
+/// A node that is off neither reports nor hears anything, and begins anew.
 #[test]
 fn a_node_that_is_off_is_silent() {
     let log = Arc::default();

@@ -93,8 +93,8 @@ fn left_inside(config: &mut Config) -> (usize, Outcome) {
     (left, outcome)
 }
 
-/// However a packet leaves its source, that is told, once: acknowledged alone or with others, given up, lost in a full queue, to `CoDel`, for
-/// its age, for a broken link, of a node that goes off, or over a wire; from a queue of the hardware as well. What was not told of is still
+/// However a packet leaves its source, that is reported, once: acknowledged alone or with others, given up, lost in a full queue, to `CoDel`, for
+/// its age, for a broken link, of a node that goes off, or over a wire; from a queue of the hardware as well. What was not reported is still
 /// there.
 #[test]
 fn a_source_hears_once_of_every_packet_that_leaves() {

@@ -155,7 +155,7 @@ fn the_wire_is_taken_between_neighbours_that_have_both() {
     assert_eq!(links, [(1, 2)]);
 }
 
-/// A dumbbell of equal branches, whose packets come at the same instants: order decides who is lost.
+/// A dumbbell of equal branches, whose packets come at the same instants: order decides which are lost.
 #[test]
 fn the_order_of_ties_changes_nothing() {
     for delay in [Span::ZERO, Span::from_ms(2)] {

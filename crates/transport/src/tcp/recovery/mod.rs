@@ -297,7 +297,7 @@ mod tests {
         }
     }
 
-    /// 18 segments are outstanding and three of them arrived: 15 are in the network as SACK knows, and 18 as long as nobody counts.
+    /// 18 segments are outstanding and three of them arrived: 15 are in the network as SACK knows, and 18 without a count.
     #[test]
     fn what_is_in_the_network_and_what_is_gone_are_what_is_outstanding() {
         for (recovery, outside, inside) in [

@@ -28,12 +28,12 @@ impl TcpSender {
 
     pub(super) fn on_ack(&mut self, now: Time, segment: &Segment) {
         let samples = self.counters.rtt_samples;
-        let told = self.options.feedback_of_duplicates || segment.ack > self.at.una;
+        let counts = self.options.feedback_of_duplicates || segment.ack > self.at.una;
         self.note_application_limit();
         let in_flight_before = self.rates.is_some().then(|| self.pipe());
         self.take_in(now, segment);
         self.tell_delivery(now, segment, in_flight_before, samples);
-        if told {
+        if counts {
             self.tell_feedback(now, segment, samples);
         }
     }

@@ -1,4 +1,4 @@
-//! What the MAC of a sender's own node gave up: it is lost without a doubt, and nobody need wait for acknowledgements or a timer to
+//! What the MAC of a sender's own node gave up: it is lost without a doubt, and needs no acknowledgements or timer to
 //! show it.
 
 use crate::tcp::ranges::Ranges;

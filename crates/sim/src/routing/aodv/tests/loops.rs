@@ -1,4 +1,4 @@
-//! Many nodes: routes never lead in a circle (RFC 3561, section 4, rests on sequence numbers for that).
+//! Many nodes: routes never lead in a circle (RFC 3561, section 4, relies on sequence numbers for that).
 
 use super::*;
 use crate::config::LocalRepair;
@@ -12,7 +12,7 @@ struct Net {
     now: Time,
     /// Which pairs can hear each other.
     links: Vec<bool>,
-    /// When what arrives where, and from whom.
+    /// When what arrives where, and from which node.
     air: Vec<(Time, NodeId, NodeId, Message)>,
     packet: Handle,
     delivered: u32,

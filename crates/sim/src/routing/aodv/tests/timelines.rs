@@ -231,7 +231,7 @@ fn who_knows_a_way_that_is_recent_enough_answers() {
     };
     assert_eq!(hear(&mut aodv, 1.5, A, asks(1, 6)), answer(9), "whole seconds are left");
     assert!(matches!(hear(&mut aodv, 1.5, A, asks(2, 7))[..], [Action::Broadcast(..)]), "not recent enough");
-    // Both who asked and the target's side use this node from now on.
+    // Both the originator's and the target's side use this node from now on.
     assert_eq!(hear(&mut aodv, 2.0, B, error(&[(D, 7)]))[1], broadcast(error(&[(D, 7)])));
 
     let mut silent = node(AodvConfig { intermediate_replies: false, ..prompt() });
