@@ -163,7 +163,7 @@ fn marks_are_in_the_bytes() {
     assert!(marked == 0 && lost > 10, "{marked} {lost}");
 }
 
-/// Broadcasts reach all around, unicasts one neighbour; whoever is two hops away is for programs to reach.
+/// Broadcasts reach all around, unicasts one neighbour; a node two hops away is for programs to reach.
 #[test]
 fn frames_of_ethernet_go_one_hop() {
     let fake = Fake::default();

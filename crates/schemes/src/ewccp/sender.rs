@@ -215,7 +215,7 @@ mod tests {
             assert_eq!(sender.allowance().window, window);
             assert!(!stamped(&mut sender).probe);
             sender.on_feedback(&credit(3));
-            assert_eq!(sender.allowance().window, window, "nobody asked");
+            assert_eq!(sender.allowance().window, window, "no router asked");
         }
     }
 

@@ -88,11 +88,11 @@ impl Demand {
         } else {
             AccessCategory::BestEffort
         };
-        let mut along = |from, to, packets: &[(f64, u32)], way: Way| -> Vec<LinkTime> {
+        let mut along = |from, to, packets: &[(f64, u32)], direction: Direction| -> Vec<LinkTime> {
             let hops = routes.hops(from, to, &config.radios).unwrap_or_default();
             let crossings: Vec<Vec<Crossing>> =
                 hops.iter().map(|hop| cross_all(*hop, packets, category, config, quality)).collect();
-            let begun = begun(&crossings, packets, way);
+            let begun = begun(&crossings, packets, direction);
             if begun.iter().flatten().any(|packets| *packets > MOST_BEGUN) {
                 return Vec::new();
             }
@@ -106,11 +106,11 @@ impl Demand {
             header: wire.header + config.extra_header,
             offered_bps,
             steady: is_steady(config, flow),
-            forward: along(flow.source, flow.destination, &forward, Way::Out),
+            forward: along(flow.source, flow.destination, &forward, Direction::Out),
             feedback: if feedback.is_empty() {
                 Vec::new()
             } else {
-                along(flow.destination, flow.source, &feedback, Way::Back)
+                along(flow.destination, flow.source, &feedback, Direction::Back)
             },
         }
     }
@@ -146,7 +146,7 @@ const MOST_BEGUN: f64 = 1e9;
 
 /// For what packets are counted.
 #[derive(Clone, Copy, PartialEq)]
-enum Way {
+enum Direction {
     /// Each has to arrive at the end, however many do not.
     Out,
     /// Each is sent once by transport, and may get lost on its way.
@@ -154,18 +154,18 @@ enum Way {
 }
 
 /// How many packets of each kind are begun on each hop.
-fn begun(crossings: &[Vec<Crossing>], packets: &[(f64, u32)], way: Way) -> Vec<Vec<f64>> {
+fn begun(crossings: &[Vec<Crossing>], packets: &[(f64, u32)], direction: Direction) -> Vec<Vec<f64>> {
     let mut made: Vec<Vec<f64>> = crossings.iter().map(|_| vec![1.0; packets.len()]).collect();
     for kind in 0..packets.len() {
         let mut before = 1.0;
-        match way {
-            Way::Out => {
+        match direction {
+            Direction::Out => {
                 for (hop, of) in crossings.iter().enumerate().rev() {
                     before /= of[kind].delivered;
                     made[hop][kind] = before;
                 }
             }
-            Way::Back => {
+            Direction::Back => {
                 for (hop, of) in crossings.iter().enumerate() {
                     made[hop][kind] = before;
                     before *= of[kind].delivered;

@@ -58,7 +58,7 @@ impl LinkTiming {
                 ResponseTimeout::WholeResponse { propagation } => phy.sifs + response + propagation * 2,
                 ResponseTimeout::Eifs => phy.eifs() - phy.difs(), // of which `equal_wait` makes that of all links
             };
-            // The packet of a frame on the air is its sender's: nobody gives it up before all listeners had its last bit. The
+            // The packet of a frame on the air is its sender's, which does not give it up before all listeners had its last bit. The
             // station could not do anything before that anyway.
             rule.max(config.medium.propagation_delay)
         };

@@ -5,7 +5,7 @@ use crate::slab::Handle;
 use multihop_core::{DropCause, NodeId, Time};
 use std::sync::Arc;
 
-/// The way of a packet that its source wrote into it.
+/// The source route of a packet.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SourceRoute {
     /// Its nodes, each once, from the one that wrote it to the destination.
@@ -85,7 +85,7 @@ pub(crate) trait RoutingAgent: Send {
     fn next_hop(&self, destination: NodeId) -> Option<NodeId>;
 
     /// Where a packet for this destination goes. It is asked for every packet without a source route, so it is quick.
-    fn way(&mut self, _now: Time, destination: NodeId) -> Option<NextHop> {
+    fn route(&mut self, _now: Time, destination: NodeId) -> Option<NextHop> {
         self.next_hop(destination).map(NextHop::Neighbour)
     }
 

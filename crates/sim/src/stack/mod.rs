@@ -74,7 +74,7 @@ pub struct Stack {
     lifetime: Option<Span>,
     /// Estimators whose values are written down, each with the number of its measurement.
     gauges: Vec<(u32, Box<dyn Estimator>)>,
-    /// Somebody here wants to know of link events.
+    /// A policy or estimator here asks for link events.
     observed: bool,
     /// The same, or what neighbours send to others.
     watched: bool,

@@ -164,7 +164,7 @@ impl Stack {
             self.admit(around, handle, next_on(&way.nodes, self.id));
             return;
         }
-        match agent.protocol.way(around.now, packet.destination) {
+        match agent.protocol.route(around.now, packet.destination) {
             Some(NextHop::Neighbour(peer)) => self.admit(around, handle, peer),
             Some(NextHop::Along(way)) => self.send_along(around, handle, way),
             None => {

@@ -77,7 +77,7 @@ impl Aodv {
     ) {
         let rules = &self.parameters;
         let entry = self.table.entry(destination).or_default();
-        let Some(hop) = entry.way().filter(|hop| hop.next == next_hop) else {
+        let Some(hop) = entry.hop().filter(|hop| hop.next == next_hop) else {
             self.lose_packet(packet.as_ref());
             self.lose(now, next_hop);
             return;
@@ -98,7 +98,7 @@ impl Aodv {
     /// The time for a repair is over.
     pub(super) fn end_repair(&mut self, now: Time, destination: NodeId) {
         let entry = self.table.entry(destination).or_default();
-        if entry.way().is_some() {
+        if entry.hop().is_some() {
             return;
         }
         entry.take_down();

@@ -127,14 +127,14 @@ impl Aodv {
     /// another could leave.
     fn release(&mut self, now: Time, destination: NodeId, mut due: Time, interval: Span) -> Time {
         let entry = self.table.entry(destination).or_default();
-        let Some(way) = entry.way() else { return due };
+        let Some(hop) = entry.hop() else { return due };
         let (later, lifetime) = (&mut self.later, self.parameters.active_route_timeout);
         self.buffer.sift(|held| {
             if held.destination() != destination {
                 return true;
             }
             entry.refresh(now, lifetime);
-            later.push((due, Action::SendTo(held.packet.handle, way.next)));
+            later.push((due, Action::SendTo(held.packet.handle, hop.next)));
             due += interval;
             false
         });
@@ -146,7 +146,7 @@ impl Aodv {
     /// Sends a request for a destination that has no route, if it is time for one.
     fn ask(&mut self, now: Time, target: NodeId) {
         let entry = self.table.entry(target).or_default();
-        if entry.way().is_some() {
+        if entry.hop().is_some() {
             return;
         }
         match entry.search.turn(now, entry.last_hops, &self.parameters) {
@@ -206,10 +206,10 @@ impl Aodv {
         let destinations: Vec<NodeId> = self.table.keys().copied().collect();
         for destination in destinations {
             let entry = self.table.entry(destination).or_default();
-            if entry.way().is_some() && entry.expires < now {
+            if entry.hop().is_some() && entry.expires < now {
                 entry.break_off(entry.sequence + 1);
                 self.give_up(destination);
-            } else if entry.way().is_some() {
+            } else if entry.hop().is_some() {
                 due = self.release(now, destination, due, self.parameters.release_interval);
             } else if self.buffer.holds(destination) {
                 self.ask(now, destination);
@@ -249,14 +249,14 @@ impl Aodv {
 
 impl RoutingAgent for Aodv {
     fn next_hop(&self, destination: NodeId) -> Option<NodeId> {
-        Some(self.table.get(&destination)?.way()?.next)
+        Some(self.table.get(&destination)?.hop()?.next)
     }
 
-    fn way(&mut self, now: Time, destination: NodeId) -> Option<NextHop> {
+    fn route(&mut self, now: Time, destination: NodeId) -> Option<NextHop> {
         let entry = self.table.get_mut(&destination)?;
-        let way = entry.way()?;
+        let hop = entry.hop()?;
         entry.refresh(now, self.parameters.active_route_timeout);
-        Some(NextHop::Neighbour(way.next))
+        Some(NextHop::Neighbour(hop.next))
     }
 
     /// Its own packet waits, and another's if the route is being repaired; if not, an RERR goes to the neighbour that sent it.

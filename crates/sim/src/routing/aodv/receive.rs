@@ -35,8 +35,8 @@ impl Aodv {
         if !entry.is_beaten_by(request.source_sequence, request.hops) {
             return;
         }
-        let way = Hop { next: from, hops: request.hops };
-        entry.set(request.source_sequence, way, entry.expires.max(alive));
+        let hop = Hop { next: from, hops: request.hops };
+        entry.set(request.source_sequence, hop, entry.expires.max(alive));
         if entry.search.is_on() {
             entry.search.found(request.hops);
             entry.refresh(now, self.parameters.active_route_timeout);
@@ -88,7 +88,7 @@ impl Aodv {
         Some(back)
     }
 
-    /// The reply teaches a way if that is better than what is known, and then goes on.
+    /// The reply teaches a route if that is better than what is known, and then goes on.
     pub(super) fn on_reply(&mut self, now: Time, from: NodeId, reply: &Reply) {
         let Reply { to, target, sequence, hops, .. } = *reply;
         let entry = self.table.entry(target).or_default();

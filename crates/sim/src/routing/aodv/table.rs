@@ -37,7 +37,7 @@ enum State {
     Lost,
 }
 
-/// A way to a destination.
+/// The first hop of a route, and how long the route is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Hop {
     pub(super) next: NodeId,
@@ -46,8 +46,8 @@ pub(super) struct Hop {
 }
 
 impl AodvRoute {
-    /// The way that packets take.
-    pub(super) fn way(&self) -> Option<Hop> {
+    /// The hop that packets take.
+    pub(super) fn hop(&self) -> Option<Hop> {
         if let State::Up(hop) = self.state { Some(hop) } else { None }
     }
 

@@ -106,7 +106,7 @@ fn the_settling_time_is_a_weighted_mean() {
     hear(&mut dsdv, 25.0, B, &[advert(FAR, 4, 4)]);
     assert_eq!(dsdv.table[FAR].settling, Span::from_ms(5_500));
     assert_eq!(dsdv.table[FAR].advertise_from, at(36.0));
-    assert_eq!(dsdv.next_hop(FAR), Some(B), "a new number is believed, though it is a longer way");
+    assert_eq!(dsdv.next_hop(FAR), Some(B), "a new number is believed, though it is a longer route");
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn a_neighbour_with_an_old_break_receives_the_newer_route() {
     assert_eq!(sent.len(), 1);
     assert_eq!(sent[0].1.0, [advert(FAR, 3, 8)]);
     hear(&mut dsdv, 40.0, C, &[advert(FAR, 1, 6)]);
-    assert_eq!((dsdv.next_hop(FAR), run(&mut dsdv, at(60.0)).len()), (Some(B), 0), "an old way is no news");
+    assert_eq!((dsdv.next_hop(FAR), run(&mut dsdv, at(60.0)).len()), (Some(B), 0), "an old route is no news");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Dynamic source routing (Johnson and Maltz; RFC 4728), close to ns-2.35's (dsr/dsragent.cc).
 //!
 //! A node that has no route floods a request; a node that relays it adds itself, and the target, or a node that knows the rest of the route, sends
-//! what came together back. The source then writes the whole way into each packet. Where a link breaks, the node before it
+//! what came together back. The source then writes the whole route into each packet. Where a link breaks, the node before it
 //! sends an RERR to the source, and the packet on by another route if it knows one.
 //!
 //! * `wire`: messages, and their bytes. `cache`: the routes that a node knows.
@@ -108,8 +108,8 @@ impl Dsr {
                 self.actions.push_back(Action::Drop(handle, DropCause::NoRoute));
                 return false;
             }
-            if let Some(way) = self.way_of(&held.packet) {
-                self.actions.push_back(Action::SendAlong(handle, way));
+            if let Some(route) = self.route_of(&held.packet) {
+                self.actions.push_back(Action::SendAlong(handle, route));
                 return false;
             }
             let stays = self.ask(now, held.destination(), held.packet.source == self.id);
@@ -122,8 +122,8 @@ impl Dsr {
         self.next_check = (!self.buffer.is_empty()).then(|| now + self.check_after());
     }
 
-    /// The way of a packet that waited, if one is known by now.
-    fn way_of(&mut self, packet: &RoutedPacket) -> Option<SourceRoute> {
+    /// The route of a packet that waited, if one is known by now.
+    fn route_of(&mut self, packet: &RoutedPacket) -> Option<SourceRoute> {
         let nodes = self.cache.take(packet.destination)?;
         Some(SourceRoute { nodes, salvaged: packet.route.as_ref().map_or(0, |route| route.salvaged) })
     }
@@ -163,16 +163,16 @@ impl Dsr {
 
     /// A message goes on along its route, which this node is on, but not at the end of.
     fn unicast(&self, message: &DsrMessage) -> Action {
-        let next = next_on(message.way(), self.id);
+        let next = next_on(message.route(), self.id);
         let message = message.emit(self.id);
         let size = size(&message);
         Action::Unicast(message, size, next)
     }
 
     /// Sends a RREP back to the originator of the RREQ.
-    fn reply(&mut self, now: Time, found: Path, way: Path) {
-        self.cache.add(&way);
-        let reply = self.unicast(&DsrMessage::Reply(Reply { found, way }));
+    fn reply(&mut self, now: Time, found: Path, route: Path) {
+        self.cache.add(&route);
+        let reply = self.unicast(&DsrMessage::Reply(Reply { found, route }));
         let due = now + self.jitter();
         self.later.push((due, reply));
     }
@@ -192,9 +192,9 @@ impl Dsr {
         let mut nodes = request.nodes.clone();
         nodes.push(self.id);
         if request.target == self.id {
-            // Every copy is answered, as each came another way.
-            let way = nodes.iter().rev().copied().collect();
-            self.reply(now, nodes, way);
+            // Every copy is answered, as each came another route.
+            let route = nodes.iter().rev().copied().collect();
+            self.reply(now, nodes, route);
             return;
         }
         let may_go_on = request.nodes.len() <= usize::from(request.reach);
@@ -218,8 +218,8 @@ impl Dsr {
 
     /// The reply goes on, or has come to the node that asked.
     fn on_reply(&mut self, now: Time, message: &DsrMessage, reply: &Reply) {
-        if reply.way.last() != Some(&self.id) {
-            self.cache.learn(&reply.way);
+        if reply.route.last() != Some(&self.id) {
+            self.cache.learn(&reply.route);
             self.cache.learn(&reply.found);
             self.actions.push_back(self.unicast(message));
             return;
@@ -229,8 +229,8 @@ impl Dsr {
         let mut due = now;
         let mut buffer = std::mem::replace(&mut self.buffer, SendBuffer::new(0));
         buffer.sift(|held| {
-            let Some(way) = self.way_of(&held.packet) else { return true };
-            self.later.push((due, Action::SendAlong(held.packet.handle, way)));
+            let Some(route) = self.route_of(&held.packet) else { return true };
+            self.later.push((due, Action::SendAlong(held.packet.handle, route)));
             due += self.parameters.release_interval;
             false
         });
@@ -239,17 +239,17 @@ impl Dsr {
 
     fn on_error(&mut self, now: Time, message: &DsrMessage, error: &RouteError) {
         self.cache.cut(error.link);
-        if error.way.last() == Some(&self.id) {
+        if error.route.last() == Some(&self.id) {
             self.reported = Some((now, error.link));
         } else {
-            self.cache.learn(&error.way);
+            self.cache.learn(&error.route);
             self.actions.push_back(self.unicast(message));
         }
     }
 
     // ---- breaks ----
 
-    /// A link of a packet's way broke: it goes another way, waits, or is lost for this cause.
+    /// A link of a packet's route broke: it goes another route, waits, or is lost for this cause.
     fn salvage(&mut self, now: Time, mut packet: RoutedPacket, cause: DropCause) {
         let is_own = packet.source == self.id;
         let salvaged = packet.route.as_ref().map_or(0, |route| route.salvaged);
@@ -274,34 +274,34 @@ impl Dsr {
 
     /// The same for a message, unless it is a reply that says the broken link is good.
     fn salvage_message(&mut self, message: &DsrMessage, link: BrokenLink) {
-        let to = *message.way().last().expect("a way has two ends");
-        let Some(way) = self.cache.find(to).map(|way| way.iter().copied().collect()) else { return };
+        let to = *message.route().last().expect("a route has two ends");
+        let Some(route) = self.cache.find(to).map(|route| route.iter().copied().collect()) else { return };
         let salvaged = match message {
             DsrMessage::Request(_) => unreachable!("requests are broadcast"),
             DsrMessage::Reply(reply) if has_link(&reply.found, link) => return,
-            DsrMessage::Reply(reply) => DsrMessage::Reply(Reply { found: reply.found.clone(), way }),
-            DsrMessage::Error(error) => DsrMessage::Error(RouteError { link: error.link, way }),
+            DsrMessage::Reply(reply) => DsrMessage::Reply(Reply { found: reply.found.clone(), route }),
+            DsrMessage::Error(error) => DsrMessage::Error(RouteError { link: error.link, route }),
         };
         self.actions.push_back(self.unicast(&salvaged));
     }
 
     /// Sends an RERR to the node that wrote this source route, a link of which broke here.
-    fn report_break(&mut self, way: &[NodeId], link: BrokenLink) {
-        let at = way.iter().position(|node| *node == self.id).expect("it came along this route");
+    fn report_break(&mut self, route: &[NodeId], link: BrokenLink) {
+        let at = route.iter().position(|node| *node == self.id).expect("it came along this route");
         if at > 0 {
-            let way = way[..=at].iter().rev().copied().collect();
-            self.actions.push_back(self.unicast(&DsrMessage::Error(RouteError { link, way })));
+            let route = route[..=at].iter().rev().copied().collect();
+            self.actions.push_back(self.unicast(&DsrMessage::Error(RouteError { link, route })));
         }
     }
 
     // ---- listening ----
 
     /// A neighbour sent something along this route.
-    fn learn_from(&mut self, neighbour: NodeId, way: &[NodeId]) {
-        if way.contains(&self.id) {
-            self.cache.learn(way);
+    fn learn_from(&mut self, neighbour: NodeId, route: &[NodeId]) {
+        if route.contains(&self.id) {
+            self.cache.learn(route);
         } else {
-            self.cache.learn_through(neighbour, way);
+            self.cache.learn_through(neighbour, route);
         }
     }
 
@@ -321,8 +321,8 @@ impl Dsr {
         }
         self.shortened.push_back((now, route.clone()));
         let found = route[..=heard].iter().chain(&route[here..]).copied().collect();
-        let way = std::iter::once(self.id).chain(route[..=heard].iter().rev().copied()).collect();
-        self.reply(now, found, way);
+        let route = std::iter::once(self.id).chain(route[..=heard].iter().rev().copied()).collect();
+        self.reply(now, found, route);
     }
 }
 
@@ -331,13 +331,13 @@ impl RoutingAgent for Dsr {
         self.cache.find(destination).map(|route| route[1])
     }
 
-    fn way(&mut self, _: Time, destination: NodeId) -> Option<NextHop> {
+    fn route(&mut self, _: Time, destination: NodeId) -> Option<NextHop> {
         let nodes = self.cache.take(destination)?;
         Some(NextHop::Along(SourceRoute { nodes, salvaged: 0 }))
     }
 
-    fn on_forwarded(&mut self, way: &SourceRoute) {
-        self.cache.learn(&way.nodes);
+    fn on_forwarded(&mut self, route: &SourceRoute) {
+        self.cache.learn(&route.nodes);
     }
 
     /// The node's own packet: what it forwards has a source route.
@@ -353,19 +353,19 @@ impl RoutingAgent for Dsr {
         }
         match what {
             GivenUp::Packet(packet) if breaks => {
-                let way = packet.route.clone();
+                let route = packet.route.clone();
                 self.salvage(now, packet, DropCause::RetryLimit);
-                self.report_break(&way.expect("it was sent along a route").nodes, link);
+                self.report_break(&route.expect("it was sent along a route").nodes, link);
             }
             GivenUp::Packet(packet) => {
                 self.actions.push_back(Action::Drop(packet.handle, DropCause::RetryLimit));
             }
-            GivenUp::Arrived { route: Some(way), .. } if breaks => self.report_break(&way.nodes, link),
+            GivenUp::Arrived { route: Some(route), .. } if breaks => self.report_break(&route.nodes, link),
             GivenUp::Message(message) if breaks => {
                 let Some(message) = parse(&message) else { return breaks };
                 self.salvage_message(&message, link);
                 if matches!(message, DsrMessage::Reply(_)) {
-                    self.report_break(message.way(), link);
+                    self.report_break(message.route(), link);
                 }
             }
             GivenUp::Arrived { .. } | GivenUp::Message(_) | GivenUp::MessageArrived => {}
@@ -393,9 +393,9 @@ impl RoutingAgent for Dsr {
     fn on_overheard(&mut self, now: Time, from: NodeId, what: Overheard) {
         match what {
             Overheard::Packet(source, _) if source == self.id => {}
-            Overheard::Packet(_, way) => {
-                self.learn_from(from, &way.nodes);
-                self.shorten(now, from, &way.nodes);
+            Overheard::Packet(_, route) => {
+                self.learn_from(from, &route.nodes);
+                self.shorten(now, from, &route.nodes);
             }
             Overheard::Message(message) => {
                 let Some(message) = parse(message) else { return };
@@ -404,7 +404,7 @@ impl RoutingAgent for Dsr {
                     DsrMessage::Error(error) => self.cache.cut(error.link),
                     DsrMessage::Request(_) => unreachable!("requests are for everyone"),
                 }
-                self.learn_from(from, message.way());
+                self.learn_from(from, message.route());
             }
         }
     }

@@ -146,7 +146,7 @@ pub(super) struct Reply {
     /// The route, from the originator to the target.
     pub(super) found: Path,
     /// The nodes that the reply passes, from the first to the originator.
-    pub(super) way: Path,
+    pub(super) route: Path,
 }
 
 /// A route error, which goes to the source of the route.
@@ -154,7 +154,7 @@ pub(super) struct Reply {
 pub(super) struct RouteError {
     pub(super) link: BrokenLink,
     /// The nodes that the error passes, from the one that found the break to the source of the route.
-    pub(super) way: Path,
+    pub(super) route: Path,
 }
 
 /// Nodes one after another, as many as the six bits of "segments left" count, and two ends.
@@ -216,34 +216,34 @@ impl std::fmt::Debug for Path {
 
 impl DsrMessage {
     /// The nodes that a reply or an error passes, or that relayed a request so far.
-    pub(super) fn way(&self) -> &[NodeId] {
+    pub(super) fn route(&self) -> &[NodeId] {
         match self {
             DsrMessage::Request(request) => &request.nodes,
-            DsrMessage::Reply(reply) => &reply.way,
-            DsrMessage::Error(error) => &error.way,
+            DsrMessage::Reply(reply) => &reply.route,
+            DsrMessage::Error(error) => &error.route,
         }
     }
 
     /// The message as this node sends it.
     pub(super) fn emit(&self, sender: NodeId) -> Message {
         let mut out = Writer::new();
-        let way = self.way();
-        let (source, mut destination, mut ttl) = (way[0], way[way.len() - 1], u8::MAX);
+        let route = self.route();
+        let (source, mut destination, mut ttl) = (route[0], route[route.len() - 1], u8::MAX);
         match self {
             DsrMessage::Request(request) => {
                 destination = NodeId::BROADCAST;
-                ttl = (usize::from(request.reach) + 2).saturating_sub(way.len()) as u8;
+                ttl = (usize::from(request.reach) + 2).saturating_sub(route.len()) as u8;
                 out.request(request);
                 if let Some(link) = request.broken {
                     out.error(link, source);
                 }
             }
             DsrMessage::Reply(reply) => {
-                out.source_route(way, 0, sender);
+                out.source_route(route, 0, sender);
                 out.reply(&reply.found);
             }
             DsrMessage::Error(error) => {
-                out.source_route(way, 0, sender);
+                out.source_route(route, 0, sender);
                 out.error(error.link, destination);
             }
         }
@@ -255,7 +255,7 @@ impl DsrMessage {
     pub(super) fn parse(message: &Message) -> Option<DsrMessage> {
         let IpFields { source, destination, ttl } = message.ip;
         let options = Options::parse(message.bytes())?;
-        let way = |addresses| Path::between(source, addresses, Some(destination));
+        let route = |addresses| Path::between(source, addresses, Some(destination));
         let link = |error: ErrorOption| BrokenLink { from: error.error_source, to: error.unreachable };
         match options {
             Options { request: Some((request, relays)), reply: None, source_route: None, error } => {
@@ -266,10 +266,10 @@ impl DsrMessage {
             }
             Options { request: None, reply: Some(found), source_route: Some(between), error: None } => {
                 let found = Path::between(destination, found, None)?;
-                Some(DsrMessage::Reply(Reply { found, way: way(between)? }))
+                Some(DsrMessage::Reply(Reply { found, route: route(between)? }))
             }
             Options { request: None, reply: None, source_route: Some(between), error: Some(error) } => {
-                Some(DsrMessage::Error(RouteError { link: link(error), way: way(between)? }))
+                Some(DsrMessage::Error(RouteError { link: link(error), route: route(between)? }))
             }
             _ => None,
         }
@@ -409,8 +409,10 @@ pub(crate) fn source_route_bytes(nodes: &[NodeId]) -> u32 {
 ///
 /// # Panics
 /// If it is not, or is the end.
-pub(crate) fn next_on(way: &[NodeId], node: NodeId) -> NodeId {
-    let at =
-        way.iter().position(|other| *other == node).expect("nodes forward what came along a route of theirs");
-    way[at + 1]
+pub(crate) fn next_on(route: &[NodeId], node: NodeId) -> NodeId {
+    let at = route
+        .iter()
+        .position(|other| *other == node)
+        .expect("nodes forward what came along a route of theirs");
+    route[at + 1]
 }

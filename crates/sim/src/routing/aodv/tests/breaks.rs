@@ -110,7 +110,7 @@ fn a_node_nearer_to_the_destination_repairs_as_in_ns2() {
     let asked: Vec<(Time, Action)> = actions.into_iter().map(|action| (at(1.1), action)).collect();
     assert_eq!((requests(&asked), asked.len()), (vec![(at(1.1), 30, 6)], 1));
     // Others wait as well.
-    assert_eq!(aodv.way(at(1.2), D), None);
+    assert_eq!(aodv.route(at(1.2), D), None);
     aodv.on_no_route(at(1.2), forwarded(D, packets[1], 4));
     aodv.on_no_route(at(1.2), own(D, packets[2]));
     assert_eq!(drain(&mut aodv, at(1.2)), []);
@@ -121,7 +121,7 @@ fn a_node_nearer_to_the_destination_repairs_as_in_ns2() {
     assert_eq!(reported, [unicast(AodvMessage::Reply(answer), A)]);
     // What nodes behind the break answer is no better than what was lost.
     assert_eq!(hear(&mut aodv, 1.3, A, AodvMessage::Reply(reply(6, 3))), []);
-    assert_eq!(aodv.way(at(1.3), D), None);
+    assert_eq!(aodv.route(at(1.3), D), None);
     let released = hear(&mut aodv, 1.4, A, AodvMessage::Reply(reply(8, 5)));
     assert_eq!(released, [Action::SendTo(packets[0], A)]);
     assert_eq!(run(&mut aodv, 1.42).len(), 2);

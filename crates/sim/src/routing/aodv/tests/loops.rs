@@ -58,7 +58,7 @@ impl Net {
         let (mut here, mut hops) = (source, 0);
         while here != destination {
             let packet = RoutedPacket { handle: self.packet, source, destination, hops, route: None };
-            let Some(NextHop::Neighbour(next)) = self.nodes[here.index()].way(self.now, destination) else {
+            let Some(NextHop::Neighbour(next)) = self.nodes[here.index()].route(self.now, destination) else {
                 self.nodes[here.index()].on_no_route(self.now, packet);
                 return self.serve(here);
             };

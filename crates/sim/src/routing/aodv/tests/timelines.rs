@@ -106,7 +106,7 @@ fn a_reply_lets_packets_go_one_after_another() {
     assert_eq!(drain(&mut aodv, at(1.0)).len(), 1, "one request for all");
     let first = hear(&mut aodv, 1.2, B, AodvMessage::Reply(reply(6, 3)));
     assert_eq!(first, [Action::SendTo(packets[0], B)]);
-    assert_eq!(aodv.way(at(1.2), D), Some(NextHop::Neighbour(B)));
+    assert_eq!(aodv.route(at(1.2), D), Some(NextHop::Neighbour(B)));
     let rest = run(&mut aodv, 1.3);
     let expected = [(at(1.21), Action::SendTo(packets[1], B)), (at(1.22), Action::SendTo(packets[2], B))];
     assert_eq!(rest, expected, "10 ms apart, lest ARP drops them in ns-2");
@@ -141,7 +141,7 @@ fn a_reply_goes_back_to_who_asked_and_says_who_uses_the_route() {
     assert_eq!(hear(&mut aodv, 1.2, B, AodvMessage::Reply(last)), [], "it went as far as it may");
     // A uses the route now, and receives an RERR.
     assert_eq!(hear(&mut aodv, 2.0, B, error(&[(D, 11)]))[1], broadcast(error(&[(D, 11)])));
-    // The reply took the way back, which lives on: for 10 s, not for 6.
+    // The reply took the reverse route, which lives on: for 10 s, not for 6.
     run(&mut aodv, 11.0);
     assert_eq!(aodv.next_hop(C), Some(A));
     run(&mut aodv, 11.5);
@@ -254,7 +254,7 @@ fn a_request_brings_the_route_that_packets_wait_for() {
 
 // ---- expiry ----
 
-/// A route that is not used ends after 10 s, at the next look; the way back of a request after 6 s. The number becomes odd, so that
+/// A route that is not used ends after 10 s, at the next look; the reverse route of a request after 6 s. The number becomes odd, so that
 /// only the destination's next one is good enough.
 #[test]
 fn routes_that_no_packet_takes_expire() {
@@ -265,7 +265,7 @@ fn routes_that_no_packet_takes_expire() {
     assert_eq!((aodv.next_hop(D), aodv.next_hop(C)), (Some(B), Some(A)));
     run(&mut aodv, 7.5);
     assert_eq!((aodv.next_hop(D), aodv.next_hop(C)), (Some(B), None));
-    assert_eq!(aodv.way(at(9.0), D), Some(NextHop::Neighbour(B)), "a packet takes it");
+    assert_eq!(aodv.route(at(9.0), D), Some(NextHop::Neighbour(B)), "a packet takes it");
     run(&mut aodv, 19.0);
     assert_eq!(aodv.next_hop(D), Some(B));
     run(&mut aodv, 19.5);

@@ -7,7 +7,7 @@ fn a_break_is_reported_and_goes_along_with_the_next_request() {
     let mut dsr = node(prompt());
     knows(&mut dsr, &[ME, A, B, D]);
     assert_eq!(hear(&mut dsr, 1.0, A, error(B, D, &[B, A, ME])), [], "it has come to its end");
-    assert_eq!((dsr.way(at(0.0), D), dsr.next_hop(B)), (None, Some(A)));
+    assert_eq!((dsr.route(at(0.0), D), dsr.next_hop(B)), (None, Some(A)));
     dsr.on_no_route(at(1.5), own(D, handle()));
     let broken = |actions: &[Action]| -> Vec<Option<BrokenLink>> {
         let request = |action: &Action| asked(action).unwrap_or_else(|| panic!("{action:?}")).broken;
@@ -38,7 +38,7 @@ fn a_packet_that_breaks_no_link_is_lost() {
         let actions = drain(&mut dsr, at(1.0));
         if breaks {
             assert_eq!(actions, [unicast(error(ME, B, &[ME, A]), A)]);
-            assert_eq!(dsr.way(at(0.0), D), None);
+            assert_eq!(dsr.route(at(0.0), D), None);
         } else {
             assert_eq!(actions, [Action::Drop(*packet, DropCause::RetryLimit)]);
             assert_eq!(dsr.next_hop(D), Some(B));
@@ -60,7 +60,7 @@ fn a_packet_goes_another_way_if_there_is_one() {
         Action::Drop(packets[1], DropCause::LinkBroken),
     ];
     assert_eq!(drain(&mut dsr, at(1.0)), expected, "fifteen times at most");
-    // Its own is not salvaged: it just takes its new way.
+    // Its own is not salvaged: it just takes its new route.
     let own = RoutedPacket { source: ME, ..forwarded(packets[0], &[ME, C, E, D], 0) };
     knows(&mut dsr, &[ME, A, D]);
     dsr.on_link_failure(at(2.0), C, true, GivenUp::Packet(own));
@@ -140,5 +140,5 @@ fn a_break_without_a_loss_is_reported_as_well() {
     let route = Some(along(&[C, A, ME, B, D], 0));
     dsr.on_link_failure(at(1.0), B, true, GivenUp::Arrived { destination: D, hops: 2, route });
     assert_eq!(drain(&mut dsr, at(1.0)), [unicast(error(ME, B, &[ME, A, C]), A)]);
-    assert_eq!(dsr.way(at(0.0), D), None);
+    assert_eq!(dsr.route(at(0.0), D), None);
 }

@@ -70,12 +70,12 @@ fn request(target: NodeId, number: u16, reach: u16, nodes: &[NodeId]) -> DsrMess
     DsrMessage::Request(Request { target, number, reach, nodes: path(nodes), broken: None })
 }
 
-fn reply(found: &[NodeId], way: &[NodeId]) -> DsrMessage {
-    DsrMessage::Reply(Reply { found: path(found), way: path(way) })
+fn reply(found: &[NodeId], route: &[NodeId]) -> DsrMessage {
+    DsrMessage::Reply(Reply { found: path(found), route: path(route) })
 }
 
-fn error(from: NodeId, to: NodeId, way: &[NodeId]) -> DsrMessage {
-    DsrMessage::Error(RouteError { link: BrokenLink { from, to }, way: path(way) })
+fn error(from: NodeId, to: NodeId, route: &[NodeId]) -> DsrMessage {
+    DsrMessage::Error(RouteError { link: BrokenLink { from, to }, route: path(route) })
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "as in `hear`")]
@@ -89,7 +89,7 @@ fn along(nodes: &[NodeId], salvaged: u8) -> SourceRoute {
     SourceRoute { nodes: nodes.into(), salvaged }
 }
 
-/// A packet of A's on its way to D, which this node has.
+/// A packet of A's on its route to D, which this node has.
 fn forwarded(handle: Handle, nodes: &[NodeId], salvaged: u8) -> RoutedPacket {
     let route = Some(along(nodes, salvaged));
     RoutedPacket { handle, source: A, destination: *nodes.last().unwrap(), hops: 1, route }
@@ -100,10 +100,10 @@ fn own(destination: NodeId, handle: Handle) -> RoutedPacket {
     RoutedPacket { handle, source: ME, destination, hops: 0, route: None }
 }
 
-/// It knows a way to D, from the RREP to its RREQ.
+/// It knows a route to D, from the RREP to its RREQ.
 fn knows(dsr: &mut Dsr, route: &[NodeId]) {
-    let way: Vec<NodeId> = route.iter().rev().copied().collect();
-    assert_eq!(hear(dsr, 0.0, route[1], reply(route, &way)), []);
+    let back: Vec<NodeId> = route.iter().rev().copied().collect();
+    assert_eq!(hear(dsr, 0.0, back[1], reply(route, &back)), []);
 }
 
 // ---- discovery ----
@@ -182,7 +182,7 @@ fn a_reply_lets_packets_go_one_after_another() {
     let expected: Vec<(Time, Action)> =
         left.iter().map(|(i, time, to)| (at(*time), Action::SendAlong(packets[*i], route(*to)))).collect();
     assert_eq!(sent, expected);
-    assert_eq!(dsr.way(at(0.0), D), Some(NextHop::Along(route(D))));
+    assert_eq!(dsr.route(at(0.0), D), Some(NextHop::Along(route(D))));
     assert_eq!((dsr.next_hop(C), dsr.next_hop(E)), (Some(A), None));
     // It begins anew when the route is lost.
     dsr.on_no_route(at(1.08), own(D, packets[0]));
@@ -226,7 +226,7 @@ fn the_target_answers_every_copy_over_the_way_that_it_came() {
     assert_eq!(answers, [unicast(reply(&[D, C, B, ME], &[ME, B, C, D]), B)]);
     let answers = hear(&mut dsr, 1.001, A, request(ME, 1, 15, &[D, A]));
     assert_eq!(answers, [unicast(reply(&[D, A, ME], &[ME, A, D]), A)]);
-    assert_eq!(dsr.way(at(0.0), D), Some(NextHop::Along(along(&[ME, A, D], 0))), "links work both ways");
+    assert_eq!(dsr.route(at(0.0), D), Some(NextHop::Along(along(&[ME, A, D], 0))), "links work both ways");
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn a_request_is_relayed_once_and_as_far_as_it_may_go() {
         1,
         "but that was for another target"
     );
-    assert_eq!(hear(&mut dsr, 1.3, B, request(D, 4, 15, &[C, ME, B])), [], "it is on the way already");
+    assert_eq!(hear(&mut dsr, 1.3, B, request(D, 4, 15, &[C, ME, B])), [], "it is on the route already");
     assert_eq!(hear(&mut dsr, 1.4, C, request(D, 5, 0, &[C])), [], "for neighbours only");
     assert_eq!(hear(&mut dsr, 1.5, B, request(D, 6, 2, &[C, B])), relayed(&[C, B, ME], 6, 2));
     assert_eq!(hear(&mut dsr, 1.6, B, request(D, 7, 2, &[C, A, B])), []);
@@ -261,7 +261,7 @@ fn who_knows_the_rest_of_the_way_answers_even_neighbours() {
     knows(&mut dsr, &[ME, A, E, D]);
     let answers = hear(&mut dsr, 1.0, B, request(D, 1, 0, &[C, B]));
     assert_eq!(answers, [unicast(reply(&[C, B, ME, A, E, D], &[ME, B, C]), B)]);
-    // The way back and the rest overlap: what lies between is left out.
+    // The route back and the rest overlap: what lies between is left out.
     let answers = hear(&mut dsr, 2.0, B, request(E, 2, 15, &[C, A, B]));
     assert_eq!(answers.len(), 1, "the reply would not lead over this node, so that it relays: {answers:?}");
     assert!(matches!(&answers[0], Action::Broadcast(..)), "{answers:?}");
@@ -283,11 +283,11 @@ fn replies_and_errors_are_passed_on_and_teach() {
     let mut dsr = node(prompt());
     let message = reply(&[C, B, ME, A, D], &[D, A, ME, B, C]);
     assert_eq!(hear(&mut dsr, 1.0, A, message.clone()), [unicast(message, B)]);
-    assert_eq!(dsr.way(at(0.0), D), Some(NextHop::Along(along(&[ME, A, D], 0))));
-    assert_eq!(dsr.way(at(0.0), C), Some(NextHop::Along(along(&[ME, B, C], 0))));
+    assert_eq!(dsr.route(at(0.0), D), Some(NextHop::Along(along(&[ME, A, D], 0))));
+    assert_eq!(dsr.route(at(0.0), C), Some(NextHop::Along(along(&[ME, B, C], 0))));
     let message = error(A, D, &[A, ME, B, C]);
     assert_eq!(hear(&mut dsr, 2.0, A, message.clone()), [unicast(message, B)]);
-    assert_eq!((dsr.way(at(0.0), D), dsr.next_hop(A)), (None, Some(A)), "only the broken link is gone");
+    assert_eq!((dsr.route(at(0.0), D), dsr.next_hop(A)), (None, Some(A)), "only the broken link is gone");
 }
 
 // ---- listening ----
@@ -296,14 +296,14 @@ fn replies_and_errors_are_passed_on_and_teach() {
 fn what_is_heard_teaches_a_way_through_the_neighbour() {
     let mut dsr = node(prompt());
     dsr.on_overheard(at(1.0), B, Overheard::Packet(A, &along(&[A, B, C, D], 0)));
-    assert_eq!(dsr.way(at(0.0), D), Some(NextHop::Along(along(&[ME, B, C, D], 0))));
-    assert_eq!(dsr.way(at(0.0), A), None, "what lies behind the neighbour is not ahead of it");
+    assert_eq!(dsr.route(at(0.0), D), Some(NextHop::Along(along(&[ME, B, C, D], 0))));
+    assert_eq!(dsr.route(at(0.0), A), None, "what lies behind the neighbour is not ahead of it");
     let reported = error(B, C, &[B, A]).emit(B);
     dsr.on_overheard(at(2.0), B, Overheard::Message(&reported));
-    assert_eq!((dsr.way(at(0.0), D), dsr.next_hop(B)), (None, Some(B)));
+    assert_eq!((dsr.route(at(0.0), D), dsr.next_hop(B)), (None, Some(B)));
     let reported = reply(&[E, ME, C, D], &[D, C, A, E]).emit(C);
     dsr.on_overheard(at(3.0), C, Overheard::Message(&reported));
-    assert_eq!(dsr.way(at(0.0), D), Some(NextHop::Along(along(&[ME, C, D], 0))));
+    assert_eq!(dsr.route(at(0.0), D), Some(NextHop::Along(along(&[ME, C, D], 0))));
     assert_eq!(drain(&mut dsr, at(3.0)), []);
     assert!(dsr.listens() && !node(DsrConfig { listen: false, ..prompt() }).listens());
 }

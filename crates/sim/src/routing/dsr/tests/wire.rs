@@ -120,11 +120,15 @@ fn message() -> impl Strategy<Value = DsrMessage> {
             DsrMessage::Request(Request { target, number, reach, nodes, broken })
         },
     );
-    let reply = (nodes(2, 64), nodes(1, 63)).prop_map(|(way, rest)| {
-        let asker = way[way.len() - 1];
-        DsrMessage::Reply(Reply { found: std::iter::once(asker).chain(rest.iter().copied()).collect(), way })
+    let reply = (nodes(2, 64), nodes(1, 63)).prop_map(|(route, rest)| {
+        let asker = route[route.len() - 1];
+        DsrMessage::Reply(Reply {
+            found: std::iter::once(asker).chain(rest.iter().copied()).collect(),
+            route,
+        })
     });
-    let error = (link(), nodes(2, 64)).prop_map(|(link, way)| DsrMessage::Error(RouteError { link, way }));
+    let error =
+        (link(), nodes(2, 64)).prop_map(|(link, route)| DsrMessage::Error(RouteError { link, route }));
     prop_oneof![request, reply, error]
 }
 
@@ -144,7 +148,7 @@ proptest! {
 
     #[test]
     fn a_message_is_what_its_bytes_say(message in message()) {
-        let sender = message.way()[0];
+        let sender = message.route()[0];
         prop_assert_eq!(DsrMessage::parse(&message.emit(sender)), Some(message));
     }
 
