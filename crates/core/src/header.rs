@@ -27,6 +27,28 @@ pub trait Header: Sized {
     fn parse(bytes: &[u8]) -> Option<Self>;
 }
 
+/// A kind of header, as a list of several kinds has it: its layout, and what it makes of bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct HeaderFormat {
+    /// What it looks like.
+    pub layout: Layout,
+    /// Parses a header and emits it again; none if the bytes are of another length or type.
+    pub reemit: fn(&[u8]) -> Option<Vec<u8>>,
+}
+
+impl HeaderFormat {
+    /// That of these headers.
+    pub const fn of<H: Header>() -> HeaderFormat {
+        HeaderFormat { layout: H::LAYOUT, reemit: reemit::<H> }
+    }
+}
+
+fn reemit<H: Header>(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut again = vec![0; H::LEN];
+    H::parse(bytes)?.emit(&mut again);
+    Some(again)
+}
+
 /// What a header looks like.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Layout {

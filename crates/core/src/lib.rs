@@ -29,7 +29,7 @@ mod time;
 pub use event::{
     Arrived, Attempt, DecodedFrame, Dropped, Exchange, Fate, FrameKind, Interval, LinkEvent, Report, Reported,
 };
-pub use header::{Bits, Carrier, Field, FieldKind, FieldLayout, Header, HeaderBytes, Layout};
+pub use header::{Bits, Carrier, Field, FieldKind, FieldLayout, Header, HeaderBytes, HeaderFormat, Layout};
 pub use ids::{FlowId, NodeId, Port};
 pub use names::{first_of, instead_of, nearest_name, shorten};
 pub use packet::{DropCause, Dscp, Ecn, Flags, Packet, SackBlock, SackBlocks, Segment};

@@ -9,7 +9,7 @@ use crate::mobility::{Mobility, PauseDistribution, Start};
 use crate::phy::rate::scheme_name;
 use crate::routing::{OnLinkFailure, Routing};
 use crate::topology::radios;
-use multihop_core::{Carrier, FieldKind, FieldLayout, Layout, Rate};
+use multihop_core::{Carrier, FieldKind, FieldLayout, HeaderFormat, Layout, Rate};
 use multihop_dot11::{Phy, Preamble, Standard};
 use multihop_schemes::REGISTRY;
 use multihop_sim::config::RouteMetric;
@@ -62,7 +62,7 @@ pub fn catalogue() -> Value {
 /// The congestion headers of all schemes, each once, and what notices of routers and messages of routing protocols are made of.
 fn headers() -> Vec<Value> {
     let mut layouts: Vec<Layout> = Vec::new();
-    for layout in REGISTRY.iter().flat_map(|entry| entry.headers) {
+    for HeaderFormat { layout, .. } in REGISTRY.iter().flat_map(|entry| entry.headers) {
         if !layouts.contains(layout) {
             layouts.push(*layout);
         }
@@ -73,7 +73,7 @@ fn headers() -> Vec<Value> {
         Carrier::Udp(port) => ("udp_port", *port),
     };
     let notices = REGISTRY.iter().filter_map(|entry| entry.notices.as_ref());
-    let notices = notices.map(|(carrier, layout)| header(layout, carried(carrier)));
+    let notices = notices.map(|(carrier, notice)| header(&notice.layout, carried(carrier)));
     let routing = LAYOUTS
         .iter()
         .flat_map(|(carrier, layouts)| layouts.iter().map(move |layout| header(layout, carried(carrier))));

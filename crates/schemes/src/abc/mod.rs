@@ -15,7 +15,7 @@ use crate::xcp::no_ecn;
 use crate::{Misfit, Parameters, TcpScheme};
 use header::BrakeCounts;
 use header::BrakeEcho;
-use multihop_core::{Ecn, Header, Layout, NodeId};
+use multihop_core::{Ecn, HeaderFormat, NodeId};
 use multihop_link::{EgressQueue, RouterPolicy};
 use multihop_transport::{CongestionHeader, Controller, CubicOptions, Echo, RenoOptions, TcpOptions};
 use schemars::JsonSchema;
@@ -49,7 +49,7 @@ impl Parameters for Abc {
     const NAME: &str = "abc";
     const SUMMARY: &str = "Accel-Brake Control: routers mark each packet to send two more or none";
     const REFERENCE: &str = "Goyal, Agarwal, Netravali, Alizadeh and Balakrishnan 2020; RFC 9438";
-    const HEADERS: &[Layout] = &[BrakeCounts::LAYOUT];
+    const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<BrakeCounts>()];
 
     fn check(&self) -> Result<(), Misfit> {
         self.capacity.check()?;

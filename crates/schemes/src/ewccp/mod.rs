@@ -29,7 +29,7 @@ use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
 use crate::{Misfit, Parameters, TcpScheme};
 use header::{EwccpEcho, EwccpHeader};
-use multihop_core::{Carrier, Header, Layout, NodeId};
+use multihop_core::{Carrier, HeaderFormat, NodeId};
 use multihop_link::{EgressQueue, RouterPolicy};
 use multihop_transport::{CongestionHeader, Controller, Echo, Recovery, TcpOptions};
 use router::{Capacity, Constants, EwccpRouter};
@@ -177,8 +177,9 @@ impl Parameters for Ewccp {
     const NAME: &str = "ewccp";
     const SUMMARY: &str = "EWCCP: routers that share the medium signal their queues to each other, and to senders by how much to close";
     const REFERENCE: &str = "Tan, Jiang, Zhang and Shen, Congestion Control in Multi-hop Wireless Networks";
-    const HEADERS: &[Layout] = &[EwccpHeader::LAYOUT];
-    const NOTICES: Option<(Carrier, Layout)> = Some((signalling::CARRIER, EntryOnAir::LAYOUT));
+    const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<EwccpHeader>()];
+    const NOTICES: Option<(Carrier, HeaderFormat)> =
+        Some((signalling::CARRIER, HeaderFormat::of::<EntryOnAir>()));
 
     fn check(&self) -> Result<(), Misfit> {
         if !self.summary_bits.is_multiple_of(32) {

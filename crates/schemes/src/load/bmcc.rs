@@ -12,7 +12,7 @@ use crate::quantity::Duration;
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
 use crate::{Misfit, Parameters, TcpScheme};
-use multihop_core::{Ecn, Header, Layout, NodeId};
+use multihop_core::{Ecn, Header, HeaderFormat, NodeId};
 use multihop_link::{EgressQueue, RouterPolicy};
 use multihop_transport::{CongestionHeader, Controller, Echo, TcpOptions};
 use schemars::JsonSchema;
@@ -70,7 +70,7 @@ impl Parameters for Bmcc {
     const SUMMARY: &str = "BMCC: routers signal their load factor in the two ECN bits of many packets";
     const REFERENCE: &str =
         "Qazi, Andrew and Znati 2009; Qazi, Znati and Mosse (capacity estimation, section III)";
-    const HEADERS: &[Layout] = &[LoadHeader::LAYOUT];
+    const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<LoadHeader>()];
 
     fn check(&self) -> Result<(), Misfit> {
         self.capacity.check()?;

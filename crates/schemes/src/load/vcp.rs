@@ -10,7 +10,7 @@ use crate::load::sender::{LoadSender, LoadSenderOptions};
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
 use crate::{Misfit, Parameters, TcpScheme};
-use multihop_core::{Ecn, Header, Layout, NodeId, Span};
+use multihop_core::{Ecn, HeaderFormat, NodeId, Span};
 use multihop_link::{EgressQueue, RouterPolicy};
 use multihop_transport::{CongestionHeader, Controller, Echo, TcpOptions};
 use schemars::JsonSchema;
@@ -41,7 +41,7 @@ impl Parameters for Vcp {
     const SUMMARY: &str =
         "VCP: routers signal in the two ECN bits whether their load is low, high or above capacity";
     const REFERENCE: &str = "Xia, Subramanian, Stoica and Kalyanaraman 2005; their code for ns-2";
-    const HEADERS: &[Layout] = &[MarkHeader::LAYOUT];
+    const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<MarkHeader>()];
 
     fn check(&self) -> Result<(), Misfit> {
         self.capacity.check()?;

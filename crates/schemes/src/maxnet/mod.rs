@@ -14,7 +14,7 @@ use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
 use crate::{Misfit, Parameters, TcpScheme};
 use header::{PriceEcho, PriceHeader};
-use multihop_core::{Header, HeaderBytes, Layout, NodeId, Packet, Rate, Span, Time};
+use multihop_core::{Header, HeaderBytes, HeaderFormat, NodeId, Packet, Rate, Span, Time};
 use multihop_link::{EgressQueue, Estimator, Hop, LinkView, PhyTimes, QueueEvent, RouterPolicy, Verdict};
 use multihop_transport::{
     AckInfo, Acked, Allowance, CongestionHeader, Controller, Echo, LossKind, Lost, Returned, TcpOptions,
@@ -50,7 +50,7 @@ impl Parameters for MaxNet {
     const NAME: &str = "maxnet";
     const SUMMARY: &str = "MaxNet: the rate of a sender falls with the largest price of a link on its path";
     const REFERENCE: &str = "Wydrowski, Andrew and Zukerman 2003";
-    const HEADERS: &[Layout] = &[PriceHeader::LAYOUT];
+    const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<PriceHeader>()];
 
     fn check(&self) -> Result<(), Misfit> {
         self.capacity.check()?;

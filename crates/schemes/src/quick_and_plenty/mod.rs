@@ -11,7 +11,7 @@ use crate::quantity::{BitRate, Duration, Size};
 use crate::{Misfit, Parameters, Scheme};
 use control::LevelOptions;
 use header::{PlentyData, PlentyReport};
-use multihop_core::{Header, Layout};
+use multihop_core::{Header, HeaderFormat};
 use multihop_transport::Endpoint;
 use receiver::LevelReceiver;
 use schemars::JsonSchema;
@@ -55,7 +55,7 @@ impl Parameters for QuickAndPlenty {
     const SUMMARY: &str = "datagrams at the rate that keeps aggregates of the last hop at a length";
     const REFERENCE: &str = "Hassani, Gringoli and Leith 2021 (arXiv 1806.07761)";
     const RELIABLE: bool = false;
-    const HEADERS: &[Layout] = &[PlentyData::LAYOUT, PlentyReport::LAYOUT];
+    const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<PlentyData>(), HeaderFormat::of::<PlentyReport>()];
 
     fn check(&self) -> Result<(), Misfit> {
         if self.floor <= self.start_rate && self.start_rate <= self.ceiling {

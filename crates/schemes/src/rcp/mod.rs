@@ -17,7 +17,7 @@ use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
 use crate::{Misfit, Parameters, TcpScheme};
 use header::{RcpEcho, RcpHeader};
-use multihop_core::{Header, Layout, NodeId};
+use multihop_core::{Header, HeaderFormat, NodeId};
 use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RouterPolicy};
 use multihop_transport::{CongestionHeader, Controller, Echo, Recovery, TcpOptions};
 use schemars::JsonSchema;
@@ -142,7 +142,7 @@ impl Parameters for Rcp {
     const NAME: &str = "rcp";
     const SUMMARY: &str = "RCP: routers signal one rate to all flows of a link";
     const REFERENCE: &str = "Dukkipati 2007; Dukkipati and Zhang's code for ns-2";
-    const HEADERS: &[Layout] = &[RcpHeader::LAYOUT];
+    const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<RcpHeader>()];
 
     fn check(&self) -> Result<(), Misfit> {
         self.capacity.check()?;

@@ -10,7 +10,7 @@ use crate::rcp::router::{Load, RcpRouter};
 use crate::rcp::sender::{Pacing, WindowLimit};
 use crate::rcp::{RcpConnection, RcpControl};
 use crate::{Misfit, Parameters, TcpScheme};
-use multihop_core::{Header, Layout, NodeId};
+use multihop_core::{HeaderFormat, NodeId};
 use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RouterPolicy};
 use multihop_transport::{Controller, Echo, TcpOptions};
 use schemars::JsonSchema;
@@ -76,7 +76,7 @@ impl Parameters for RcpWinf {
     const NAME: &str = "rcp-winf";
     const SUMMARY: &str = "RCP with the capacity and available bandwidth that rt-Winf measures at each node";
     const REFERENCE: &str = "Barreto 2015, section 4.2";
-    const HEADERS: &[Layout] = &[RcpHeader::LAYOUT];
+    const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<RcpHeader>()];
 
     fn check(&self) -> Result<(), Misfit> {
         self.winf.check()?;

@@ -4,7 +4,7 @@ use crate::keys;
 use crate::quantity::BitRate;
 use crate::tfrc::TfrcParameters;
 use crate::{Parameters, Scheme};
-use multihop_core::Layout;
+use multihop_core::HeaderFormat;
 use multihop_transport::{Endpoint, RateCeiling, Report};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ impl Parameters for TfrcCapped {
     const SUMMARY: &str = "TFRC below a constant rate";
     const REFERENCE: &str = "Li, Agu, Claypool and Kinicki 2003; RFC 5348";
     const RELIABLE: bool = false;
-    const HEADERS: &[Layout] = super::HEADERS;
+    const HEADERS: &[HeaderFormat] = super::HEADERS;
 }
 
 impl Scheme for TfrcCapped {

@@ -13,7 +13,7 @@ use crate::keys;
 use crate::quantity::{BitRate, Duration, Size};
 use crate::tcp::{Flavour, set};
 use crate::{Parameters, Scheme};
-use multihop_core::{Header, Layout};
+use multihop_core::HeaderFormat;
 use multihop_transport::{
     Endpoint, EquationTimeout, FirstInterval, NoFeedback, RateCeiling, RateChange, Release, ReportTimer,
     SlowStart, TfrcOptions, TfrcReceiver, TfrcSender, Unlimited,
@@ -102,14 +102,15 @@ pub struct Tfrc {
 }
 
 /// The headers of every scheme with TFRC's transport.
-const HEADERS: &[Layout] = &[TfrcDataHeader::LAYOUT, TfrcReportHeader::LAYOUT];
+const HEADERS: &[HeaderFormat] =
+    &[HeaderFormat::of::<TfrcDataHeader>(), HeaderFormat::of::<TfrcReportHeader>()];
 
 impl Parameters for Tfrc {
     const NAME: &str = "tfrc";
     const SUMMARY: &str = "datagrams at the rate of TCP's throughput equation";
     const REFERENCE: &str = "RFC 5348; Floyd, Handley, Padhye and Widmer 2000";
     const RELIABLE: bool = false;
-    const HEADERS: &[Layout] = HEADERS;
+    const HEADERS: &[HeaderFormat] = HEADERS;
 }
 
 impl Scheme for Tfrc {

@@ -6,7 +6,7 @@ use crate::tfrc::TfrcParameters;
 use crate::tfrc::airtime_ceiling::AirtimeCeiling;
 use crate::tfrc::rate_estimation::{CurrentRtt, RadioPath, RateEstimation, SaturatedChain};
 use crate::{Misfit, Parameters, Scheme, SenderStation};
-use multihop_core::{Layout, Rate, Span};
+use multihop_core::{HeaderFormat, Rate, Span};
 use multihop_link::{ActiveFlows, ContentionDelay, FirstHopRate, ServiceTimes, SuccessProbability};
 use multihop_transport::{Endpoint, RateCeiling, RateChange};
 use schemars::JsonSchema;
@@ -88,7 +88,7 @@ impl Parameters for ReTfrc {
         "TFRC below the rate that saturates the MAC of a chain, shared among the flows in reach";
     const REFERENCE: &str = "Li, Agu, Claypool and Kinicki 2003; RFC 5348";
     const RELIABLE: bool = false;
-    const HEADERS: &[Layout] = super::HEADERS;
+    const HEADERS: &[HeaderFormat] = super::HEADERS;
 
     fn check(&self) -> Result<(), Misfit> {
         if self.airtime_share.is_some() && self.ceiling == Ceiling::RoundTrip {

@@ -17,7 +17,7 @@ use crate::xcp::router::{Aggregate, Constants, Law, Seen, XcpRouter};
 use crate::xcp::sender::{XcpSender, XcpSenderOptions};
 use crate::{Misfit, Parameters, TcpScheme};
 use header::{XcpEcho, XcpHeader};
-use multihop_core::{Header, Layout, NodeId};
+use multihop_core::{Header, HeaderFormat, NodeId};
 use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RouterPolicy};
 use multihop_transport::{CongestionHeader, Controller, Echo, Recovery, TcpOptions};
 use schemars::JsonSchema;
@@ -127,7 +127,7 @@ impl Parameters for Xcp {
     const NAME: &str = "xcp";
     const SUMMARY: &str = "XCP: routers signal by how much each sender changes its window";
     const REFERENCE: &str = "Katabi, Handley and Rohrs 2002; draft-falk-xcp-spec-03";
-    const HEADERS: &[Layout] = &[XcpHeader::LAYOUT];
+    const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<XcpHeader>()];
 
     fn check(&self) -> Result<(), Misfit> {
         self.capacity.check()?;

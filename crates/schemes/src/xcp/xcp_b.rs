@@ -8,7 +8,7 @@ use crate::quantity::Size;
 use crate::xcp::router::{Aggregate, Law, Seen, XcpRouter};
 use crate::xcp::{XcpConnection, XcpControl};
 use crate::{Misfit, Parameters, TcpScheme};
-use multihop_core::{Header, Layout, LinkEvent, NodeId};
+use multihop_core::{HeaderFormat, LinkEvent, NodeId};
 use multihop_link::{EgressQueue, LinkView, RouterPolicy};
 use multihop_transport::{Controller, Echo, TcpOptions};
 use schemars::JsonSchema;
@@ -40,7 +40,7 @@ impl Parameters for XcpB {
     const SUMMARY: &str =
         "XCP for links of unknown capacity, by the changes of their queues (a reconstruction)";
     const REFERENCE: &str = "Abrantes and Ricardo 2006, 2007";
-    const HEADERS: &[Layout] = &[XcpHeader::LAYOUT];
+    const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<XcpHeader>()];
 
     fn check(&self) -> Result<(), Misfit> {
         self.tcp.check()

@@ -10,7 +10,7 @@ use crate::quantity::BitRate;
 use crate::xcp::router::{Aggregate, Law, Seen, XcpRouter, seconds};
 use crate::xcp::{XcpConnection, XcpControl};
 use crate::{Misfit, Parameters, TcpScheme};
-use multihop_core::{Header, Layout, LinkEvent, NodeId};
+use multihop_core::{HeaderFormat, LinkEvent, NodeId};
 use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RatesInUse, RouterPolicy};
 use multihop_transport::{Controller, Echo, TcpOptions};
 use schemars::JsonSchema;
@@ -110,7 +110,7 @@ impl Parameters for XcpWinf {
     const NAME: &str = "xcp-winf";
     const SUMMARY: &str = "XCP with the capacity and available bandwidth that rt-Winf measures at each node";
     const REFERENCE: &str = "Barreto 2015, section 4.1";
-    const HEADERS: &[Layout] = &[XcpHeader::LAYOUT];
+    const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<XcpHeader>()];
 
     fn check(&self) -> Result<(), Misfit> {
         self.winf.check()?;

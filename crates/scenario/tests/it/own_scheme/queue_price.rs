@@ -10,7 +10,7 @@
 //! whatever the capacities, which no router needs to know. This is the primal algorithm of Kelly, Maulloo and Tan 1998, per round trip, with
 //! queues for prices.
 
-use multihop_core::{Header, HeaderBytes, Layout, NodeId, Packet, Segment, header};
+use multihop_core::{Header, HeaderBytes, HeaderFormat, NodeId, Packet, Segment, header};
 use multihop_link::{EgressQueue, Hop, LinkView, RouterPolicy, Verdict};
 use multihop_schemes::quantity::Size;
 use multihop_schemes::tcp::TcpParameters;
@@ -42,7 +42,7 @@ impl Parameters for QueuePrice {
     const NAME: &str = "queue-price";
     const SUMMARY: &str = "every queue on the path charges packets for its length";
     const REFERENCE: &str = "after the primal algorithm of Kelly, Maulloo and Tan 1998";
-    const HEADERS: &[Layout] = &[PriceTag::LAYOUT];
+    const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<PriceTag>()];
 
     fn check(&self) -> Result<(), Misfit> {
         self.tcp.check()

@@ -27,7 +27,7 @@ fn a_copied_file_and_the_lines_of_the_page_register_it() {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["test", "--locked", "-p", "multihop-schemes", "--lib", "--test", "it", "--"]);
-    cargo.args(["fuzz::", "registry::", "queue_price::"]);
+    cargo.args(["fuzz::", "registry::", "wiring::", "queue_price::"]);
     cargo.env("CARGO_TARGET_DIR", target).env("CARGO_INCREMENTAL", "0").env("FUZZ_SCHEME", "queue-price");
     let output = cargo.current_dir(&copy).output().unwrap();
     let said =

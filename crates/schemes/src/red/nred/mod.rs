@@ -12,7 +12,7 @@ use crate::quantity::Duration;
 use crate::red::{EarlyDrop, check_order};
 use crate::tcp::TcpParameters;
 use crate::{Misfit, Parameters, TcpScheme};
-use multihop_core::{Carrier, Header, Layout, LinkEvent, NodeId, Packet, Rng, Span, Time};
+use multihop_core::{Carrier, HeaderFormat, LinkEvent, NodeId, Packet, Rng, Span, Time};
 use multihop_link::{EgressQueue, Hop, LinkView, Notice, RouterPolicy, Verdict};
 use multihop_transport::{Controller, Recovery, TcpOptions};
 use notice::{CARRIER, Congestion, CongestionNotice};
@@ -62,7 +62,7 @@ impl Parameters for Nred {
     const NAME: &str = "nred";
     const SUMMARY: &str = "TCP NewReno; nodes drop or mark by how busy their neighbourhood finds the medium (constants unverified)";
     const REFERENCE: &str = "Xu, Gerla, Qi and Shu 2003 (MobiCom); RFC 3168";
-    const NOTICES: Option<(Carrier, Layout)> = Some((CARRIER, CongestionNotice::LAYOUT));
+    const NOTICES: Option<(Carrier, HeaderFormat)> = Some((CARRIER, HeaderFormat::of::<CongestionNotice>()));
 
     fn check(&self) -> Result<(), Misfit> {
         check_order(self.min_threshold, self.max_threshold)?;

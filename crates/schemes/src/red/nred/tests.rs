@@ -1,6 +1,6 @@
 use super::*;
 use crate::testing::{EGRESS, hop, packet};
-use multihop_core::{Ecn, Interval};
+use multihop_core::{Ecn, Header, Interval};
 use proptest::prelude::{ProptestConfig, any, prop, prop_assert, prop_assert_eq, proptest};
 
 fn at(ms: u64) -> Time {
