@@ -311,6 +311,14 @@ def test_an_aggregate_is_no_packet_and_turns_of_other_neighbours_are_a_cause(inl
     assert all(remedy["verdict"] != "impossible" for remedy in near["remedies"])
 
 
+def test_a_scenario_without_a_name_is_explained_from_its_copy(inline, tmp_path):
+    (tmp_path / "two-hops.toml").write_text(HIDDEN.replace('name = "planted"\n', "", 1))
+    assert inline("run", "two-hops.toml", "--out", "results", "-q").code == 0
+    done = inline("explain", "results", "--no-try")
+    assert done.code == 0, done.err
+    assert "victim" in done.out
+
+
 def test_turns_of_equal_airtime_are_tried_where_a_node_serves_others():
     scenario = load(SCENARIOS / "wlan-rates.toml")
     result = package.run(SCENARIOS / "wlan-rates.toml", duration="4 s", warmup="1 s")

@@ -13,16 +13,18 @@ use std::fmt::{Arguments, Debug, Write};
 ///
 /// Comments, formatting, units and the order of keys do not change it: it is that of the resolved values, in the form in which
 /// Rust derives `Debug`, which names each field. `identities` stand for the schemes, as these are code, and `moved` for the
-/// places of nodes that move and for outages, which may be drawn anew for each seed.
+/// places of nodes that move and for outages, which may be drawn anew for each seed. The name is what the scenario says, and not that
+/// of a file, so that a copy under another name is the same scenario.
 pub(super) fn hash(
     config: &Config,
+    name: Option<&str>,
     jitters: &[multihop_core::Span],
     identities: &[(&'static str, Value)],
     moved: &Moved,
 ) -> String {
     // Without `..`: a new field of the configuration must find its place here.
     let Config {
-        name,
+        name: _,
         seed: _,
         duration,
         warmup,
@@ -58,7 +60,7 @@ pub(super) fn hash(
     let mut nodes: Vec<NodeConfig> = nodes.clone();
     moved.nodes.iter().for_each(|index| nodes[*index].position = None);
     let mut sink = Sink(Sha256::new());
-    let general = (name, duration, warmup, record_interval, extra_header);
+    let general = (name.unwrap_or_default(), duration, warmup, record_interval, extra_header);
     let network = (
         nodes,
         phy,

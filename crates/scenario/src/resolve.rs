@@ -131,7 +131,7 @@ pub fn resolve_among(
     config.flows = made.iter().map(|made| made.flow.clone()).collect();
     check_aggregation(&document, &config)?;
     let jitters: Vec<Span> = made.iter().map(|made| made.jitter).collect();
-    let hash = hash(&config, &jitters, &schemes.identities, &moved);
+    let hash = hash(&config, scenario.name.as_deref(), &jitters, &schemes.identities, &moved);
     config.flows = made.into_iter().enumerate().map(|(i, made)| made.started(i, config.seed)).collect();
     radios::place_flows(&mut config);
     Ok(Resolved { config, description: scenario.description, hash, motion_file: moved.file })

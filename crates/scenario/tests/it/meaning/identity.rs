@@ -198,3 +198,16 @@ fn ofdm_frames_may_be_bits_in_a_row() {
     assert_eq!(airtime("ofdm_symbols = \"whole\""), Span::from_us(20 + 164));
     assert_eq!(airtime("ofdm_symbols = \"ns2\""), Span::from_us(20 + 160));
 }
+
+/// A scenario without a name is called after its file; a copy under another name is the same scenario.
+#[test]
+fn the_file_is_not_what_a_scenario_is() {
+    let of = |text: &str, file: &str| {
+        let resolved = resolve(text, file, &Overrides::default()).unwrap();
+        (resolved.config.name, resolved.hash)
+    };
+    let ((name, hash), (other, same)) = (of(PLAIN, "two-hops.toml"), of(PLAIN, "results/scenario.toml"));
+    assert_eq!((name.as_str(), other.as_str()), ("two-hops", "scenario"));
+    assert_eq!(hash, same);
+    assert_ne!(hash, of(&format!("name = \"two-hops\"\n{PLAIN}"), "two-hops.toml").1);
+}
