@@ -55,6 +55,8 @@ function category(kind, outcome) {
 export class Model {
   constructor(log) {
     this.head = log.head;
+    /** A sniffer sees frames, and nothing of what stations did meanwhile: back-off, queues, NAVs, collisions. */
+    this.isCapture = log.head.source === "capture";
     this.cutShort = log.cutShort;
     this.tables = log.tables;
     this.names = Object.fromEntries(log.head.enumerations);
@@ -97,7 +99,7 @@ export class Model {
       const end = this.end[i] = start[i] + sorts.airtime[s];
       this.category[i] = category(kind, this.outcome[i]);
       if (sorts.airtime[s] > this.longest) this.longest = sorts.airtime[s];
-      const begins = kind === 0 || ((kind === 2 || kind === 4) && !answered[from]);
+      const begins = !this.isCapture && (kind === 0 || ((kind === 2 || kind === 4) && !answered[from]));
       if (begins) this.contends[i] = this.waited[i] < 0 ? Math.min(last[from], start[i]) : start[i] - this.waited[i];
       if (begins) this.slots[i] = Math.floor((start[i] - this.contends[i]) / (this.head.slot_ns || 1)) - this.frozen[i];
       const isAnswer = kind === 1 || kind === 3 || kind === 5;

@@ -5,11 +5,13 @@ import { draw, layout, pick } from "./draw.js";
 import { drawMap, extent } from "./map.js";
 import { Model } from "./model.js";
 import { Raster } from "./raster.js";
-import { FLOW_COLOURS, LANE, LEGEND } from "./style.js";
+import { FLOW_COLOURS, FRAMES, LANE, LEGEND } from "./style.js";
 import { life, packetName, seconds, span, transmission } from "./words.js";
 
 const SHORTEST = 1000;
 const LANES = 24;
+/** What there may be a next one of; the first letters are keys. */
+const EVENTS = ["collision", "drop", "timeout"];
 /** Pixels: what moves less is a click or a tap, how far it may be off, and how close two fingers may come. */
 const TAP = 5;
 const MOUSE = 3;
@@ -68,6 +70,7 @@ export class Viewer {
     this.state = {
       from: 0, to: model.duration, at: full, node: -1, flow: -1, picked: -1, packet: null, scroll: 0,
       lanesInSight: Math.min(LANES, model.head.nodes.length),
+      tracks: model.isCapture ? ["rate"] : ["queue", "window", "rtt", "rate"],
       nodes: model.head.nodes.map((_, node) => node),
       isLit: (i) => {
         const { flow, packet } = this.state;
@@ -108,10 +111,8 @@ export class Viewer {
     this.status = make("p", { class: "viewer-status", role: "status" });
     const controls = make("div", { class: "viewer-controls" },
       this.flowSelect, this.nodeSelect, this.search,
-      button("\u2212", "Zoom out (-)", () => this.zoom(2)), button("+", "Zoom in (+)", () => this.zoom(0.5)), button("all", "The whole time (0)", () => this.show(0, model.duration)),
-      button("next collision", "Next collision (c)", () => this.next("collision")),
-      button("next drop", "Next drop (d)", () => this.next("drop")),
-      button("next timeout", "Next timeout (t)", () => this.next("timeout")));
+      button("\u2212", "Zoom out (-)", () => this.zoom(2)), button("+", "Zoom in (+)", () => this.zoom(0.5)), button("all", "The whole time (0)", () => this.show(0, model.duration)));
+    if (!model.isCapture) EVENTS.forEach((what) => controls.append(button(`next ${what}`, `Next ${what} (${what[0]})`, () => this.next(what))));
     if (this.state.lanesInSight < this.state.nodes.length) {
       controls.append(button("\u2191", "Lanes above (arrow up)", () => this.scroll(-5)), button("\u2193", "Lanes below (arrow down)", () => this.scroll(5)));
     }
@@ -121,7 +122,7 @@ export class Viewer {
     if (!model.count) notes.push("There is no transmission in this log.");
     if (model.head.source === "capture") notes.push(`From a capture; inferred: ${model.head.inferred.join(", ") || "nothing"}.`);
     const { flows, nodes } = model.head;
-    const legends = [legend("", LEGEND), legend("queues:", palette(nodes)), legend("windows, RTTs:", palette(flows))];
+    const legends = model.isCapture ? [legend("", FRAMES)] : [legend("", LEGEND), legend("queues:", palette(nodes)), legend("windows, RTTs:", palette(flows))];
     this.root.replaceChildren(make("div", { class: "viewer" }, controls, ...legends,
       ...notes.map((note) => make("p", { class: "viewer-note" }, note)),
       this.canvas, this.overview, this.status, this.side));
@@ -218,7 +219,7 @@ export class Viewer {
       ArrowUp: () => this.scroll(-1), ArrowDown: () => this.scroll(1),
       "+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2), 0: () => this.show(0, this.model.duration),
       Home: () => this.centre(0), End: () => this.centre(this.model.duration),
-      c: () => this.next("collision"), d: () => this.next("drop"), t: () => this.next("timeout"),
+      ...Object.fromEntries(EVENTS.map((what) => [what[0], () => this.next(what)])),
       n: () => this.step(1), p: () => this.step(-1), Escape: () => this.forget(),
     };
     const act = acts[event.key];
@@ -311,6 +312,7 @@ export class Viewer {
   }
 
   next(what) {
+    if (this.model.isCapture) return this.say(`A capture does not show ${what}s.`);
     const found = this.model.next(what, this.state.at);
     if (!found) return this.say(`There is no ${what} after ${seconds(this.state.at)}.`);
     Object.assign(this.state, { picked: -1, packet: null });
@@ -440,7 +442,7 @@ export class Viewer {
     const lanes = lanesInSight < nodes.length ? `; nodes ${scroll + 1} to ${scroll + lanesInSight} of ${nodes.length}` : "";
     const text = `${seconds(state.from, (state.to - state.from) / 1000)} to ${seconds(state.to, (state.to - state.from) / 1000)} (${span(state.to - state.from)}), cursor at ${seconds(state.at)}; about ${inSight} of ${model.count} transmissions${lanes}`;
     if (this.status.textContent !== text) this.status.textContent = text;
-    this.canvas.setAttribute("aria-label", `Time line: ${text}. Arrow keys pan, plus and minus zoom, n and p go to the next and previous transmission, c, d, t to the next collision, drop, timeout.`);
+    this.canvas.setAttribute("aria-label", `Time line: ${text}. Arrow keys pan, plus and minus zoom, n and p go to the next and previous transmission${model.isCapture ? "" : ", c, d, t to the next collision, drop, timeout"}.`);
     this.writeHash();
     this.tell();
   }

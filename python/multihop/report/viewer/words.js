@@ -45,7 +45,19 @@ export function transmission(model, i, followed = null) {
   const tries = model.try[i] > 1 ? `, try ${model.try[i]}` : "";
   const contended = model.contends[i] >= 0 ? ` It had contended for ${span(model.start[i] - model.contends[i])}${backoff(model, i)}.` : "";
   return `${model.name(model.from[i])} sent ${model.kindName(i)}${what ? ` of ${what}${others}` : ""} to ${model.name(model.to[i])}${tries}, `
-    + `${span(model.sorts.airtime[model.sort[i]])} at ${+(model.rate(i) / 1e6).toPrecision(3)} Mb/s: it ${fate(model, i)}${exceptions(model, i, packets, own)}.${contended}`;
+    + `${onAir(model, i)}: it ${fate(model, i)}${exceptions(model, i, packets, own)}.${contended}`;
+}
+
+/** How long a transmission was on the air, and at which rate; not every capture says so. */
+function onAir(model, i) {
+  const airtime = model.sorts.airtime[model.sort[i]];
+  const rate = model.rate(i) ? ` at ${+(model.rate(i) / 1e6).toPrecision(3)} Mb/s` : "";
+  return airtime ? `${span(airtime)}${rate}` : "at a rate that is not known";
+}
+
+/** How many packets a sender had in its queue then; a capture does not say. */
+function behind(model, i) {
+  return model.isCapture ? "" : ` ${model.queue[i]} ${model.queue[i] === 1 ? "packet" : "packets"} waited behind it.`;
 }
 
 /** Of an aggregate that arrived: which of its packets did not. */
@@ -86,7 +98,7 @@ export function life(model, packet) {
       if (waits > 0) lines.push({ time: arrivedAt.time, node: arrivedAt.node, text: `It waited in the queue of ${model.name(arrivedAt.node)} for ${span(waits)}.` });
       arrivedAt = null;
     }
-    lines.push({ time: model.start[i], node: model.from[i], at: i, text: `${transmission(model, i, packet)} ${model.queue[i]} ${model.queue[i] === 1 ? "packet" : "packets"} waited behind it.` });
+    lines.push({ time: model.start[i], node: model.from[i], at: i, text: `${transmission(model, i, packet)}${behind(model, i)}` });
     const own = model.aggregates.of(i).find((each) => isSame(each, packet));
     const arrived = model.kind[i] === 2 && (own ? own.outcome : model.outcome[i]) === 0;
     if (arrived) arrivedAt = { node: model.to[i], time: model.end[i] };
