@@ -9,6 +9,10 @@ const COLUMN = 2;
 /** Up to so many transmissions in sight, back-off and NAV are drawn; up to more in the lanes that are, each transmission; beyond, sums. */
 const SINGLE = 4000;
 const SUMMED = 8000;
+/** So many transmissions of a node after what is in sight may be those that it contends for now. */
+const LATER = 8;
+/** Contentions of fewer pixels are not divided. */
+const SMALL = 3;
 
 /** Draws the lanes of `frame`, which is what draw.js makes for a picture. */
 export function drawLanes(g, frame) {
@@ -80,29 +84,49 @@ function cross(g, left, top, width, height) {
 }
 
 /** Back-off before transmissions, and the NAV of others behind them. */
-function waits(g, { model, box, x, first, last, colours }) {
+function waits(g, frame) {
+  const { model, state, box, x, colours } = frame;
   const tops = new Map(box.lanes.map((node, index) => [node, AXIS + index * LANE]));
-  const { first: begins, node, nav } = model.sets;
-  for (let i = first; i < last; i += 1) {
-    const top = tops.get(model.from[i]);
-    if (top !== undefined && model.contends[i] >= 0) {
-      const at = x(model.contends[i]);
-      const to = x(model.start[i]);
-      g.fillStyle = colours.backoff;
-      g.fillRect(at, top + LANE - 9, to - at, 3);
-      const counted = x(model.start[i] - model.slots[i] * model.head.slot_ns);
-      g.fillStyle = colours.soft;
-      g.fillRect(counted, top + LANE - 9, to - counted, 3);
-    }
+  for (const [node, top] of tops) contentions(g, frame, model.lane[node], top + LANE - 9);
+  const { first, node, nav } = model.sets;
+  g.fillStyle = colours.nav;
+  const [begins, ends] = [lowerBound(model.start, state.from - model.reach), lowerBound(model.start, state.to)];
+  for (let i = begins; i < ends; i += 1) {
     const set = model.reserves[i];
-    g.fillStyle = colours.nav;
-    for (let row = set ? begins[set] : 0; set && row < begins[set + 1]; row += 1) {
+    if (!set || model.end[i] + model.longestNav[set] < state.from) continue;
+    for (let row = first[set]; row < first[set + 1]; row += 1) {
       const lane = tops.get(node[row]);
       if (lane === undefined) continue;
       const at = x(model.end[i]);
       g.fillRect(at, lane + LANE - 5, Math.max(1, x(model.end[i] + nav[row]) - at), 3);
     }
   }
+}
+
+/** The contentions of a lane that overlap with what is in sight: also those of which the frame comes later. */
+function contentions(g, frame, lane, top) {
+  const { model, state } = frame;
+  const { order, start } = lane;
+  let later = 0;
+  for (let place = lowerBound(start, state.from); place < order.length && later < LATER; place += 1) {
+    const i = order[place];
+    if (start[place] >= state.to) later += 1;
+    if (model.contends[i] >= 0 && model.contends[i] < state.to) contention(g, frame, i, top);
+  }
+}
+
+/** The whole contention, when the node deferred in it, and when its slots counted, as far as the log tells. */
+function contention(g, { model, state, x, colours }, i, top) {
+  const bar = (from, to, colour) => {
+    const [left, right] = [x(Math.max(from, state.from)), x(Math.min(to, state.to))];
+    g.fillStyle = colour;
+    if (right > left) g.fillRect(left, top, right - left, 3);
+  };
+  bar(model.contends[i], model.start[i], colours.contends);
+  if (x(model.start[i]) - x(model.contends[i]) < SMALL) return;
+  const { busy, counted } = model.contentions.of(i);
+  busy.forEach(([from, to]) => bar(from, to, colours.backoff));
+  counted.forEach(([from, to]) => bar(from, to, colours.soft));
 }
 
 /** Shares of time on the air in columns of colours. */

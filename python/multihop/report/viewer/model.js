@@ -1,10 +1,13 @@
 // What the viewer asks of a log: who sent what when, lanes, summaries for pictures of long times, packets, events.
 
+import { Contentions } from "./contention.js";
 import { Growing } from "./growing.js";
 import { Steps, lowerBound } from "./steps.js";
 
 /** Categories of what a lane shows, in the order of its sums. */
 export const CATEGORIES = ["rts", "cts", "data", "ack", "lost"];
+/** What became of a transmission that was on the air at the node that it was for. */
+const REACHES = ["arrived", "collision", "receiver-sending", "channel"];
 /** Every so many transmissions of a lane there is a sum of what was before. */
 const SUM_EVERY = 8;
 
@@ -68,9 +71,11 @@ export class Model {
     const { first, node, nav } = log.sets;
     /** Who sets the NAV by a frame: of set `n` the rows from `first[n]` to `first[n + 1]`. */
     this.sets = { first: first.all(), node: node.all(), nav: nav.all() };
+    this.navs();
     this.aggregates = log.aggregates;
     this.lanes();
     this.placesByNode();
+    this.contentions = new Contentions(this);
     this.lines = new Map();
   }
 
@@ -109,6 +114,30 @@ export class Model {
         answered[node] = kind === 1 ? 1 : 0;
       }
     }
+  }
+
+  /** The longest NAV of each set, and how long a transmission and its NAV last at most. */
+  navs() {
+    const { first, nav } = this.sets;
+    this.longestNav = new Float64Array(first.length);
+    for (let set = 1; set + 1 < first.length; set += 1) {
+      for (let row = first[set]; row < first[set + 1]; row += 1) this.longestNav[set] = Math.max(this.longestNav[set], nav[row]);
+    }
+    this.reach = this.longest + this.longestNav.reduce((one, other) => Math.max(one, other), 0);
+  }
+
+  /** How long a node's NAV lasts that it sets by transmission `i`; -1 if it sets none. */
+  navOf(i, of) {
+    const { first, node, nav } = this.sets;
+    const set = this.reserves[i];
+    for (let row = set ? first[set] : 0; set && row < first[set + 1]; row += 1) if (node[row] === of) return nav[row];
+    return -1;
+  }
+
+  /** Is it for this node, and was on the air there, whether it arrived or not? */
+  reaches(i, node) {
+    if (this.to[i] !== node) return false;
+    return REACHES.includes(this.names.outcome[this.outcome[i]]);
   }
 
   /** Transmissions by node, in the order of time. */

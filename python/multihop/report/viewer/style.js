@@ -12,5 +12,5 @@ export const AXIS = 22;
 export const FRAMES = [["RTS", COLOURS.rts], ["CTS", COLOURS.cts], ["DATA", COLOURS.data], ["ACK", COLOURS.ack]];
 export const LEGEND = [
   ...FRAMES, ["collision or lost", COLOURS.lost],
-  ["back-off, frozen", "backoff"], ["back-off, counted", "soft"], ["NAV", "nav"], ["off", "off"],
+  ["contends", "contends"], ["slots counted", "soft"], ["deferred", "backoff"], ["NAV", "nav"], ["off", "off"],
 ];

@@ -425,7 +425,7 @@ export class Viewer {
     const { state, model } = this;
     const style = getComputedStyle(this.root);
     const colour = (name) => style.getPropertyValue(`--viewer-${name}`).trim();
-    const colours = Object.fromEntries(["paper", "ink", "soft", "grid", "accent", "backoff", "nav", "off"].map((name) => [name, colour(name)]));
+    const colours = Object.fromEntries(["paper", "ink", "soft", "grid", "accent", "contends", "backoff", "nav", "off"].map((name) => [name, colour(name)]));
     const inSight = draw(this.canvas, model, state, colours, this.raster);
     if (this.corners) drawMap(this.map, model, state, colours, this.corners);
     this.overview.value = String(state.at / model.duration * 10_000);

@@ -70,12 +70,19 @@ function exceptions(model, i, packets, own) {
 
 function isSame(one, other) { return one.packet === other.packet && one.flow === other.flow && one.carries === other.carries; }
 
-/** Counted and frozen back-off before a transmission. */
+/** What there was in the contention before a transmission. */
 export function backoff(model, i) {
   const slots = model.slots[i];
   const counted = slots * (model.head.slot_ns || 0);
-  const frozen = model.start[i] - model.contends[i] - counted;
-  return slots ? ` (${slots} slots of back-off; frozen or deferred for ${span(Math.max(0, frozen))})` : "";
+  const rest = model.start[i] - model.contends[i] - counted;
+  const { busy, isLocated } = model.contentions.of(i);
+  const deferred = busy.reduce((sum, [from, to]) => sum + to - from, 0);
+  const passed = slots ? [`${slots} ${slots === 1 ? "slot" : "slots"} of back-off counted, ${span(counted)}`] : [];
+  if (deferred > 0) passed.push(`it deferred to what it heard for ${span(deferred)}`);
+  const left = rest - (isLocated ? deferred : 0);
+  if (isLocated && left > 0) passed.push(`inter-frame spaces and timeouts took ${span(left)}`);
+  else if (left > deferred) passed.push(`for ${span(left)} none did: it deferred, or an inter-frame space or a timeout passed; when, is not known`);
+  return passed.length ? ` (${passed.join("; ")})` : "";
 }
 
 export function packetName(model, { flow, carries, packet }) {
