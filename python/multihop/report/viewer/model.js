@@ -278,26 +278,22 @@ export class Model {
     return made;
   }
 
-  /** When the next collision, drop or timeout is after an instant; null if there is none. */
-  next(what, after) {
+  /**
+   * The next collision, drop or timeout from an instant on, or after row `last` of its table, which was the last one; null if there is none.
+   * Several may be at one instant.
+   */
+  next(what, from, last = -1) {
+    const { time, flow, node, timeouts } = what === "collision" ? { time: this.start } : this.tables[what === "drop" ? "drops" : "windows"].columns;
+    const first = last >= 0 ? last + 1 : lowerBound(time, from);
     if (what === "collision") {
-      for (let i = lowerBound(this.start, after); i < this.count; i += 1) {
-        if (this.outcome[i] === 2 && this.start[i] > after) return { time: this.start[i], node: this.from[i], at: i };
-      }
+      for (let i = first; i < this.count; i += 1) if (this.outcome[i] === 2) return { time: time[i], node: this.from[i], at: i, row: i };
       return null;
     }
-    if (what === "drop") {
-      const { time, node } = this.tables.drops.columns;
-      const row = lowerBound(time, after + 1);
-      return row < time.length ? { time: time[row], node: node[row], drop: row } : null;
-    }
-    const { time, flow, timeouts } = this.tables.windows.columns;
-    const last = new Map();
+    if (what === "drop") return first < time.length ? { time: time[first], node: node[first], row: first } : null;
+    const before = new Map();
     for (let row = 0; row < time.length; row += 1) {
-      if (timeouts[row] > (last.get(flow[row]) || 0) && time[row] > after) {
-        return { time: time[row], node: this.head.flows[flow[row]].source, flow: flow[row] };
-      }
-      last.set(flow[row], timeouts[row]);
+      if (row >= first && timeouts[row] > (before.get(flow[row]) || 0)) return { time: time[row], node: this.head.flows[flow[row]].source, flow: flow[row], row };
+      before.set(flow[row], timeouts[row]);
     }
     return null;
   }

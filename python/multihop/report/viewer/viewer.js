@@ -313,17 +313,22 @@ export class Viewer {
 
   next(what) {
     if (this.model.isCapture) return this.say(`A capture does not show ${what}s.`);
-    const found = this.model.next(what, this.state.at);
-    if (!found) return this.say(`There is no ${what} after ${seconds(this.state.at)}.`);
+    const { at, picked } = this.state;
+    // Where it was the last time, or was picked, the next one is after it; a cursor that moved meanwhile may be on one.
+    const isLast = this.last?.what === what && this.last.time === at;
+    const last = what === "collision" && this.model.start[picked] === at && this.model.outcome[picked] === 2 ? picked : isLast ? this.last.row : -1;
+    const found = this.model.next(what, at, last);
+    if (!found) return this.say(`There is no ${what} ${last < 0 ? "from" : "after"} ${seconds(at)}${last < 0 ? " on" : ""}.`);
+    this.last = { what, time: found.time, row: found.row };
     Object.assign(this.state, { picked: -1, packet: null });
     if (found.node >= 0) this.reveal(found.node);
     const length = Math.min(this.state.to - this.state.from, 2e7);
     Object.assign(this.state, { from: found.time - length / 2, to: found.time + length / 2 });
     this.centre(found.time);
     if (found.at !== undefined) this.choose(found.at);
-    else if (found.drop !== undefined) {
-      const d = this.model.tables.drops.columns;
-      this.follow({ flow: d.flow[found.drop], carries: d.carries[found.drop], packet: d.packet[found.drop] }, false);
+    else if (what === "drop") {
+      const { flow, carries, packet } = this.model.tables.drops.columns;
+      this.follow({ flow: flow[found.row], carries: carries[found.row], packet: packet[found.row] }, false);
     } else this.say(`The retransmission timer of ${this.model.flowName(found.flow)} expired before ${seconds(found.time)}.`);
     return undefined;
   }
