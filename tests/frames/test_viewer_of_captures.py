@@ -1,11 +1,36 @@
 """The viewer of captures: what a sniffer sees is there, and nothing else."""
 
+import struct
+
 import pytest
 
 import multihop
 from conftest import SCENARIOS
 from multihop.report.viewer import page
 
+#: pcapng: the kind of a block with a packet; pcap: the link type of bare 802.11; bytes of the check sequence.
+PACKET, IEEE80211, FCS = 6, 105, 4
+#: By lane, how many pixels in the mean of its columns with a mark have a colour.
+COLOURED = """() => {
+  const { viewer } = document.querySelector(".viewer-host");
+  const copy = new OffscreenCanvas(viewer.canvas.width, viewer.canvas.height).getContext("2d");
+  copy.drawImage(viewer.canvas, 0, 0);
+  const { width, height, data } = copy.getImageData(0, 0, viewer.canvas.width, viewer.canvas.height);
+  // Lines of the axis are grey.
+  const isColoured = (at) => Math.max(...data.subarray(at, at + 3)) - Math.min(...data.subarray(at, at + 3)) > 20;
+  return viewer.state.nodes.map((_, lane) => {
+    let marks = 0;
+    const columns = new Set();
+    for (let y = 26 + 26 * lane; y < 43 + 26 * lane; y += 1) {
+      for (let x = 112; x < width; x += 1) {
+        if (!isColoured(4 * (y * width + x))) continue;
+        marks += 1;
+        columns.add(x);
+      }
+    }
+    return columns.size && marks / columns.size;
+  });
+}"""
 MODEL = "document.querySelector('.viewer-host').viewer.model"
 
 
@@ -51,3 +76,37 @@ def test_neither_backoff_nor_queues_are_invented(opened, capture):
     assert tab.get_by_role("button", name="next").count() == 0
     tab.keyboard.press("c")
     assert said.inner_text() == "A capture does not show collisions."
+
+
+def without_rates(capture, out, most):
+    """As a driver that writes no radiotap field of a rate: bare 802.11 frames, these many."""
+    content, packets, at = capture.read_bytes(), [], 0
+    while at < len(content) and len(packets) < most:
+        kind, length = struct.unpack_from("<II", content, at)
+        if kind == PACKET:
+            _, high, low, caught = struct.unpack_from("<IIII", content, at + 8)
+            packet = content[at + 28 : at + 28 + caught]
+            bare = packet[struct.unpack_from("<H", packet, 2)[0] : -FCS]
+            stamp = ((high << 32) + low) // 1000
+            packets.append(struct.pack("<IIII", *divmod(stamp, 1_000_000), len(bare), len(bare)) + bare)
+        at += length
+    out.write_bytes(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, IEEE80211) + b"".join(packets))
+    return out
+
+
+def test_without_rates_lanes_show_how_many_frames_there_are(opened, tmp_path):
+    long = tmp_path / "long.pcapng"
+    multihop.run(SCENARIOS / "chain.toml", duration="15 s", warmup="0 s", pcap=long)
+    tab = opened(without_rates(long, tmp_path / "bare.pcap", 20_000))
+    count = tab.evaluate(f"{MODEL}.count")
+    assert count > 8_000, "more than are drawn one by one"
+    assert f"Of {count} of its {count} frames it does not say at which rate" in tab.inner_text(".viewer-note >> nth=1")
+    tab.evaluate("document.querySelector('.viewer-host').viewer.drawNow()")
+    found = tab.evaluate(COLOURED)
+    numbers = tab.evaluate(f"{MODEL}.lane.map((lane) => lane.order.length)")
+    assert all(height >= 4 for height, number in zip(found, numbers, strict=True) if number > 100)
+    assert max(found) > 6
+    tab.evaluate("document.querySelector('.viewer-host').viewer.choose(7)")
+    assert "at a rate that is not known" in tab.inner_text(".viewer-words")
+    assert "0 Mb/s" not in tab.inner_text("body")
+    assert "0 ns" not in tab.inner_text("body")

@@ -6,6 +6,8 @@ import { AXIS, COLOURS, LANE } from "./style.js";
 
 /** Width of a column of sums, in pixels of the page. */
 const COLUMN = 2;
+/** Where transmissions are counted, few of many are as high as this. */
+const SEEN = 4;
 /** Up to so many transmissions in sight, back-off and NAV are drawn; up to more in the lanes that are, each transmission; beyond, sums. */
 const SINGLE = 4000;
 const SUMMED = 8000;
@@ -25,8 +27,10 @@ export function drawLanes(g, frame) {
     inLanes += to - from;
     return [from, to];
   });
-  if (inLanes > SUMMED) box.lanes.forEach((node, index) => sums(frame, model.lane[node], AXIS + index * LANE + 4));
-  else {
+  if (inLanes > SUMMED) {
+    const most = fullColumn(frame);
+    box.lanes.forEach((node, index) => sums(frame, model.lane[node], AXIS + index * LANE + 4, most));
+  } else {
     if (last - first <= SINGLE) waits(g, frame);
     box.lanes.forEach((node, index) => singles(g, frame, model.lane[node], ranges[index], AXIS + index * LANE));
   }
@@ -129,30 +133,50 @@ function contention(g, { model, state, x, colours }, i, top) {
   counted.forEach(([from, to]) => bar(from, to, colours.soft));
 }
 
-/** Shares of time on the air in columns of colours. */
-function sums({ state, box, raster, scale }, lane, top) {
-  const columns = Math.max(1, Math.floor((box.width - box.left) / COLUMN));
-  const per = (state.to - state.from) / columns;
+/** Shares of time on the air, or of the most transmissions in a column, in columns of colours. */
+function sums({ state, box, raster, scale }, lane, top, most) {
   const height = (LANE - 9) * scale;
   const bottom = Math.round((top + LANE - 9) * scale);
+  forColumns({ state, box }, lane, (column, found) => {
+    let level = 0;
+    for (let of = 0; of < CATEGORIES.length; of += 1) {
+      const share = found[of] / most;
+      if (share <= 0) continue;
+      const from = bottom - Math.round(Math.min(1, level) * height);
+      level += share;
+      const to = bottom - Math.round(Math.min(1, level) * height);
+      const seen = lane.isCounted ? Math.min(to, from - Math.round(SEEN * scale)) : to;
+      raster.fill(Math.round(column * COLUMN * scale), seen, Math.round((column + 1) * COLUMN * scale), from, raster.colour(COLOURS[CATEGORIES[of]]));
+    }
+  });
+}
+
+/** Calls with the place of each column of a lane, and with what its categories have in it, which is theirs until the next one. */
+function forColumns({ state, box }, lane, each) {
+  const columns = columnsOf(box);
+  const per = (state.to - state.from) / columns;
   let [before, now] = [new Float64Array(CATEGORIES.length), new Float64Array(CATEGORIES.length)];
+  const found = new Float64Array(CATEGORIES.length);
   let place = lowerBound(lane.start, state.from);
   lane.until(state.from, place, before);
   for (let column = 0; column < columns; column += 1) {
     const until = state.from + (column + 1) * per;
     place = nextBound(lane.start, until, place);
     lane.until(until, place, now);
-    let level = 0;
-    for (let of = 0; of < CATEGORIES.length; of += 1) {
-      const share = (now[of] - before[of]) / per;
-      if (share <= 0) continue;
-      const from = bottom - Math.round(Math.min(1, level) * height);
-      level += share;
-      const to = bottom - Math.round(Math.min(1, level) * height);
-      raster.fill(Math.round(column * COLUMN * scale), to, Math.round((column + 1) * COLUMN * scale), from, raster.colour(COLOURS[CATEGORIES[of]]));
-    }
+    for (let of = 0; of < CATEGORIES.length; of += 1) found[of] = now[of] - before[of];
+    each(column, found);
     [before, now] = [now, before];
   }
+}
+
+function columnsOf(box) { return Math.max(1, Math.floor((box.width - box.left) / COLUMN)); }
+
+/** What fills a column: its time, or where transmissions are counted, the most of them in one of these lanes. */
+function fullColumn({ model, state, box }) {
+  if (!model.isCounted) return (state.to - state.from) / columnsOf(box);
+  let most = 1;
+  for (const node of box.lanes) forColumns({ state, box }, model.lane[node], (_, found) => { most = Math.max(most, found.reduce((one, other) => one + other)); });
+  return most;
 }
 
 function off(g, { model, box, state, x, colours }) {

@@ -6,6 +6,8 @@ import { Steps, lowerBound } from "./steps.js";
 
 /** Categories of what a lane shows, in the order of its sums. */
 export const CATEGORIES = ["rts", "cts", "data", "ack", "lost"];
+/** Where more of the transmissions than this share have no airtime, sums of airtime say little. */
+const MOST_TIMELESS = 0.05;
 /** What became of a transmission that was on the air at the node that it was for. */
 const REACHES = ["arrived", "collision", "receiver-sending", "channel"];
 /** Every so many transmissions of a lane there is a sum of what was before. */
@@ -13,37 +15,40 @@ const SUM_EVERY = 8;
 
 /** What a node sent, in the order of time. */
 export class Lane {
-  constructor(length) {
+  constructor(length, isCounted) {
+    /** Sums are numbers of transmissions, where the log does not say how long these are on the air. */
+    this.isCounted = isCounted;
     /** Transmissions, by their number in the log, and once more what a picture of many of them asks for. */
     this.order = new Int32Array(length);
     this.start = new Float64Array(length);
     this.lasts = new Float64Array(length);
     this.category = new Uint8Array(length);
-    /** Time on the air of each category before every eighth of them. */
+    /** Time on the air, or number, of each category before every eighth of them. */
     this.sums = new Float64Array((Math.floor(length / SUM_EVERY) + 1) * CATEGORIES.length);
   }
 
   /** Adds the sums up. */
   close({ start, end, category }) {
     const sum = new Float64Array(CATEGORIES.length);
+    this.airtime = 0;
     for (let at = 0; at < this.order.length; at += 1) {
       if (at % SUM_EVERY === 0) this.sums.set(sum, at / SUM_EVERY * CATEGORIES.length);
       const i = this.order[at];
       this.start[at] = start[i];
       this.lasts[at] = end[i] - start[i];
       this.category[at] = category[i];
-      sum[category[i]] += this.lasts[at];
+      sum[category[i]] += this.isCounted ? 1 : this.lasts[at];
+      this.airtime += this.lasts[at];
     }
     if (this.order.length % SUM_EVERY === 0) this.sums.set(sum, this.sums.length - CATEGORIES.length);
-    this.airtime = sum.reduce((one, other) => one + other, 0);
   }
 
-  /** Time on the air of each category until an instant, into `out`; `place` is that of the first transmission that does not begin before it. */
+  /** Time on the air, or number, of each category until an instant, into `out`; `place` is that of the first transmission that does not begin before it. */
   until(time, place, out) {
     const group = Math.floor(place / SUM_EVERY);
     for (let of = 0; of < CATEGORIES.length; of += 1) out[of] = this.sums[group * CATEGORIES.length + of];
-    for (let at = group * SUM_EVERY; at < place; at += 1) out[this.category[at]] += this.lasts[at];
-    const over = place ? this.start[place - 1] + this.lasts[place - 1] - time : 0;
+    for (let at = group * SUM_EVERY; at < place; at += 1) out[this.category[at]] += this.isCounted ? 1 : this.lasts[at];
+    const over = place && !this.isCounted ? this.start[place - 1] + this.lasts[place - 1] - time : 0;
     if (over > 0) out[this.category[place - 1]] -= over;
   }
 }
@@ -144,7 +149,11 @@ export class Model {
   lanes() {
     const counts = new Int32Array(this.head.nodes.length);
     for (let i = 0; i < this.count; i += 1) counts[this.from[i]] += 1;
-    this.lane = Array.from(counts, (count) => new Lane(count));
+    // A capture need not say at which rates frames were sent.
+    this.timeless = 0;
+    for (let i = 0; i < this.count; i += 1) if (this.end[i] === this.start[i]) this.timeless += 1;
+    this.isCounted = this.timeless > MOST_TIMELESS * this.count;
+    this.lane = Array.from(counts, (count) => new Lane(count, this.isCounted));
     counts.fill(0);
     for (let i = 0; i < this.count; i += 1) {
       const from = this.from[i];
@@ -178,7 +187,7 @@ export class Model {
       const [times, values] = [new Growing(Float64Array), new Growing(Float64Array)];
       const { rate } = this.sorts;
       for (let i = 0; i < this.count; i += 1) {
-        if (this.kind[i] !== 2 || (flow >= 0 && this.flow[i] !== flow)) continue;
+        if (this.kind[i] !== 2 || !this.rate(i) || (flow >= 0 && this.flow[i] !== flow)) continue;
         times.push(this.start[i]);
         values.push(rate[this.sort[i]] / 1e6);
       }

@@ -70,7 +70,7 @@ export class Viewer {
     this.state = {
       from: 0, to: model.duration, at: full, node: -1, flow: -1, picked: -1, packet: null, scroll: 0,
       lanesInSight: Math.min(LANES, model.head.nodes.length),
-      tracks: model.isCapture ? ["rate"] : ["queue", "window", "rtt", "rate"],
+      tracks: model.isCapture ? (model.ratesOf(-1).times.length ? ["rate"] : []) : ["queue", "window", "rtt", "rate"],
       nodes: model.head.nodes.map((_, node) => node),
       isLit: (i) => {
         const { flow, packet } = this.state;
@@ -121,6 +121,7 @@ export class Viewer {
     if (model.cutShort) notes.push("The file is cut short: its end is missing.");
     if (!model.count) notes.push("There is no transmission in this log.");
     if (model.head.source === "capture") notes.push(`From a capture; inferred: ${model.head.inferred.join(", ") || "nothing"}.`);
+    if (model.isCounted) notes.push(`Of ${model.timeless} of its ${model.count} frames it does not say at which rate they were sent: lanes show when, and zoomed out how many.`);
     const { flows, nodes } = model.head;
     const legends = model.isCapture ? [legend("", FRAMES)] : [legend("", LEGEND), legend("queues:", palette(nodes)), legend("windows, RTTs:", palette(flows))];
     this.root.replaceChildren(make("div", { class: "viewer" }, controls, ...legends,
