@@ -110,3 +110,53 @@ def test_without_rates_lanes_show_how_many_frames_there_are(opened, tmp_path):
     assert "at a rate that is not known" in tab.inner_text(".viewer-words")
     assert "0 Mb/s" not in tab.inner_text("body")
     assert "0 ns" not in tab.inner_text("body")
+
+
+def counted_anew(capture, out, apart):
+    """What a monitor heard twice, the second time so many seconds later: all sequence numbers are used again."""
+    content = capture.read_bytes()
+    again, at = bytearray(), 0
+    while at < len(content):
+        kind, length = struct.unpack_from("<II", content, at)
+        block = bytearray(content[at : at + length])
+        at += length
+        if kind == PACKET:
+            _, high, low = struct.unpack_from("<III", block, 8)
+            later = (high << 32) + low + apart * 1_000_000_000
+            struct.pack_into("<II", block, 12, later >> 32, later & 0xFFFF_FFFF)
+            (timer,) = struct.unpack_from("<Q", block, 28 + 8)
+            struct.pack_into("<Q", block, 28 + 8, timer + apart * 1_000_000)
+            again += block
+    out.write_bytes(content + again)
+    return out
+
+
+def test_a_packet_of_a_capture_ends_where_its_number_is_used_again(opened, capture, tmp_path):
+    tab = opened(counted_anew(capture, tmp_path / "twice.pcapng", 60))
+    first, second, tries = tab.evaluate(
+        """() => {
+      const { model } = document.querySelector(".viewer-host").viewer;
+      const key = (i) => `${model.flow[i]} ${model.packet[i]}`;
+      const seen = new Map();
+      for (let i = 0; i < model.count && model.start[i] < 30e9; i += 1) {
+        if (model.packet[i] > 0) seen.set(key(i), [...(seen.get(key(i)) || []), i]);
+      }
+      // A frame that was seen twice.
+      const wanted = [...seen].find(([, frames]) => frames.length > 1)[0];
+      const all = [...model.start.keys()].filter((i) => key(i) === wanted);
+      const late = all.filter((i) => model.start[i] > 30e9);
+      return [all[0], late[0], all.length - late.length];
+    }"""
+    )
+    said = tab.locator(".viewer-words")
+    lines = {}
+    for i in (first, second):
+        tab.evaluate(f"document.querySelector('.viewer-host').viewer.choose({i})")
+        lines[i] = [float(line.split()[0]) for line in said.locator("li").all_inner_texts()]
+        assert "1 other packet has this number: sequence numbers are used again." in said.inner_text()
+    assert max(lines[first]) < 5
+    assert min(lines[second]) > 55
+    assert len(lines[first]) == len(lines[second]) >= tries > 1
+    address = tab.evaluate("new Promise((done) => setTimeout(() => done(location.hash), 400))")
+    again = opened(tmp_path / "twice.pcapng", address)
+    assert again.locator(".viewer-words li").first.inner_text().startswith(f"{lines[second][0]:.6f}")

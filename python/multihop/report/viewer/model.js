@@ -8,6 +8,8 @@ import { Steps, lowerBound } from "./steps.js";
 export const CATEGORIES = ["rts", "cts", "data", "ack", "lost"];
 /** Where more of the transmissions than this share have no airtime, sums of airtime say little. */
 const MOST_TIMELESS = 0.05;
+/** A sender gives a packet up after so many nanoseconds: 500 TU (dot11EDCATableMSDULifetime). */
+const LIFETIME = 512e6;
 /** What became of a transmission that was on the air at the node that it was for. */
 const REACHES = ["arrived", "collision", "receiver-sending", "channel"];
 /** Every so many transmissions of a lane there is a sum of what was before. */
@@ -261,8 +263,11 @@ export class Model {
 
   carries(i) { return this.sorts.carries[this.sort[i]]; }
 
-  /** All transmissions of the packet of transmission `i`, and what else became of it: `{sent, drops}`. */
-  follow({ flow, carries, packet }) {
+  /**
+   * All transmissions of a packet, and what else became of it: `{sent, drops, others}`. Packets of a capture have sequence numbers, which are
+   * used again: it is the one with this number at the instant `near`, and there are `others`.
+   */
+  follow({ flow, carries, packet, near = 0 }) {
     const sent = [];
     for (let i = 0; i < this.count; i += 1) {
       if (this.packet[i] === packet && this.flow[i] === flow && this.carries(i) === carries) sent.push(i);
@@ -273,7 +278,26 @@ export class Model {
     for (let row = 0; row < d.time.length; row += 1) {
       if (d.packet[row] === packet && d.flow[row] === flow && d.carries[row] === carries) drops.push(row);
     }
-    return { sent: [...new Set(sent)].sort((a, b) => a - b), drops };
+    const all = [...new Set(sent)].sort((a, b) => a - b);
+    if (!this.isCapture || !all.length) return { sent: all, drops, others: 0 };
+    const lives = this.livesOf(all);
+    const since = lives.filter(([first]) => this.start[first] <= near);
+    return { sent: since[since.length - 1] || lives[0], drops, others: lives.length - 1 };
+  }
+
+  /** Frames of a capture with one number: a retry is of the frame before, if that was of its kind and not too long ago. */
+  livesOf(frames) {
+    const lives = [];
+    for (const i of frames) {
+      const life = lives.find((each) => this.isRetryOf(i, each[each.length - 1]));
+      if (life) life.push(i);
+      else lives.push([i]);
+    }
+    return lives;
+  }
+
+  isRetryOf(i, before) {
+    return this.try[i] > 1 && this.kind[i] === this.kind[before] && this.to[i] === this.to[before] && this.start[i] - this.end[before] <= LIFETIME;
   }
 
   /** The frames that destroyed a transmission, if that is what became of it. */

@@ -279,8 +279,8 @@ export class Viewer {
       if (state.node >= 0) this.reveal(state.node);
     }
     if (flow !== undefined || node !== undefined) state.packet = null;
-    if (packet !== undefined && state.flow >= 0) this.follow({ flow: state.flow, carries: model.names.carries.indexOf(of), packet: Number(packet) });
     const time = Number.isFinite(t) ? Math.max(0, Math.min(model.duration, t * 1e9)) : NaN;
+    if (packet !== undefined && state.flow >= 0) this.follow({ flow: state.flow, carries: model.names.carries.indexOf(of), packet: Number(packet), near: time || 0 });
     if (length >= 0) {
       const half = Math.min(model.duration, length * 5e8);
       const middle = Number.isFinite(time) ? time : this.middle();
@@ -357,7 +357,7 @@ export class Viewer {
     const { model, state } = this;
     state.picked = i;
     state.at = model.start[i];
-    const packet = { flow: model.flow[i], carries: model.carries(i), packet: model.packet[i] };
+    const packet = { flow: model.flow[i], carries: model.carries(i), packet: model.packet[i], near: model.start[i] };
     if (packet.flow >= 0 && packet.packet > 0) this.follow(packet, false);
     else {
       state.packet = null;
@@ -369,7 +369,7 @@ export class Viewer {
 
   follow(packet, moves = true) {
     const { model, state } = this;
-    const lines = life(model, packet);
+    const { lines, note } = life(model, packet);
     state.packet = packet;
     this.lit = new Set(lines.flatMap(({ at }) => (at === undefined ? [] : [at, ...model.destroyers(at)])));
     const list = make("ol", {});
@@ -379,7 +379,7 @@ export class Viewer {
       list.append(make("li", { "data-time": line.time }, link, ` ${line.text}`));
     });
     const title = packetName(model, packet);
-    this.words.replaceChildren(make("h3", {}, title.charAt(0).toUpperCase() + title.slice(1)), lines.length ? list : make("p", {}, "It is not in this log."));
+    this.words.replaceChildren(make("h3", {}, title.charAt(0).toUpperCase() + title.slice(1)), lines.length ? list : make("p", {}, "It is not in this log."), ...(note ? [make("p", {}, note)] : []));
     if (moves && lines.length) {
       const length = Math.max(1e6, (lines[lines.length - 1].time - lines[0].time) * 1.2);
       state.at = lines[0].time;

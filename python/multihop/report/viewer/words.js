@@ -92,9 +92,9 @@ export function packetName(model, { flow, carries, packet }) {
   return `${kind === "feedback" ? "acknowledgement" : "packet"} ${packet} of ${model.flowName(flow)}`;
 }
 
-/** The life of a packet: `[{time, node, text}]`. */
+/** The life of a packet: its lines, `[{time, node, text}]`, and what there is to say of it all. */
 export function life(model, packet) {
-  const { sent, drops } = model.follow(packet);
+  const { sent, drops, others } = model.follow(packet);
   const lines = [];
   const flow = model.head.flows[packet.flow];
   const end = flow && (packet.carries === 2 ? flow.source : flow.destination);
@@ -120,5 +120,6 @@ export function life(model, packet) {
   lines.sort((a, b) => a.time - b.time);
   const known = drops.length || lines.some((line) => line.done);
   if (!known && lines.length) lines.push({ time: lines[lines.length - 1].time, node: -1, text: "Its end is not in this log." });
-  return lines;
+  const note = others ? `${others} other ${others === 1 ? "packet has" : "packets have"} this number: sequence numbers are used again.` : "";
+  return { lines, note };
 }
