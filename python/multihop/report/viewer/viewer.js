@@ -10,6 +10,7 @@ import { life, packetName, seconds, span, transmission } from "./words.js";
 
 const SHORTEST = 1000;
 const LANES = 24;
+const CUT_SHORT = "The file is cut short: its end is missing.";
 /** What there may be a next one of; the first letters are keys. */
 const EVENTS = ["collision", "drop", "timeout"];
 /** Pixels: what moves less is a click or a tap, how far it may be off, and how close two fingers may come. */
@@ -44,16 +45,16 @@ function palette(list) {
 
 /**
  * Shows a frame log. Returns the viewer, whose `go({t, span, flow, node})` moves it; rejects with an Error in plain words if the bytes are none.
- * With `hash` the address of the page carries the position (`#t=12.3&flow=f2`).
+ * With `hash` the address of the page carries the position (`#t=12.3&flow=f2`). `cutShort` is said of a log that has no end.
  */
-export async function mount(root, bytes, { between = null, hash = true } = {}) {
+export async function mount(root, bytes, { between = null, hash = true, cutShort = CUT_SHORT } = {}) {
   root.classList.add("viewer-host");
   const status = make("p", { role: "status" }, "Reading the frame log...");
   root.replaceChildren(status);
   const tell = (share) => { status.textContent = `Reading the frame log: ${Math.floor(100 * share)} %`; };
   try {
     const model = new Model(await decode(bytes, { between, tell }));
-    const viewer = new Viewer(root, model, hash);
+    const viewer = new Viewer(root, model, hash, cutShort);
     return viewer;
   } catch (error) {
     root.replaceChildren(make("p", { role: "alert", class: "viewer-error" }, error.message));
@@ -62,10 +63,11 @@ export async function mount(root, bytes, { between = null, hash = true } = {}) {
 }
 
 export class Viewer {
-  constructor(root, model, hash) {
+  constructor(root, model, hash, cutShort = CUT_SHORT) {
     this.root = root;
     this.model = model;
     this.hash = hash;
+    this.cutShort = cutShort;
     const full = model.count ? model.start[0] : 0;
     this.state = {
       from: 0, to: model.duration, at: full, node: -1, flow: -1, picked: -1, packet: null, scroll: 0,
@@ -118,7 +120,7 @@ export class Viewer {
     }
     this.side = make("div", { class: "viewer-side" }, ...(this.corners ? [this.map] : []), this.words);
     const notes = [];
-    if (model.cutShort) notes.push("The file is cut short: its end is missing.");
+    if (model.cutShort) notes.push(this.cutShort);
     if (!model.count) notes.push("There is no transmission in this log.");
     if (model.head.source === "capture") notes.push(`From a capture; inferred: ${model.head.inferred.join(", ") || "nothing"}.`);
     if (model.isCounted) notes.push(`Of ${model.timeless} of its ${model.count} frames it does not say at which rate they were sent: lanes show when, and zoomed out how many.`);
