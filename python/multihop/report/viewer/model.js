@@ -62,6 +62,13 @@ function category(kind, outcome) {
   return kind < 4 ? kind : kind === 4 ? 0 : 3;
 }
 
+/** Rows with this number of a packet. */
+function rowsOf({ packet }, number) {
+  const made = [];
+  for (let row = 0; row < packet.length; row += 1) if (packet[row] === number) made.push(row);
+  return made;
+}
+
 export class Model {
   constructor(log) {
     this.head = log.head;
@@ -253,6 +260,12 @@ export class Model {
     return [lowerBound(this.start, from - this.longest), lowerBound(this.start, to)];
   }
 
+  /** Are these nodes one, or radios of one? */
+  isOneNode(node, other) {
+    const of = (index) => this.head.nodes[index]?.radio_of ?? index;
+    return of(node) === of(other);
+  }
+
   name(node) { return node >= 0 ? this.head.nodes[node].name : "everyone"; }
 
   flowName(flow) { return flow >= 0 ? this.head.flows[flow].name : ""; }
@@ -264,7 +277,7 @@ export class Model {
   carries(i) { return this.sorts.carries[this.sort[i]]; }
 
   /**
-   * All transmissions of a packet, and what else became of it: `{sent, drops, others}`. Packets of a capture have sequence numbers, which are
+   * All transmissions of a packet, and what else became of it: `{sent, entries, drops, others}`, rows of tables. Packets of a capture have sequence numbers, which are
    * used again: it is the one with this number at the instant `near`, and there are `others`.
    */
   follow({ flow, carries, packet, near = 0 }) {
@@ -273,16 +286,16 @@ export class Model {
       if (this.packet[i] === packet && this.flow[i] === flow && this.carries(i) === carries) sent.push(i);
     }
     sent.push(...this.aggregates.rowsWith(flow, carries, packet));
+    const isIts = (columns, row) => columns.flow[row] === flow && columns.carries[row] === carries;
     const d = this.tables.drops.columns;
-    const drops = [];
-    for (let row = 0; row < d.time.length; row += 1) {
-      if (d.packet[row] === packet && d.flow[row] === flow && d.carries[row] === carries) drops.push(row);
-    }
+    const drops = rowsOf(d, packet).filter((row) => isIts(d, row));
+    const [ways, e] = [this.tables.ways, this.tables.entries].map((table) => table?.columns);
+    const entries = e ? rowsOf(e, packet).filter((row) => isIts(ways, e.way[row])) : [];
     const all = [...new Set(sent)].sort((a, b) => a - b);
-    if (!this.isCapture || !all.length) return { sent: all, drops, others: 0 };
+    if (!this.isCapture || !all.length) return { sent: all, entries, drops, others: 0 };
     const lives = this.livesOf(all);
     const since = lives.filter(([first]) => this.start[first] <= near);
-    return { sent: since[since.length - 1] || lives[0], drops, others: lives.length - 1 };
+    return { sent: since[since.length - 1] || lives[0], entries, drops, others: lives.length - 1 };
   }
 
   /** Frames of a capture with one number: a retry is of the frame before, if that was of its kind and not too long ago. */
