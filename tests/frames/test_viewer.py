@@ -278,3 +278,23 @@ def test_next_goes_to_each_one_also_at_one_instant_and_at_the_first(browser, tmp
     tab.get_by_role("button", name="next collision").click()
     assert tab.evaluate("document.querySelector('.viewer-host').viewer.state.picked") == lost[0], "the cursor is on it"
     assert tab.said == []
+
+
+def test_a_browser_that_cannot_inflate_says_so(shown, tmp_path, log):
+    file = tmp_path / "old.html"
+    file.write_text(page(log.read_bytes(), "old"), encoding="utf-8")
+    tab = shown(file.as_uri(), before="delete globalThis.DecompressionStream")
+    tab.wait_for_selector(".viewer-error")
+    assert tab.inner_text(".viewer-error").startswith("This browser has no DecompressionStream, without which")
+
+
+def test_on_paper_the_title_is_dark_also_where_screens_are(browser, tmp_path, log):
+    tab = opened(browser, tmp_path, log.read_bytes(), dark=True)
+    tab.emulate_media(media="print", color_scheme="dark")
+    brightness = """(element) => {
+      const [red, green, blue] = getComputedStyle(document.querySelector(element)).color.match(/[\\d.]+/g).map(Number);
+      return red + green + blue;
+    }"""
+    assert tab.evaluate(brightness, "h1") < 150
+    tab.emulate_media(media="screen", color_scheme="dark")
+    assert tab.evaluate(brightness, "h1") > 600
