@@ -1,9 +1,11 @@
 """Back-off in the viewer: where it happened, as far as a log tells, also beyond the edges of what is in sight."""
 
 import pytest
+from typer.testing import CliRunner
 
 import multihop
 from conftest import SCENARIOS
+from multihop.cli.app import app
 from multihop.report.viewer import page
 
 #: Eight stations that hear each other, all of which have something to send.
@@ -107,11 +109,22 @@ PIXEL = """([node, row, share]) => {
 
 @pytest.fixture
 def opened(shown, tmp_path):
-    """Opens the viewer of a run."""
+    """Opens the viewer of a run, or of a part of it as the command's options say."""
 
-    def open_page(scenario, **options):
+    def open_page(scenario, *part, **options):
         log = tmp_path / "run.frames"
-        multihop.run(scenario, frames=log, **options)
+        if part:
+            words = [
+                "run",
+                scenario,
+                *part,
+                "--frames",
+                log,
+                *(word for name in options for word in ("--" + name, options[name])),
+            ]
+            assert CliRunner().invoke(app, [str(word) for word in words]).exit_code == 0
+        else:
+            multihop.run(scenario, frames=log, **options)
         file = log.with_suffix(".html")
         file.write_text(page(log.read_bytes(), "run"), encoding="utf-8")
         tab = shown(file.as_uri())
@@ -192,3 +205,27 @@ def test_words_tell_slots_deferring_and_spaces_apart(opened):
     assert "of back-off counted" in lines[0]
     assert "inter-frame spaces and timeouts took" in lines[0]
     assert "deferred" not in lines[0]
+
+
+@pytest.mark.parametrize("part", [("--nodes", "n0"), ("--between", "1 s, 2 s")], ids=["nodes", "between"])
+def test_of_a_part_of_a_run_no_contention_is_made_up(opened, part):
+    """What is not in the log may have ended an exchange, or been heard."""
+    tab = opened(SCENARIOS / "hidden-terminal.toml", *part, duration="3 s", warmup="0 s")
+    found = tab.evaluate(
+        """() => {
+      const { model } = document.querySelector(".viewer-host").viewer;
+      const all = [...model.start.keys()].filter((i) => model.contends[i] >= 0);
+      return {
+        longest: Math.max(...all.map((i) => model.start[i] - model.contends[i])),
+        nodes: [...new Set(all.filter((i) => model.waited[i] < 0).map((i) => model.from[i]))].sort(),
+        placed: all.filter((i) => model.contentions.of(i).counted.length).length,
+      };
+    }"""
+    )
+    assert found["longest"] < 0.2e9
+    if "--nodes" in part:
+        assert found["nodes"] == [0]
+        assert found["placed"] == 0
+    else:
+        assert found["nodes"] == [0, 2]
+        assert found["placed"] > 50

@@ -39,7 +39,8 @@ export class Contentions {
     const [since, until] = [model.contends[i], model.start[i]];
     const slots = model.slots[i];
     const nowhere = { since, until, busy: [], counted: [], isLocated: slots === 0 };
-    const heard = this.heard(i, since, until);
+    const { nodes, flows } = model.only;
+    const heard = nodes || flows ? null : this.heard(i, since, until);
     if (!heard) return nowhere;
     const gaps = between(heard.busy, since, until);
     const free = gaps.reduce((sum, [from, to]) => sum + to - from, 0);

@@ -70,8 +70,12 @@ function rowsOf({ packet }, number) {
 }
 
 export class Model {
-  constructor(log) {
+  /** Of a log; `between` if only what is near that interval was read. */
+  constructor(log, between = null) {
     this.head = log.head;
+    const { only_nodes: nodes, only_flows: flows, only_between: part } = log.head;
+    /** There may have been more on the air than is in the log: of other nodes, or of other flows; or before. */
+    this.only = { nodes: nodes?.length ? new Set(nodes) : null, flows: Boolean(flows?.length), from: Boolean(part || between) };
     /** A sniffer sees frames, and nothing of what stations did meanwhile: back-off, queues, NAVs, collisions. */
     this.isCapture = log.head.source === "capture";
     this.cutShort = log.cutShort;
@@ -107,7 +111,9 @@ export class Model {
     this.sorts = sorts;
     this.longest = 0;
     const nodes = this.head.nodes.length;
-    const last = new Float64Array(nodes);
+    // Since when a node contends is told by its exchange before, if that must be in the log.
+    const last = Float64Array.from({ length: nodes }, () => (this.only.from ? -1 : 0));
+    const isKnown = (node) => last[node] >= 0 && !this.only.flows && (!this.only.nodes || this.only.nodes.has(node));
     const answered = new Int8Array(nodes);
     for (let i = 0; i < count; i += 1) {
       const s = sort[i];
@@ -119,8 +125,9 @@ export class Model {
       this.category[i] = category(kind, this.outcome[i]);
       if (sorts.airtime[s] > this.longest) this.longest = sorts.airtime[s];
       const begins = !this.isCapture && (kind === 0 || ((kind === 2 || kind === 4) && !answered[from]));
-      if (begins) this.contends[i] = this.waited[i] < 0 ? Math.min(last[from], start[i]) : start[i] - this.waited[i];
-      if (begins) this.slots[i] = Math.floor((start[i] - this.contends[i]) / (this.head.slot_ns || 1)) - this.frozen[i];
+      if (begins && this.waited[i] >= 0) this.contends[i] = start[i] - this.waited[i];
+      else if (begins && isKnown(from)) this.contends[i] = Math.min(last[from], start[i]);
+      if (this.contends[i] >= 0) this.slots[i] = Math.floor((start[i] - this.contends[i]) / (this.head.slot_ns || 1)) - this.frozen[i];
       const isAnswer = kind === 1 || kind === 3 || kind === 5;
       const node = isAnswer ? to : from;
       if (node >= 0) {

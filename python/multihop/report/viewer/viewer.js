@@ -53,7 +53,7 @@ export async function mount(root, bytes, { between = null, hash = true, cutShort
   root.replaceChildren(status);
   const tell = (share) => { status.textContent = `Reading the frame log: ${Math.floor(100 * share)} %`; };
   try {
-    const model = new Model(await decode(bytes, { between, tell }));
+    const model = new Model(await decode(bytes, { between, tell }), between);
     const viewer = new Viewer(root, model, hash, cutShort);
     return viewer;
   } catch (error) {
