@@ -205,6 +205,14 @@ def test_words_tell_slots_deferring_and_spaces_apart(opened):
     assert "of back-off counted" in lines[0]
     assert "inter-frame spaces and timeouts took" in lines[0]
     assert "deferred" not in lines[0]
+    deferred = tab.evaluate(
+        """() => {
+      const { model } = document.querySelector(".viewer-host").viewer;
+      const all = [...model.start.keys()].filter((i) => model.contends[i] >= 0);
+      return all.flatMap((i) => model.contentions.of(i).busy.map(([from, to]) => to - from));
+    }"""
+    )
+    assert min(deferred) > 1000, "the end of an ACK, a propagation delay later, is none"
 
 
 @pytest.mark.parametrize("part", [("--nodes", "n0"), ("--between", "1 s, 2 s")], ids=["nodes", "between"])

@@ -66,7 +66,8 @@ export class Contentions {
     if (last - first > MOST_WITHIN) return null;
     const pairs = this.pairs();
     const [busy, perhaps] = [[], []];
-    const add = (list, from, to) => { if (to > since && from < until) list.push([Math.max(since, from), Math.min(until, to)]); };
+    // The contention may begin with the end of what it heard last, which came a little later.
+    const add = (list, from, to) => { if (to > since + late && from < until) list.push([Math.max(since, from), Math.min(until, to)]); };
     for (let other = first; other < last; other += 1) {
       if (other === i) continue;
       const from = model.from[other];
