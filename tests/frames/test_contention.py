@@ -237,3 +237,20 @@ def test_of_a_part_of_a_run_no_contention_is_made_up(opened, part):
     else:
         assert found["nodes"] == [0, 2]
         assert found["placed"] > 50
+
+
+def test_words_say_where_the_log_does_not_tell(opened):
+    tab = opened(SATURATED)
+    said = tab.evaluate(
+        """() => {
+      const { viewer } = document.querySelector(".viewer-host");
+      const { model } = viewer;
+      const open = (i) => model.contends[i] >= 0 && model.slots[i] > 1 && !model.contentions.of(i).isLocated;
+      const i = [...model.start.keys()].find((at) => open(at) && model.contentions.of(at).busy.length);
+      viewer.choose(i);
+      return viewer.words.querySelector(`li[data-time="${model.start[i]}"]`).innerText;
+    }"""
+    )
+    assert "slots of back-off counted" in said
+    assert "it deferred to what it heard for" in said
+    assert said.count("when the slots counted, the log does not tell") == 1

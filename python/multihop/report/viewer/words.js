@@ -79,9 +79,8 @@ export function backoff(model, i) {
   const deferred = busy.reduce((sum, [from, to]) => sum + to - from, 0);
   const passed = slots ? [`${slots} ${slots === 1 ? "slot" : "slots"} of back-off counted, ${span(counted)}`] : [];
   if (deferred > 0) passed.push(`it deferred to what it heard for ${span(deferred)}`);
-  const left = rest - (isLocated ? deferred : 0);
-  if (isLocated && left > 0) passed.push(`inter-frame spaces and timeouts took ${span(left)}`);
-  else if (left > deferred) passed.push(`for ${span(left)} none did: it deferred, or an inter-frame space or a timeout passed; when, is not known`);
+  if (isLocated && rest > deferred) passed.push(`inter-frame spaces and timeouts took ${span(rest - deferred)}`);
+  if (!isLocated && rest > deferred) passed.push(`in the other ${span(rest - deferred)} it deferred as well, or spaces and timeouts passed; when the slots counted, the log does not tell`);
   return passed.length ? ` (${passed.join("; ")})` : "";
 }
 
