@@ -197,6 +197,7 @@ class Playground {
     if (this.running) return null;
     this.say("");
     this.busy(true);
+    this.outdate(isShown && element("frames").checked);
     const text = element("text").value;
     try {
       const overrides = this.overrides(set);
@@ -216,12 +217,28 @@ class Playground {
       element("status").textContent = `${label}: ${digits(view.duration_s)} s in ${digits((performance.now() - began) / 1000)} s`;
       return tables;
     } catch (error) {
-      element("status").textContent = error.message === "cancelled" ? "Cancelled; what there was is shown below." : "";
-      if (error.message !== "cancelled") this.say(error.message);
+      this.fail(error);
       return null;
     } finally {
       this.busy(false);
     }
+  }
+
+  /** Nothing of an earlier run is taken for what a new one has. */
+  outdate(hasFrames) {
+    element("results").classList.add("old");
+    this.empty(hasFrames && "This run is under way. Its transmissions are shown when it has ended.");
+  }
+
+  /** A run has no end. */
+  fail(error) {
+    const results = element("results");
+    const isCancelled = error.message === "cancelled";
+    // Not even the first tables of it are there.
+    if (results.classList.contains("old")) results.hidden = true;
+    element("status").textContent = isCancelled ? `Cancelled${results.hidden ? "." : "; what there was is shown below."}` : "";
+    if (!isCancelled) this.say(error.message);
+    this.empty(isCancelled && !element("viewer").hidden && "The run was cancelled: there is no log of its transmissions.");
   }
 
   /** A run can begin where none is under way and the text is right; a check may end during a run. */
@@ -239,6 +256,7 @@ class Playground {
 
   results(tables, view, now) {
     element("results").hidden = false;
+    element("results").classList.remove("old");
     const charts = [
       { title: "Goodput", unit: "Mb/s", lines: linesOf(tables.series, "goodput_bps", 1e-6) },
       { title: "Congestion window", unit: "kB", lines: linesOf(tables.series, "window_bytes", 1e-3) },
@@ -251,13 +269,22 @@ class Playground {
     element("tables").replaceChildren(...tablesOf(tables, this.about));
   }
 
-  /** The viewer of a frame log, or nothing without one. A run that goes on leaves the one of the run before. */
+  /** The viewer of a frame log, or nothing without one. */
   async showFrames(frames) {
-    element("viewer").hidden = !frames;
+    this.empty("");
     if (!frames) return;
-    this.shown?.close();
+    element("viewer").hidden = false;
+    const cutShort = `The log is full: this page keeps about ${Math.round(frames.length / 1e6)} MB, and what came later is left out. The tables are of the whole run; multihop run --frames writes all of it.`;
     // What is wrong with a log, the viewer says in its place.
-    this.shown = await mount(element("log"), frames, { hash: false }).catch(() => null);
+    this.shown = await mount(element("log"), frames, { hash: false, cutShort }).catch(() => null);
+  }
+
+  /** Takes the viewer away; says something in its place, or hides the place. */
+  empty(text) {
+    this.shown?.close();
+    this.shown = null;
+    element("viewer").hidden = !text;
+    element("log").replaceChildren(...(text ? [h("p", { class: "note", role: "status" }, text)] : []));
   }
 
   state() {

@@ -237,3 +237,64 @@ def test_bad_logs_say_so_in_the_page(browser, tmp_path, log, data, said):
     tab.wait_for_selector(".viewer-error, .viewer-note")
     assert said in tab.locator("body").inner_text()
     assert tab.said == []
+
+
+#: All that a key goes to, in order, from a cursor at the first transmission on.
+VISITED = """(what) => {
+  const { viewer } = document.querySelector(".viewer-host");
+  const { model, state } = viewer;
+  Object.assign(state, { at: model.start[0], picked: -1 });
+  viewer.last = undefined;
+  const made = [];
+  for (;;) {
+    const before = viewer.last;
+    viewer.next(what);
+    if (viewer.last === before) return made;
+    made.push(viewer.last.row);
+  }
+}"""
+
+
+def test_next_goes_to_each_one_also_at_one_instant_and_at_the_first(browser, tmp_path):
+    path = tmp_path / "mesh.frames"
+    multihop.run(SCENARIOS / "mesh-demo.toml", duration="4 s", warmup="0 s", frames=path)
+    log = read(path)
+    tab = opened(browser, tmp_path, path.read_bytes())
+    tab.wait_for_selector(".viewer canvas")
+    words = log.transmissions
+    lost = [row for row, outcome in enumerate(words["outcome"]) if outcome == "collision"]
+    starts = words["start"].iloc[lost]
+    assert starts.duplicated().sum() > 10, "some are simultaneous"
+    assert tab.evaluate(VISITED, "collision") == lost
+    drops = log.tables["drops"]["time"]
+    assert len(drops) > 3
+    assert drops.is_monotonic_increasing
+    assert tab.evaluate(VISITED, "drop") == list(range(len(drops)))
+    windows = log.tables["windows"]
+    grown = windows.groupby("flow")["timeouts"].diff().fillna(windows["timeouts"]) > 0
+    assert windows["time"].is_monotonic_increasing
+    assert tab.evaluate(VISITED, "timeout") == [row for row, is_one in enumerate(grown) if is_one]
+    tab.evaluate(f"document.querySelector('.viewer-host').viewer.go({{ t: {starts.iloc[0] / 1e9} }})")
+    tab.get_by_role("button", name="next collision").click()
+    assert tab.evaluate("document.querySelector('.viewer-host').viewer.state.picked") == lost[0], "the cursor is on it"
+    assert tab.said == []
+
+
+def test_a_browser_that_cannot_inflate_says_so(shown, tmp_path, log):
+    file = tmp_path / "old.html"
+    file.write_text(page(log.read_bytes(), "old"), encoding="utf-8")
+    tab = shown(file.as_uri(), before="delete globalThis.DecompressionStream")
+    tab.wait_for_selector(".viewer-error")
+    assert tab.inner_text(".viewer-error").startswith("This browser has no DecompressionStream, without which")
+
+
+def test_on_paper_the_title_is_dark_also_where_screens_are(browser, tmp_path, log):
+    tab = opened(browser, tmp_path, log.read_bytes(), dark=True)
+    tab.emulate_media(media="print", color_scheme="dark")
+    brightness = """(element) => {
+      const [red, green, blue] = getComputedStyle(document.querySelector(element)).color.match(/[\\d.]+/g).map(Number);
+      return red + green + blue;
+    }"""
+    assert tab.evaluate(brightness, "h1") < 150
+    tab.emulate_media(media="screen", color_scheme="dark")
+    assert tab.evaluate(brightness, "h1") > 600

@@ -188,6 +188,54 @@ def test_an_endless_run_is_cancelled_and_the_next_one_works(opened):
     assert len(run(page)) == 16
 
 
+def test_nothing_of_an_earlier_run_is_taken_for_the_one_under_way(opened):
+    page = opened("#scene=hidden")
+    text = page.input_value("#text")
+    run(page)
+    page.wait_for_selector("#viewer .viewer > canvas")
+    write(page, re.sub('duration = "20 s"\n', ENDLESS, text).replace('"a"', '"zzz"'))
+    page.click("#run")
+    assert page.locator("#viewer .viewer").count() == 0
+    assert "This run is under way." in page.inner_text("#viewer")
+    page.wait_for_function("document.getElementById('flows').innerText.includes('left')")
+    page.wait_for_selector("#results:not(.old)")
+    page.click("#cancel")
+    page.wait_for_selector("#run:enabled")
+    assert page.locator("#viewer .viewer").count() == 0
+    assert "The run was cancelled: there is no log of its transmissions." in page.inner_text("#viewer")
+    page.uncheck("#frames")
+    page.click("#run")
+    assert page.is_hidden("#viewer")
+    page.click("#cancel")
+    page.wait_for_selector("#run:enabled")
+    assert page.is_hidden("#viewer")
+
+
+#: A log without its end, as the engine gives one that is more than the page keeps.
+CUT = """
+const Real = Worker;
+globalThis.Worker = class extends Real {
+  set onmessage(act) {
+    super.onmessage = (event) => {
+      const { progress } = event.data;
+      if (progress?.frames) progress.frames = progress.frames.slice(0, -40);
+      act(event);
+    };
+  }
+};
+"""
+
+
+def test_a_log_that_is_more_than_a_page_keeps_says_so(playground_file, shown):
+    page = shown(playground_file.as_uri() + "#scene=hidden", before=CUT)
+    page.wait_for_selector("html[data-ready]")
+    run(page)
+    page.wait_for_selector("#viewer .viewer-note")
+    said = page.inner_text("#viewer .viewer-note")
+    assert said.startswith("The log is full: this page keeps about ")
+    assert "multihop run --frames" in said
+
+
 def test_a_check_that_ends_during_a_run_does_not_offer_another(opened):
     page = opened("#scene=hidden")
     text = re.sub('duration = "20 s"\n', ENDLESS, page.input_value("#text"))

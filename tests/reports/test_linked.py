@@ -190,3 +190,18 @@ def test_why_a_flow_starves_is_seen_from_its_sentence(browser, hidden):
         tab.select_option("select[aria-label='Light up a flow']", label="right")
         assert tab.evaluate("document.querySelector('[data-frames]').viewer.state.flow") == 1
         assert tab.locator(".explained li").count() == tab.locator(".explained li a.seen").count()
+
+
+def test_charts_that_are_wider_than_a_phone_say_so(browser, tmp_path, comparison):
+    path = comparison.report(tmp_path / "report.html")
+    both = """(isWide) => {
+      const places = [...document.querySelectorAll(".scroll")].filter((place) => place.checkVisibility());
+      const wide = places.filter((place) => place.scrollWidth > place.clientWidth + 1);
+      const said = places.filter((place) => getComputedStyle(place, "::before").content.includes("scroll sideways"));
+      const charts = wide.filter((place) => place.querySelector("svg"));
+      return charts.length > 2 === isWide && wide.length === said.length && wide.every((place) => said.includes(place));
+    }"""
+    with opened(browser, path.as_uri()) as page:
+        for width in (400, 1280):
+            page.set_viewport_size({"width": width, "height": 800})
+            page.wait_for_function(both, arg=width == 400, timeout=5000)

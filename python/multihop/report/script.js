@@ -22,6 +22,11 @@
   document.addEventListener("pointerdown", point);
   document.addEventListener("pointerleave", hide);
 
+  // What is wider than its place says so.
+  const isWide = (place) => place.classList.toggle("wide", place.scrollWidth > place.clientWidth + 1);
+  const places = new ResizeObserver((entries) => entries.forEach(({ target }) => isWide(target.closest(".scroll"))));
+  document.querySelectorAll(".scroll, .scroll > *").forEach((each) => places.observe(each));
+
   // Arrow keys go through the points of a chart, from left to right.
   document.querySelectorAll("svg.chart").forEach((chart) => {
     let at = -1;

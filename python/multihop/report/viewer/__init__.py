@@ -12,7 +12,7 @@ from multihop.report.markup import escape
 #: The files of the module, each of which knows only those before it.
 _FILES = (
     *("unpack.js", "growing.js", "reserved.js", "aggregates.js", "timeline.js", "decode.js"),
-    *("steps.js", "model.js", "words.js"),
+    *("steps.js", "contention.js", "model.js", "words.js"),
     *("style.js", "raster.js", "lanes.js", "tracks.js", "draw.js", "map.js", "viewer.js"),
 )
 
@@ -50,7 +50,7 @@ for (const host of document.querySelectorAll("[data-frames]")) {
   const letters = atob(text);
   const bytes = new Uint8Array(letters.length);
   for (let at = 0; at < letters.length; at += 1) bytes[at] = letters.charCodeAt(at);
-  mount(host, bytes).then((viewer) => { host.viewer = viewer; }, (error) => console.warn(error.message));
+  mount(host, bytes).then((viewer) => { host.viewer = viewer; }, () => {}); // which the page says by then
 }
 """
     return f'<script type="module">\n{module()}{start}</script>'
@@ -62,7 +62,8 @@ def page(log: bytes, title: str) -> str:
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f"<title>{escape(title)} - multihop</title>\n"
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n<link rel="icon" href="data:,">\n'
-        "<style>\n:root { color-scheme: light dark; }\nbody { margin: 0; padding: .8rem; background: #ffffff; }\n"
+        "<style>\n:root { color-scheme: light dark; }\n"
+        "body { margin: 0; padding: .8rem; background: #ffffff; color: #1c2126; }\n"
         "h1 { font: 600 1.2rem system-ui, sans-serif; margin: 0 0 .6rem; }\n"
         "@media screen and (prefers-color-scheme: dark) { body { background: #15191d; color: #e6e9ec; } }\n"
         f"{styles()}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n{embedded(log)}\n"

@@ -25,6 +25,9 @@ const TURN_MS = 40;
 export const MOST = 5_000_000;
 
 async function inflate(bytes) {
+  if (typeof DecompressionStream === "undefined") {
+    throw new Error("This browser has no DecompressionStream, without which the log cannot be read. Use a current Firefox, Chromium or Safari.");
+  }
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }

@@ -12,7 +12,7 @@ const ROOM = 36;
 export function layout(state, width) {
   const left = width < 560 ? 70 : 110;
   const lanes = state.nodes.slice(state.scroll, state.scroll + state.lanesInSight);
-  const tracks = ["queue", "window", "rtt", "rate"];
+  const { tracks } = state;
   return { left, width, lanes, tracks, height: AXIS + lanes.length * LANE + tracks.length * TRACK };
 }
 

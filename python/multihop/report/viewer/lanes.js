@@ -6,9 +6,15 @@ import { AXIS, COLOURS, LANE } from "./style.js";
 
 /** Width of a column of sums, in pixels of the page. */
 const COLUMN = 2;
+/** Where transmissions are counted, few of many are as high as this. */
+const SEEN = 4;
 /** Up to so many transmissions in sight, back-off and NAV are drawn; up to more in the lanes that are, each transmission; beyond, sums. */
 const SINGLE = 4000;
 const SUMMED = 8000;
+/** So many transmissions of a node after what is in sight may be those that it contends for now. */
+const LATER = 8;
+/** Contentions of fewer pixels are not divided. */
+const SMALL = 3;
 
 /** Draws the lanes of `frame`, which is what draw.js makes for a picture. */
 export function drawLanes(g, frame) {
@@ -21,8 +27,10 @@ export function drawLanes(g, frame) {
     inLanes += to - from;
     return [from, to];
   });
-  if (inLanes > SUMMED) box.lanes.forEach((node, index) => sums(frame, model.lane[node], AXIS + index * LANE + 4));
-  else {
+  if (inLanes > SUMMED) {
+    const most = fullColumn(frame);
+    box.lanes.forEach((node, index) => sums(frame, model.lane[node], AXIS + index * LANE + 4, most));
+  } else {
     if (last - first <= SINGLE) waits(g, frame);
     box.lanes.forEach((node, index) => singles(g, frame, model.lane[node], ranges[index], AXIS + index * LANE));
   }
@@ -80,23 +88,17 @@ function cross(g, left, top, width, height) {
 }
 
 /** Back-off before transmissions, and the NAV of others behind them. */
-function waits(g, { model, box, x, first, last, colours }) {
+function waits(g, frame) {
+  const { model, state, box, x, colours } = frame;
   const tops = new Map(box.lanes.map((node, index) => [node, AXIS + index * LANE]));
-  const { first: begins, node, nav } = model.sets;
-  for (let i = first; i < last; i += 1) {
-    const top = tops.get(model.from[i]);
-    if (top !== undefined && model.contends[i] >= 0) {
-      const at = x(model.contends[i]);
-      const to = x(model.start[i]);
-      g.fillStyle = colours.backoff;
-      g.fillRect(at, top + LANE - 9, to - at, 3);
-      const counted = x(model.start[i] - model.slots[i] * model.head.slot_ns);
-      g.fillStyle = colours.soft;
-      g.fillRect(counted, top + LANE - 9, to - counted, 3);
-    }
+  for (const [node, top] of tops) contentions(g, frame, model.lane[node], top + LANE - 9);
+  const { first, node, nav } = model.sets;
+  g.fillStyle = colours.nav;
+  const [begins, ends] = [lowerBound(model.start, state.from - model.reach), lowerBound(model.start, state.to)];
+  for (let i = begins; i < ends; i += 1) {
     const set = model.reserves[i];
-    g.fillStyle = colours.nav;
-    for (let row = set ? begins[set] : 0; set && row < begins[set + 1]; row += 1) {
+    if (!set || model.end[i] + model.longestNav[set] < state.from) continue;
+    for (let row = first[set]; row < first[set + 1]; row += 1) {
       const lane = tops.get(node[row]);
       if (lane === undefined) continue;
       const at = x(model.end[i]);
@@ -105,30 +107,76 @@ function waits(g, { model, box, x, first, last, colours }) {
   }
 }
 
-/** Shares of time on the air in columns of colours. */
-function sums({ state, box, raster, scale }, lane, top) {
-  const columns = Math.max(1, Math.floor((box.width - box.left) / COLUMN));
-  const per = (state.to - state.from) / columns;
+/** The contentions of a lane that overlap with what is in sight: also those of which the frame comes later. */
+function contentions(g, frame, lane, top) {
+  const { model, state } = frame;
+  const { order, start } = lane;
+  let later = 0;
+  for (let place = lowerBound(start, state.from); place < order.length && later < LATER; place += 1) {
+    const i = order[place];
+    if (start[place] >= state.to) later += 1;
+    if (model.contends[i] >= 0 && model.contends[i] < state.to) contention(g, frame, i, top);
+  }
+}
+
+/** The whole contention, when the node deferred in it, and when its slots counted, as far as the log tells. */
+function contention(g, { model, state, x, colours }, i, top) {
+  const bar = (from, to, colour) => {
+    const [left, right] = [x(Math.max(from, state.from)), x(Math.min(to, state.to))];
+    g.fillStyle = colour;
+    if (right > left) g.fillRect(left, top, right - left, 3);
+  };
+  bar(model.contends[i], model.start[i], colours.contends);
+  if (x(model.start[i]) - x(model.contends[i]) < SMALL) return;
+  const { busy, counted } = model.contentions.of(i);
+  busy.forEach(([from, to]) => bar(from, to, colours.backoff));
+  counted.forEach(([from, to]) => bar(from, to, colours.soft));
+}
+
+/** Shares of time on the air, or of the most transmissions in a column, in columns of colours. */
+function sums({ state, box, raster, scale }, lane, top, most) {
   const height = (LANE - 9) * scale;
   const bottom = Math.round((top + LANE - 9) * scale);
+  forColumns({ state, box }, lane, (column, found) => {
+    let level = 0;
+    for (let of = 0; of < CATEGORIES.length; of += 1) {
+      const share = found[of] / most;
+      if (share <= 0) continue;
+      const from = bottom - Math.round(Math.min(1, level) * height);
+      level += share;
+      const to = bottom - Math.round(Math.min(1, level) * height);
+      const seen = lane.isCounted ? Math.min(to, from - Math.round(SEEN * scale)) : to;
+      raster.fill(Math.round(column * COLUMN * scale), seen, Math.round((column + 1) * COLUMN * scale), from, raster.colour(COLOURS[CATEGORIES[of]]));
+    }
+  });
+}
+
+/** Calls with the place of each column of a lane, and with what its categories have in it, which is theirs until the next one. */
+function forColumns({ state, box }, lane, each) {
+  const columns = columnsOf(box);
+  const per = (state.to - state.from) / columns;
   let [before, now] = [new Float64Array(CATEGORIES.length), new Float64Array(CATEGORIES.length)];
+  const found = new Float64Array(CATEGORIES.length);
   let place = lowerBound(lane.start, state.from);
   lane.until(state.from, place, before);
   for (let column = 0; column < columns; column += 1) {
     const until = state.from + (column + 1) * per;
     place = nextBound(lane.start, until, place);
     lane.until(until, place, now);
-    let level = 0;
-    for (let of = 0; of < CATEGORIES.length; of += 1) {
-      const share = (now[of] - before[of]) / per;
-      if (share <= 0) continue;
-      const from = bottom - Math.round(Math.min(1, level) * height);
-      level += share;
-      const to = bottom - Math.round(Math.min(1, level) * height);
-      raster.fill(Math.round(column * COLUMN * scale), to, Math.round((column + 1) * COLUMN * scale), from, raster.colour(COLOURS[CATEGORIES[of]]));
-    }
+    for (let of = 0; of < CATEGORIES.length; of += 1) found[of] = now[of] - before[of];
+    each(column, found);
     [before, now] = [now, before];
   }
+}
+
+function columnsOf(box) { return Math.max(1, Math.floor((box.width - box.left) / COLUMN)); }
+
+/** What fills a column: its time, or where transmissions are counted, the most of them in one of these lanes. */
+function fullColumn({ model, state, box }) {
+  if (!model.isCounted) return (state.to - state.from) / columnsOf(box);
+  let most = 1;
+  for (const node of box.lanes) forColumns({ state, box }, model.lane[node], (_, found) => { most = Math.max(most, found.reduce((one, other) => one + other)); });
+  return most;
 }
 
 function off(g, { model, box, state, x, colours }) {

@@ -1,46 +1,56 @@
 // What the viewer asks of a log: transmissions, lanes, summaries for pictures of long times, packets, events.
 
+import { Contentions } from "./contention.js";
 import { Growing } from "./growing.js";
 import { Steps, lowerBound } from "./steps.js";
 
 /** Categories of what a lane shows, in the order of its sums. */
 export const CATEGORIES = ["rts", "cts", "data", "ack", "lost"];
+/** Where more of the transmissions than this share have no airtime, sums of airtime say little. */
+const MOST_TIMELESS = 0.05;
+/** A sender gives a packet up after so many nanoseconds: 500 TU (dot11EDCATableMSDULifetime). */
+const LIFETIME = 512e6;
+/** What became of a transmission that was on the air at the node that it was for. */
+const REACHES = ["arrived", "collision", "receiver-sending", "channel"];
 /** Every so many transmissions of a lane there is a sum of what was before. */
 const SUM_EVERY = 8;
 
 /** What a node sent, in the order of time. */
 export class Lane {
-  constructor(length) {
+  constructor(length, isCounted) {
+    /** Sums are numbers of transmissions, where the log does not say how long these are on the air. */
+    this.isCounted = isCounted;
     /** Transmissions, by their number in the log, and once more what a picture of many of them asks for. */
     this.order = new Int32Array(length);
     this.start = new Float64Array(length);
     this.lasts = new Float64Array(length);
     this.category = new Uint8Array(length);
-    /** Time on the air of each category before every eighth of them. */
+    /** Time on the air, or number, of each category before every eighth of them. */
     this.sums = new Float64Array((Math.floor(length / SUM_EVERY) + 1) * CATEGORIES.length);
   }
 
   /** Adds the sums up. */
   close({ start, end, category }) {
     const sum = new Float64Array(CATEGORIES.length);
+    this.airtime = 0;
     for (let at = 0; at < this.order.length; at += 1) {
       if (at % SUM_EVERY === 0) this.sums.set(sum, at / SUM_EVERY * CATEGORIES.length);
       const i = this.order[at];
       this.start[at] = start[i];
       this.lasts[at] = end[i] - start[i];
       this.category[at] = category[i];
-      sum[category[i]] += this.lasts[at];
+      sum[category[i]] += this.isCounted ? 1 : this.lasts[at];
+      this.airtime += this.lasts[at];
     }
     if (this.order.length % SUM_EVERY === 0) this.sums.set(sum, this.sums.length - CATEGORIES.length);
-    this.airtime = sum.reduce((one, other) => one + other, 0);
   }
 
-  /** Time on the air of each category until an instant, into `out`; `place` is that of the first transmission that does not begin before it. */
+  /** Time on the air, or number, of each category until an instant, into `out`; `place` is that of the first transmission that does not begin before it. */
   until(time, place, out) {
     const group = Math.floor(place / SUM_EVERY);
     for (let of = 0; of < CATEGORIES.length; of += 1) out[of] = this.sums[group * CATEGORIES.length + of];
-    for (let at = group * SUM_EVERY; at < place; at += 1) out[this.category[at]] += this.lasts[at];
-    const over = place ? this.start[place - 1] + this.lasts[place - 1] - time : 0;
+    for (let at = group * SUM_EVERY; at < place; at += 1) out[this.category[at]] += this.isCounted ? 1 : this.lasts[at];
+    const over = place && !this.isCounted ? this.start[place - 1] + this.lasts[place - 1] - time : 0;
     if (over > 0) out[this.category[place - 1]] -= over;
   }
 }
@@ -52,9 +62,22 @@ function category(kind, outcome) {
   return kind < 4 ? kind : kind === 4 ? 0 : 3;
 }
 
+/** Rows with this number of a packet. */
+function rowsOf({ packet }, number) {
+  const made = [];
+  for (let row = 0; row < packet.length; row += 1) if (packet[row] === number) made.push(row);
+  return made;
+}
+
 export class Model {
-  constructor(log) {
+  /** Of a log; `between` if only what is near that interval was read. */
+  constructor(log, between = null) {
     this.head = log.head;
+    const { only_nodes: nodes, only_flows: flows, only_between: part } = log.head;
+    /** There may have been more on the air than is in the log: of other nodes, or of other flows; or before. */
+    this.only = { nodes: nodes?.length ? new Set(nodes) : null, flows: Boolean(flows?.length), from: Boolean(part || between) };
+    /** A sniffer sees frames, and nothing of what stations did meanwhile: back-off, queues, NAVs, collisions. */
+    this.isCapture = log.head.source === "capture";
     this.cutShort = log.cutShort;
     this.tables = log.tables;
     this.names = Object.fromEntries(log.head.enumerations);
@@ -66,9 +89,11 @@ export class Model {
     const { first, node, nav } = log.sets;
     /** Which stations set the NAV by a frame: of set `n` the rows from `first[n]` to `first[n + 1]`. */
     this.sets = { first: first.all(), node: node.all(), nav: nav.all() };
+    this.navs();
     this.aggregates = log.aggregates;
     this.lanes();
     this.placesByNode();
+    this.contentions = new Contentions(this);
     this.lines = new Map();
   }
 
@@ -86,7 +111,9 @@ export class Model {
     this.sorts = sorts;
     this.longest = 0;
     const nodes = this.head.nodes.length;
-    const last = new Float64Array(nodes);
+    // Since when a node contends is told by its exchange before, if that must be in the log.
+    const last = Float64Array.from({ length: nodes }, () => (this.only.from ? -1 : 0));
+    const isKnown = (node) => last[node] >= 0 && !this.only.flows && (!this.only.nodes || this.only.nodes.has(node));
     const answered = new Int8Array(nodes);
     for (let i = 0; i < count; i += 1) {
       const s = sort[i];
@@ -97,9 +124,10 @@ export class Model {
       const end = this.end[i] = start[i] + sorts.airtime[s];
       this.category[i] = category(kind, this.outcome[i]);
       if (sorts.airtime[s] > this.longest) this.longest = sorts.airtime[s];
-      const begins = kind === 0 || ((kind === 2 || kind === 4) && !answered[from]);
-      if (begins) this.contends[i] = this.waited[i] < 0 ? Math.min(last[from], start[i]) : start[i] - this.waited[i];
-      if (begins) this.slots[i] = Math.floor((start[i] - this.contends[i]) / (this.head.slot_ns || 1)) - this.frozen[i];
+      const begins = !this.isCapture && (kind === 0 || ((kind === 2 || kind === 4) && !answered[from]));
+      if (begins && this.waited[i] >= 0) this.contends[i] = start[i] - this.waited[i];
+      else if (begins && isKnown(from)) this.contends[i] = Math.min(last[from], start[i]);
+      if (this.contends[i] >= 0) this.slots[i] = Math.floor((start[i] - this.contends[i]) / (this.head.slot_ns || 1)) - this.frozen[i];
       const isAnswer = kind === 1 || kind === 3 || kind === 5;
       const node = isAnswer ? to : from;
       if (node >= 0) {
@@ -109,11 +137,39 @@ export class Model {
     }
   }
 
+  /** The longest NAV of each set, and how long a transmission and its NAV last at most. */
+  navs() {
+    const { first, nav } = this.sets;
+    this.longestNav = new Float64Array(first.length);
+    for (let set = 1; set + 1 < first.length; set += 1) {
+      for (let row = first[set]; row < first[set + 1]; row += 1) this.longestNav[set] = Math.max(this.longestNav[set], nav[row]);
+    }
+    this.reach = this.longest + this.longestNav.reduce((one, other) => Math.max(one, other), 0);
+  }
+
+  /** How long a node's NAV lasts that it sets by transmission `i`; -1 if it sets none. */
+  navOf(i, of) {
+    const { first, node, nav } = this.sets;
+    const set = this.reserves[i];
+    for (let row = set ? first[set] : 0; set && row < first[set + 1]; row += 1) if (node[row] === of) return nav[row];
+    return -1;
+  }
+
+  /** Is it for this node, and was on the air there, whether it arrived or not? */
+  reaches(i, node) {
+    if (this.to[i] !== node) return false;
+    return REACHES.includes(this.names.outcome[this.outcome[i]]);
+  }
+
   /** Transmissions by node, in the order of time. */
   lanes() {
     const counts = new Int32Array(this.head.nodes.length);
     for (let i = 0; i < this.count; i += 1) counts[this.from[i]] += 1;
-    this.lane = Array.from(counts, (count) => new Lane(count));
+    // A capture need not say at which rates frames were sent.
+    this.timeless = 0;
+    for (let i = 0; i < this.count; i += 1) if (this.end[i] === this.start[i]) this.timeless += 1;
+    this.isCounted = this.timeless > MOST_TIMELESS * this.count;
+    this.lane = Array.from(counts, (count) => new Lane(count, this.isCounted));
     counts.fill(0);
     for (let i = 0; i < this.count; i += 1) {
       const from = this.from[i];
@@ -147,7 +203,7 @@ export class Model {
       const [times, values] = [new Growing(Float64Array), new Growing(Float64Array)];
       const { rate } = this.sorts;
       for (let i = 0; i < this.count; i += 1) {
-        if (this.kind[i] !== 2 || (flow >= 0 && this.flow[i] !== flow)) continue;
+        if (this.kind[i] !== 2 || !this.rate(i) || (flow >= 0 && this.flow[i] !== flow)) continue;
         times.push(this.start[i]);
         values.push(rate[this.sort[i]] / 1e6);
       }
@@ -211,6 +267,12 @@ export class Model {
     return [lowerBound(this.start, from - this.longest), lowerBound(this.start, to)];
   }
 
+  /** Are these nodes one, or radios of one? */
+  isOneNode(node, other) {
+    const of = (index) => this.head.nodes[index]?.radio_of ?? index;
+    return of(node) === of(other);
+  }
+
   name(node) { return node >= 0 ? this.head.nodes[node].name : "everyone"; }
 
   flowName(flow) { return flow >= 0 ? this.head.flows[flow].name : ""; }
@@ -221,19 +283,41 @@ export class Model {
 
   carries(i) { return this.sorts.carries[this.sort[i]]; }
 
-  /** All transmissions of the packet of transmission `i`, and what else became of it: `{sent, drops}`. */
-  follow({ flow, carries, packet }) {
+  /**
+   * All transmissions of a packet, and what else became of it: `{sent, entries, drops, others}`, rows of tables. Packets of a capture have sequence numbers, which are
+   * used again: it is the one with this number at the instant `near`, and there are `others`.
+   */
+  follow({ flow, carries, packet, near = 0 }) {
     const sent = [];
     for (let i = 0; i < this.count; i += 1) {
       if (this.packet[i] === packet && this.flow[i] === flow && this.carries(i) === carries) sent.push(i);
     }
     sent.push(...this.aggregates.rowsWith(flow, carries, packet));
+    const isIts = (columns, row) => columns.flow[row] === flow && columns.carries[row] === carries;
     const d = this.tables.drops.columns;
-    const drops = [];
-    for (let row = 0; row < d.time.length; row += 1) {
-      if (d.packet[row] === packet && d.flow[row] === flow && d.carries[row] === carries) drops.push(row);
+    const drops = rowsOf(d, packet).filter((row) => isIts(d, row));
+    const [ways, e] = [this.tables.ways, this.tables.entries].map((table) => table?.columns);
+    const entries = e ? rowsOf(e, packet).filter((row) => isIts(ways, e.way[row])) : [];
+    const all = [...new Set(sent)].sort((a, b) => a - b);
+    if (!this.isCapture || !all.length) return { sent: all, entries, drops, others: 0 };
+    const lives = this.livesOf(all);
+    const since = lives.filter(([first]) => this.start[first] <= near);
+    return { sent: since[since.length - 1] || lives[0], entries, drops, others: lives.length - 1 };
+  }
+
+  /** Frames of a capture with one number: a retry is of the frame before, if that was of its kind and not too long ago. */
+  livesOf(frames) {
+    const lives = [];
+    for (const i of frames) {
+      const life = lives.find((each) => this.isRetryOf(i, each[each.length - 1]));
+      if (life) life.push(i);
+      else lives.push([i]);
     }
-    return { sent: [...new Set(sent)].sort((a, b) => a - b), drops };
+    return lives;
+  }
+
+  isRetryOf(i, before) {
+    return this.try[i] > 1 && this.kind[i] === this.kind[before] && this.to[i] === this.to[before] && this.start[i] - this.end[before] <= LIFETIME;
   }
 
   /** The frames that destroyed a transmission, if that is what became of it. */
@@ -247,26 +331,22 @@ export class Model {
     return made;
   }
 
-  /** When the next collision, drop or timeout is after an instant; null if there is none. */
-  next(what, after) {
+  /**
+   * The next collision, drop or timeout from an instant on, or after row `last` of its table, which was the last one; null if there is none.
+   * Several may be at one instant.
+   */
+  next(what, from, last = -1) {
+    const { time, flow, node, timeouts } = what === "collision" ? { time: this.start } : this.tables[what === "drop" ? "drops" : "windows"].columns;
+    const first = last >= 0 ? last + 1 : lowerBound(time, from);
     if (what === "collision") {
-      for (let i = lowerBound(this.start, after); i < this.count; i += 1) {
-        if (this.outcome[i] === 2 && this.start[i] > after) return { time: this.start[i], node: this.from[i], at: i };
-      }
+      for (let i = first; i < this.count; i += 1) if (this.outcome[i] === 2) return { time: time[i], node: this.from[i], at: i, row: i };
       return null;
     }
-    if (what === "drop") {
-      const { time, node } = this.tables.drops.columns;
-      const row = lowerBound(time, after + 1);
-      return row < time.length ? { time: time[row], node: node[row], drop: row } : null;
-    }
-    const { time, flow, timeouts } = this.tables.windows.columns;
-    const last = new Map();
+    if (what === "drop") return first < time.length ? { time: time[first], node: node[first], row: first } : null;
+    const before = new Map();
     for (let row = 0; row < time.length; row += 1) {
-      if (timeouts[row] > (last.get(flow[row]) || 0) && time[row] > after) {
-        return { time: time[row], node: this.head.flows[flow[row]].source, flow: flow[row] };
-      }
-      last.set(flow[row], timeouts[row]);
+      if (row >= first && timeouts[row] > (before.get(flow[row]) || 0)) return { time: time[row], node: this.head.flows[flow[row]].source, flow: flow[row], row };
+      before.set(flow[row], timeouts[row]);
     }
     return null;
   }

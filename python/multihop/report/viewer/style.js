@@ -8,8 +8,9 @@ export const LANE = 26;
 export const TRACK = 62;
 export const AXIS = 22;
 
-/** The legend: colours and what they mean. */
+/** The legend: colours and what they mean. Of a capture there are frames. */
+export const FRAMES = [["RTS", COLOURS.rts], ["CTS", COLOURS.cts], ["DATA", COLOURS.data], ["ACK", COLOURS.ack]];
 export const LEGEND = [
-  ["RTS", COLOURS.rts], ["CTS", COLOURS.cts], ["DATA", COLOURS.data], ["ACK", COLOURS.ack], ["collision or lost", COLOURS.lost],
-  ["back-off, frozen", "backoff"], ["back-off, counted", "soft"], ["NAV", "nav"], ["off", "off"],
+  ...FRAMES, ["collision or lost", COLOURS.lost],
+  ["contends", "contends"], ["slots counted", "soft"], ["deferred", "backoff"], ["NAV", "nav"], ["off", "off"],
 ];

@@ -5,11 +5,14 @@ import { draw, layout, pick } from "./draw.js";
 import { drawMap, extent } from "./map.js";
 import { Model } from "./model.js";
 import { Raster } from "./raster.js";
-import { FLOW_COLOURS, LANE, LEGEND } from "./style.js";
+import { FLOW_COLOURS, FRAMES, LANE, LEGEND } from "./style.js";
 import { life, packetName, seconds, span, transmission } from "./words.js";
 
 const SHORTEST = 1000;
 const LANES = 24;
+const CUT_SHORT = "The file is cut short: its end is missing.";
+/** What there may be a next one of; the first letters are keys. */
+const EVENTS = ["collision", "drop", "timeout"];
 /** Pixels: what moves less is a click or a tap, how far it may be off, and how close two fingers may come. */
 const TAP = 5;
 const MOUSE = 3;
@@ -42,16 +45,16 @@ function palette(list) {
 
 /**
  * Shows a frame log. Returns the viewer, whose `go({t, span, flow, node})` moves it; rejects with an Error in plain words if the bytes are none.
- * With `hash` the address of the page carries the position (`#t=12.3&flow=f2`).
+ * With `hash` the address of the page carries the position (`#t=12.3&flow=f2`). `cutShort` is said of a log that has no end.
  */
-export async function mount(root, bytes, { between = null, hash = true } = {}) {
+export async function mount(root, bytes, { between = null, hash = true, cutShort = CUT_SHORT } = {}) {
   root.classList.add("viewer-host");
   const status = make("p", { role: "status" }, "Reading the frame log...");
   root.replaceChildren(status);
   const tell = (share) => { status.textContent = `Reading the frame log: ${Math.floor(100 * share)} %`; };
   try {
-    const model = new Model(await decode(bytes, { between, tell }));
-    const viewer = new Viewer(root, model, hash);
+    const model = new Model(await decode(bytes, { between, tell }), between);
+    const viewer = new Viewer(root, model, hash, cutShort);
     return viewer;
   } catch (error) {
     root.replaceChildren(make("p", { role: "alert", class: "viewer-error" }, error.message));
@@ -60,14 +63,16 @@ export async function mount(root, bytes, { between = null, hash = true } = {}) {
 }
 
 export class Viewer {
-  constructor(root, model, hash) {
+  constructor(root, model, hash, cutShort = CUT_SHORT) {
     this.root = root;
     this.model = model;
     this.hash = hash;
+    this.cutShort = cutShort;
     const full = model.count ? model.start[0] : 0;
     this.state = {
       from: 0, to: model.duration, at: full, node: -1, flow: -1, picked: -1, packet: null, scroll: 0,
       lanesInSight: Math.min(LANES, model.head.nodes.length),
+      tracks: model.isCapture ? (model.ratesOf(-1).times.length ? ["rate"] : []) : ["queue", "window", "rtt", "rate"],
       nodes: model.head.nodes.map((_, node) => node),
       isLit: (i) => {
         const { flow, packet } = this.state;
@@ -108,20 +113,19 @@ export class Viewer {
     this.status = make("p", { class: "viewer-status", role: "status" });
     const controls = make("div", { class: "viewer-controls" },
       this.flowSelect, this.nodeSelect, this.search,
-      button("\u2212", "Zoom out (-)", () => this.zoom(2)), button("+", "Zoom in (+)", () => this.zoom(0.5)), button("all", "The whole time (0)", () => this.show(0, model.duration)),
-      button("next collision", "Next collision (c)", () => this.next("collision")),
-      button("next drop", "Next drop (d)", () => this.next("drop")),
-      button("next timeout", "Next timeout (t)", () => this.next("timeout")));
+      button("\u2212", "Zoom out (-)", () => this.zoom(2)), button("+", "Zoom in (+)", () => this.zoom(0.5)), button("all", "The whole time (0)", () => this.show(0, model.duration)));
+    if (!model.isCapture) EVENTS.forEach((what) => controls.append(button(`next ${what}`, `Next ${what} (${what[0]})`, () => this.next(what))));
     if (this.state.lanesInSight < this.state.nodes.length) {
       controls.append(button("\u2191", "Lanes above (arrow up)", () => this.scroll(-5)), button("\u2193", "Lanes below (arrow down)", () => this.scroll(5)));
     }
     this.side = make("div", { class: "viewer-side" }, ...(this.corners ? [this.map] : []), this.words);
     const notes = [];
-    if (model.cutShort) notes.push("The file is cut short: its end is missing.");
+    if (model.cutShort) notes.push(this.cutShort);
     if (!model.count) notes.push("There is no transmission in this log.");
     if (model.head.source === "capture") notes.push(`From a capture; inferred: ${model.head.inferred.join(", ") || "nothing"}.`);
+    if (model.isCounted) notes.push(`Of ${model.timeless} of its ${model.count} frames it does not say at which rate they were sent: lanes show when, and zoomed out how many.`);
     const { flows, nodes } = model.head;
-    const legends = [legend("", LEGEND), legend("queues:", palette(nodes)), legend("windows, RTTs:", palette(flows))];
+    const legends = model.isCapture ? [legend("", FRAMES)] : [legend("", LEGEND), legend("queues:", palette(nodes)), legend("windows, RTTs:", palette(flows))];
     this.root.replaceChildren(make("div", { class: "viewer" }, controls, ...legends,
       ...notes.map((note) => make("p", { class: "viewer-note" }, note)),
       this.canvas, this.overview, this.status, this.side));
@@ -218,7 +222,7 @@ export class Viewer {
       ArrowUp: () => this.scroll(-1), ArrowDown: () => this.scroll(1),
       "+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2), 0: () => this.show(0, this.model.duration),
       Home: () => this.centre(0), End: () => this.centre(this.model.duration),
-      c: () => this.next("collision"), d: () => this.next("drop"), t: () => this.next("timeout"),
+      ...Object.fromEntries(EVENTS.map((what) => [what[0], () => this.next(what)])),
       n: () => this.step(1), p: () => this.step(-1), Escape: () => this.forget(),
     };
     const act = acts[event.key];
@@ -277,8 +281,8 @@ export class Viewer {
       if (state.node >= 0) this.reveal(state.node);
     }
     if (flow !== undefined || node !== undefined) state.packet = null;
-    if (packet !== undefined && state.flow >= 0) this.follow({ flow: state.flow, carries: model.names.carries.indexOf(of), packet: Number(packet) });
     const time = Number.isFinite(t) ? Math.max(0, Math.min(model.duration, t * 1e9)) : NaN;
+    if (packet !== undefined && state.flow >= 0) this.follow({ flow: state.flow, carries: model.names.carries.indexOf(of), packet: Number(packet), near: time || 0 });
     if (length >= 0) {
       const half = Math.min(model.duration, length * 5e8);
       const middle = Number.isFinite(time) ? time : this.middle();
@@ -311,17 +315,23 @@ export class Viewer {
   }
 
   next(what) {
-    const found = this.model.next(what, this.state.at);
-    if (!found) return this.say(`There is no ${what} after ${seconds(this.state.at)}.`);
+    if (this.model.isCapture) return this.say(`A capture does not show ${what}s.`);
+    const { at, picked } = this.state;
+    // Where it was the last time, or was picked, the next one is after it; a cursor that moved meanwhile may be on one.
+    const isLast = this.last?.what === what && this.last.time === at;
+    const last = what === "collision" && this.model.start[picked] === at && this.model.outcome[picked] === 2 ? picked : isLast ? this.last.row : -1;
+    const found = this.model.next(what, at, last);
+    if (!found) return this.say(`There is no ${what} ${last < 0 ? "from" : "after"} ${seconds(at)}${last < 0 ? " on" : ""}.`);
+    this.last = { what, time: found.time, row: found.row };
     Object.assign(this.state, { picked: -1, packet: null });
     if (found.node >= 0) this.reveal(found.node);
     const length = Math.min(this.state.to - this.state.from, 2e7);
     Object.assign(this.state, { from: found.time - length / 2, to: found.time + length / 2 });
     this.centre(found.time);
     if (found.at !== undefined) this.choose(found.at);
-    else if (found.drop !== undefined) {
-      const d = this.model.tables.drops.columns;
-      this.follow({ flow: d.flow[found.drop], carries: d.carries[found.drop], packet: d.packet[found.drop] }, false);
+    else if (what === "drop") {
+      const { flow, carries, packet } = this.model.tables.drops.columns;
+      this.follow({ flow: flow[found.row], carries: carries[found.row], packet: packet[found.row] }, false);
     } else this.say(`The retransmission timer of ${this.model.flowName(found.flow)} expired before ${seconds(found.time)}.`);
     return undefined;
   }
@@ -349,7 +359,7 @@ export class Viewer {
     const { model, state } = this;
     state.picked = i;
     state.at = model.start[i];
-    const packet = { flow: model.flow[i], carries: model.carries(i), packet: model.packet[i] };
+    const packet = { flow: model.flow[i], carries: model.carries(i), packet: model.packet[i], near: model.start[i] };
     if (packet.flow >= 0 && packet.packet > 0) this.follow(packet, false);
     else {
       state.packet = null;
@@ -361,7 +371,7 @@ export class Viewer {
 
   follow(packet, moves = true) {
     const { model, state } = this;
-    const lines = life(model, packet);
+    const { lines, note } = life(model, packet);
     state.packet = packet;
     this.lit = new Set(lines.flatMap(({ at }) => (at === undefined ? [] : [at, ...model.destroyers(at)])));
     const list = make("ol", {});
@@ -371,7 +381,7 @@ export class Viewer {
       list.append(make("li", { "data-time": line.time }, link, ` ${line.text}`));
     });
     const title = packetName(model, packet);
-    this.words.replaceChildren(make("h3", {}, title.charAt(0).toUpperCase() + title.slice(1)), lines.length ? list : make("p", {}, "It is not in this log."));
+    this.words.replaceChildren(make("h3", {}, title.charAt(0).toUpperCase() + title.slice(1)), lines.length ? list : make("p", {}, "It is not in this log."), ...(note ? [make("p", {}, note)] : []));
     if (moves && lines.length) {
       const length = Math.max(1e6, (lines[lines.length - 1].time - lines[0].time) * 1.2);
       state.at = lines[0].time;
@@ -423,7 +433,7 @@ export class Viewer {
     const { state, model } = this;
     const style = getComputedStyle(this.root);
     const colour = (name) => style.getPropertyValue(`--viewer-${name}`).trim();
-    const colours = Object.fromEntries(["paper", "ink", "soft", "grid", "accent", "backoff", "nav", "off"].map((name) => [name, colour(name)]));
+    const colours = Object.fromEntries(["paper", "ink", "soft", "grid", "accent", "contends", "backoff", "nav", "off"].map((name) => [name, colour(name)]));
     const inSight = draw(this.canvas, model, state, colours, this.raster);
     if (this.corners) drawMap(this.map, model, state, colours, this.corners);
     this.overview.value = String(state.at / model.duration * 10_000);
@@ -440,7 +450,7 @@ export class Viewer {
     const lanes = lanesInSight < nodes.length ? `; nodes ${scroll + 1} to ${scroll + lanesInSight} of ${nodes.length}` : "";
     const text = `${seconds(state.from, (state.to - state.from) / 1000)} to ${seconds(state.to, (state.to - state.from) / 1000)} (${span(state.to - state.from)}), cursor at ${seconds(state.at)}; about ${inSight} of ${model.count} transmissions${lanes}`;
     if (this.status.textContent !== text) this.status.textContent = text;
-    this.canvas.setAttribute("aria-label", `Time line: ${text}. Arrow keys pan, plus and minus zoom, n and p go to the next and previous transmission, c, d, t to the next collision, drop, timeout.`);
+    this.canvas.setAttribute("aria-label", `Time line: ${text}. Arrow keys pan, plus and minus zoom, n and p go to the next and previous transmission${model.isCapture ? "" : ", c, d, t to the next collision, drop, timeout"}.`);
     this.writeHash();
     this.tell();
   }

@@ -45,7 +45,19 @@ export function transmission(model, i, followed = null) {
   const tries = model.try[i] > 1 ? `, try ${model.try[i]}` : "";
   const contended = model.contends[i] >= 0 ? ` It had contended for ${span(model.start[i] - model.contends[i])}${backoff(model, i)}.` : "";
   return `${model.name(model.from[i])} sent ${model.kindName(i)}${what ? ` of ${what}${others}` : ""} to ${model.name(model.to[i])}${tries}, `
-    + `${span(model.sorts.airtime[model.sort[i]])} at ${+(model.rate(i) / 1e6).toPrecision(3)} Mb/s: it ${fate(model, i)}${exceptions(model, i, packets, own)}.${contended}`;
+    + `${onAir(model, i)}: it ${fate(model, i)}${exceptions(model, i, packets, own)}.${contended}`;
+}
+
+/** How long a transmission was on the air, and at which rate; not every capture says so. */
+function onAir(model, i) {
+  const airtime = model.sorts.airtime[model.sort[i]];
+  const rate = model.rate(i) ? ` at ${+(model.rate(i) / 1e6).toPrecision(3)} Mb/s` : "";
+  return airtime ? `${span(airtime)}${rate}` : "at a rate that is not known";
+}
+
+/** How many packets a sender had in its queue then; a capture does not say. */
+function behind(model, i) {
+  return model.isCapture ? "" : ` ${model.queue[i]} ${model.queue[i] === 1 ? "packet" : "packets"} waited behind it.`;
 }
 
 /** Of an aggregate that arrived: which of its packets did not. */
@@ -58,12 +70,18 @@ function exceptions(model, i, packets, own) {
 
 function isSame(one, other) { return one.packet === other.packet && one.flow === other.flow && one.carries === other.carries; }
 
-/** Counted and frozen back-off before a transmission. */
+/** What there was in the contention before a transmission. */
 export function backoff(model, i) {
   const slots = model.slots[i];
   const counted = slots * (model.head.slot_ns || 0);
-  const frozen = model.start[i] - model.contends[i] - counted;
-  return slots ? ` (${slots} slots of back-off; frozen or deferred for ${span(Math.max(0, frozen))})` : "";
+  const rest = model.start[i] - model.contends[i] - counted;
+  const { busy, isLocated } = model.contentions.of(i);
+  const deferred = busy.reduce((sum, [from, to]) => sum + to - from, 0);
+  const passed = slots ? [`${slots} ${slots === 1 ? "slot" : "slots"} of back-off counted, ${span(counted)}`] : [];
+  if (deferred > 0) passed.push(`it deferred to what it heard for ${span(deferred)}`);
+  if (isLocated && rest > deferred) passed.push(`inter-frame spaces and timeouts took ${span(rest - deferred)}`);
+  if (!isLocated && rest > deferred) passed.push(`in the other ${span(rest - deferred)} it deferred as well, or spaces and timeouts passed; when the slots counted, the log does not tell`);
+  return passed.length ? ` (${passed.join("; ")})` : "";
 }
 
 export function packetName(model, { flow, carries, packet }) {
@@ -73,33 +91,78 @@ export function packetName(model, { flow, carries, packet }) {
   return `${kind === "feedback" ? "acknowledgement" : "packet"} ${packet} of ${model.flowName(flow)}`;
 }
 
-/** The life of a packet: `[{time, node, text}]`. */
+/** The life of a packet: its lines, `[{time, node, text}]`, and what there is to say of it all. */
 export function life(model, packet) {
-  const { sent, drops } = model.follow(packet);
-  const lines = [];
-  const flow = model.head.flows[packet.flow];
-  const end = flow && (packet.carries === 2 ? flow.source : flow.destination);
-  let arrivedAt = null;
+  const { sent, entries, drops, others } = model.follow(packet);
+  const way = new Way(model, packet);
+  const { time } = model.tables.entries?.columns || {};
+  let entry = 0;
   for (const i of sent) {
-    if (arrivedAt && arrivedAt.node === model.from[i]) {
-      const waits = (model.contends[i] >= 0 ? model.contends[i] : model.start[i]) - arrivedAt.time;
-      if (waits > 0) lines.push({ time: arrivedAt.time, node: arrivedAt.node, text: `It waited in the queue of ${model.name(arrivedAt.node)} for ${span(waits)}.` });
-      arrivedAt = null;
-    }
-    lines.push({ time: model.start[i], node: model.from[i], at: i, text: `${transmission(model, i, packet)} ${model.queue[i]} ${model.queue[i] === 1 ? "packet" : "packets"} waited behind it.` });
-    const own = model.aggregates.of(i).find((each) => isSame(each, packet));
-    const arrived = model.kind[i] === 2 && (own ? own.outcome : model.outcome[i]) === 0;
-    if (arrived) arrivedAt = { node: model.to[i], time: model.end[i] };
-    if (arrived && model.to[i] === end && !lines.some((line) => line.done)) {
-      lines.push({ time: model.end[i], node: end, done: true, text: `It was delivered to ${model.name(end)}.` });
-    }
+    for (; entry < entries.length && time[entries[entry]] <= model.start[i]; entry += 1) way.enter(entries[entry]);
+    way.send(i);
   }
-  const { time, node, cause } = model.tables.drops.columns;
-  for (const row of drops) {
-    lines.push({ time: time[row], node: node[row], text: `It was dropped at ${model.name(node[row])}: ${model.names.cause[cause[row]].replace("-", " ")}.` });
-  }
+  for (; entry < entries.length; entry += 1) way.enter(entries[entry]);
+  drops.forEach((row) => way.drop(row));
+  const { lines } = way;
   lines.sort((a, b) => a.time - b.time);
-  const known = drops.length || lines.some((line) => line.done);
-  if (!known && lines.length) lines.push({ time: lines[lines.length - 1].time, node: -1, text: "Its end is not in this log." });
-  return lines;
+  const isKnown = drops.length || lines.some((line) => line.done);
+  if (!isKnown && lines.length) lines.push({ time: lines[lines.length - 1].time, node: -1, text: "Its end is not in this log." });
+  const note = others ? `${others} other ${others === 1 ? "packet has" : "packets have"} this number: sequence numbers are used again.` : "";
+  return { lines, note };
+}
+
+/** A packet on its way: where it is, since when, and what was said of that. */
+class Way {
+  constructor(model, packet) {
+    this.model = model;
+    this.packet = packet;
+    const flow = model.head.flows[packet.flow];
+    this.end = flow && (packet.carries === 2 ? flow.source : flow.destination);
+    this.lines = [];
+    /** In a queue of this node since then; null while it is not known to be in one. */
+    this.here = null;
+  }
+
+  say(time, node, text, more = {}) { this.lines.push({ time, node, text, ...more }); }
+
+  /** It comes to a node otherwise than by a frame. */
+  enter(row) {
+    const { model, here } = this;
+    const { way, time: times } = model.tables.entries.columns;
+    const { node: nodes, from: froms } = model.tables.ways.columns;
+    const [time, node, from] = [times[row], nodes[way[row]], froms[way[row]]];
+    if (from === node) this.say(time, node, `${model.name(node)} made it.`);
+    else if (model.isOneNode(from, node)) this.say(time, node, `It went over to ${model.name(node)}, another radio of the node.`);
+    else {
+      const took = here && model.isOneNode(here.node, from) ? `, ${span(time - here.time)} after it had come there: its queue, sending and propagation` : "";
+      this.say(time, node, `It came to ${model.name(node)} over the wire from ${model.name(from)}${took}.`);
+    }
+    this.here = { node, time };
+    if (from !== node) this.arrive(node, time);
+  }
+
+  /** It is in transmission `i`. */
+  send(i) {
+    const { model, here } = this;
+    if (here && model.isOneNode(here.node, model.from[i])) {
+      const waits = (model.contends[i] >= 0 ? model.contends[i] : model.start[i]) - here.time;
+      if (waits > 0) this.say(here.time, model.from[i], `It waited in the queue of ${model.name(model.from[i])} for ${span(waits)}.`);
+      this.here = null;
+    }
+    this.say(model.start[i], model.from[i], `${transmission(model, i, this.packet)}${behind(model, i)}`, { at: i });
+    const own = model.aggregates.of(i).find((each) => isSame(each, this.packet));
+    if (model.kind[i] !== 2 || (own ? own.outcome : model.outcome[i]) !== 0) return;
+    this.here = { node: model.to[i], time: model.end[i] };
+    this.arrive(model.to[i], model.end[i]);
+  }
+
+  arrive(node, time) {
+    if (node !== this.end || this.lines.some((line) => line.done)) return;
+    this.say(time, node, `It was delivered to ${this.model.name(node)}.`, { done: true });
+  }
+
+  drop(row) {
+    const { time, node, cause } = this.model.tables.drops.columns;
+    this.say(time[row], node[row], `It was dropped at ${this.model.name(node[row])}: ${this.model.names.cause[cause[row]].replace("-", " ")}.`);
+  }
 }

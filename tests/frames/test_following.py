@@ -1,0 +1,75 @@
+"""A packet's life in words: queues from its source on, wires, and radios of one node."""
+
+import pytest
+
+import multihop
+from conftest import SCENARIOS
+from multihop.report.viewer import page
+
+#: Follows a packet of the first flow that was delivered, by a model to which something is added before.
+FOLLOWED = """(add) => {
+  const { viewer } = document.querySelector(".viewer-host");
+  const { model } = viewer;
+  const isIts = (i) => model.flow[i] === 0 && model.packet[i] === 40 && model.carries(i) === 1;
+  const its = [...model.start.keys()].filter(isIts);
+  const last = its.findLast((i) => model.kind[i] === 2);
+  const begins = model.contends[its.find((i) => model.contends[i] >= 0)];
+  const places = { its, begins, ends: model.end[last], from: model.from[its[0]] };
+  const { ways, entries, radios } = new Function("model", "places", `return ${add}`)(model, places);
+  const columns = (rows, names) => {
+    const typed = names.map((name, at) => [name, Float64Array.from(rows, (row) => row[at])]);
+    return { rows: rows.length, columns: Object.fromEntries(typed) };
+  };
+  model.tables.ways = columns(ways, ["flow", "carries", "node", "from"]);
+  model.tables.entries = columns(entries, ["way", "packet", "time"]);
+  (radios || []).forEach((of, node) => { model.head.nodes[node].radio_of = of; });
+  viewer.follow({ flow: 0, carries: 1, packet: 40 });
+  return [...viewer.words.querySelectorAll("li")].map((line) => line.innerText.replace(/^[\\d.]+ s /, ""));
+}"""
+
+
+@pytest.fixture
+def followed(shown, tmp_path):
+    log = tmp_path / "chain.frames"
+    multihop.run(SCENARIOS / "chain.toml", duration="4 s", warmup="0 s", frames=log)
+    file = tmp_path / "chain.html"
+    file.write_text(page(log.read_bytes(), "chain"), encoding="utf-8")
+
+    def follow(add):
+        tab = shown(file.as_uri())
+        tab.wait_for_selector(".viewer > canvas")
+        return tab.evaluate(FOLLOWED, add)
+
+    return follow
+
+
+def test_it_begins_in_the_queue_of_its_source(followed):
+    lines = followed(
+        "({ ways: [[0, 1, places.from, places.from]], entries: [[0, 40, places.begins - 25e6], [0, 41, 0]] })"
+    )
+    assert lines[:2] == ["n0 made it.", "It waited in the queue of n0 for 25 ms."]
+    assert "n0 sent " in lines[2]
+    assert sum(line.startswith("It waited in the queue of n0") for line in lines) == 1
+
+
+def test_a_wire_is_a_hop_and_may_be_the_last_one(followed):
+    """The radio's last receiver hands it on: the flow ends at a host beyond."""
+    lines = followed(
+        "(() => { const end = model.head.flows[0].destination; model.head.flows[0].destination = 1;"
+        "return { ways: [[0, 1, 1, end]], entries: [[0, 40, places.ends + 3e6]] }; })()"
+    )
+    came = next(line for line in lines if "over the wire" in line)
+    assert came.startswith("It came to n1 over the wire from n")
+    assert "3 ms after it had come there: its queue, sending and propagation." in came
+    assert "It was delivered to n1." in lines
+    assert not any("Its end is not in this log" in line for line in lines)
+
+
+def test_another_radio_of_a_node_has_a_queue_as_well(followed):
+    """n1 hears it, and n2 sends it on, which is a radio of the same node here."""
+    lines = followed(
+        "(() => { model.head.nodes.forEach((node, at) => { node.radio_of = at; }); const radios = [0, 1, 1];"
+        "places.its.forEach((i) => { if (model.from[i] === 1) model.packet[i] = 0; });"
+        "return { ways: [], entries: [], radios }; })()"
+    )
+    assert any(line.startswith("It waited in the queue of n2 for ") for line in lines)
