@@ -58,6 +58,13 @@ pub const TABLES: [(Table, &str); 8] = [
     (Table::Places, "a row per instant and node that moves or is off for a while"),
 ];
 
+/// The place in the enumeration `outcome` of what reached the node that it is for.
+pub const ARRIVED: i64 = 0;
+/// The same of what is for no single node.
+pub const BROADCAST: i64 = 1;
+/// The same where nobody saw what became of it: in captures, and of what is on its way when a run ends.
+pub const UNKNOWN: i64 = 7;
+
 /// What the numbers of a unit stand for.
 pub const ENUMERATIONS: &[(&str, &[&str])] = &[
     (
@@ -261,5 +268,12 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn outcomes_have_their_names() {
+        let (_, names) = ENUMERATIONS.iter().find(|(unit, _)| *unit == "outcome").unwrap();
+        let named = [ARRIVED, BROADCAST, UNKNOWN].map(|place| names[place as usize]);
+        assert_eq!(named, ["arrived", "broadcast", "unknown"]);
     }
 }

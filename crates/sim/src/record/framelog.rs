@@ -14,6 +14,7 @@ use crate::record::Dropped;
 use crate::record::FlowFilter;
 pub use crate::record::selection::Selection;
 use multihop_core::{FlowId, FrameKind, Interval, NodeId, Packet, Port, Span, Time};
+use multihop_frames::layout::{ARRIVED, BROADCAST, UNKNOWN};
 use multihop_frames::{Flow, Head, Mpdu, Node, Sort, Table, Transmission, Writer};
 use multihop_transport::Progress;
 use std::collections::VecDeque;
@@ -31,6 +32,10 @@ pub struct FrameLog {
     spread: Span,
     /// In the order of their beginnings.
     pending: VecDeque<Pending>,
+    /// How many are no longer pending: the number of the first that is.
+    written: u64,
+    /// By node: the number of its latest transmission, which is over everywhere before its next one begins; none if that is not to be there.
+    latest: Vec<Option<u64>>,
     /// Rows that were written, the memory of which is used again.
     spare: Vec<Transmission>,
     /// By node: when its last RTS, DATA or request, or the last answer to it, is over at its sender.
@@ -49,7 +54,6 @@ pub struct FrameLog {
 
 /// A transmission that may still be on the air.
 struct Pending {
-    from: NodeId,
     /// When it is at its nearest listener.
     air: Interval,
     sort: Sort,
@@ -138,6 +142,8 @@ impl FrameLog {
             timing,
             spread: crate::medium::Listeners::spread(config),
             pending: VecDeque::new(),
+            written: 0,
+            latest: vec![None; config.nodes.len()],
             spare: Vec::new(),
             last_end: vec![Time::ZERO; config.nodes.len()],
             nav: vec![Time::ZERO; config.nodes.len()],
@@ -159,6 +165,7 @@ impl FrameLog {
         if let Some(node) = if is_answer { frame.to } else { Some(frame.from) } {
             self.last_end[node.index()] = ends;
         }
+        self.latest[frame.from.index()] = None;
         let flows = packet.iter().map(|packet| packet.flow);
         if !self.filter.passes(&self.selection, frame, flows) || !self.selection.has(frame, start) {
             return;
@@ -183,12 +190,14 @@ impl FrameLog {
             waited,
             queue: queue as i64,
             packet: packet.map_or(0, |packet| packet.number as i64),
-            outcome: i64::from(frame.to.is_none()),
+            // Until it is over at the node that it is for.
+            outcome: if frame.to.is_some() { UNKNOWN } else { BROADCAST },
             collided: -1,
             overlap: 0,
             ..self.spare.pop().unwrap_or_default()
         };
-        self.pending.push_back(Pending { from: frame.from, air: frame.air, sort, row });
+        self.latest[frame.from.index()] = Some(self.written + self.pending.len() as u64);
+        self.pending.push_back(Pending { air: frame.air, sort, row });
     }
 
     /// For how long a station waited with what begins now, if it did not contend since its last exchange, and for how many slots its
@@ -226,20 +235,26 @@ impl FrameLog {
         }
     }
 
-    /// A frame ended at these nodes, the NAVs of which last until these instants now.
-    pub(crate) fn reserved(&mut self, frame: &Frame, navs: impl Iterator<Item = (u32, Time)>, now: Time) {
-        let mut place = None;
+    /// A frame ended at these nodes, the NAVs of which last until these instants now. If one of them is the node that it was for, [`FrameLog::lost`] has said
+    /// whether it was lost there.
+    pub(crate) fn ended(&mut self, frame: &Frame, navs: impl Iterator<Item = (u32, Time)>, now: Time) {
+        let place = self.place_of(frame);
         for (node, nav) in navs {
+            if let Some(place) = place
+                && frame.to == Some(NodeId(node))
+                && self.pending[place].row.outcome == UNKNOWN
+            {
+                self.pending[place].row.outcome = ARRIVED;
+            }
             let known = &mut self.nav[node as usize];
             if nav == *known {
                 continue;
             }
             *known = nav;
-            if nav > now {
-                let place = *place.get_or_insert_with(|| self.place_of(frame));
-                if let Some(place) = place {
-                    self.pending[place].row.reserves.push((node, ns(nav) - ns(frame.air.end)));
-                }
+            if nav > now
+                && let Some(place) = place
+            {
+                self.pending[place].row.reserves.push((node, ns(nav) - ns(frame.air.end)));
             }
         }
     }
@@ -249,7 +264,7 @@ impl FrameLog {
         let Some(row) = self.row_of(frame) else { return };
         row.mpdus.extend(mpdus.map(|(packet, arrived)| {
             let (flow, carries) = carried(packet);
-            let outcome = if arrived { 0 } else { outcome(LossCause::Channel) };
+            let outcome = if arrived { ARRIVED } else { outcome(LossCause::Channel) };
             Mpdu { stream: [flow, carries], packet: packet.number as i64, outcome }
         }));
     }
@@ -300,11 +315,11 @@ impl FrameLog {
         }
     }
 
-    /// The place of a frame among those that may still be on the air; none if it is not to be there.
+    /// The place of a frame among those that may still be on the air; none if it is not to be there. Its sender alone tells which one it is: when it
+    /// begins differs from listener to listener.
     fn place_of(&self, frame: &Frame) -> Option<usize> {
-        self.pending
-            .iter()
-            .rposition(|pending| pending.from == frame.from && pending.air.start == frame.air.start)
+        let number = self.latest[frame.from.index()]?.checked_sub(self.written)?;
+        usize::try_from(number).ok().filter(|place| *place < self.pending.len())
     }
 
     fn row_of(&mut self, frame: &Frame) -> Option<&mut Transmission> {
@@ -316,6 +331,7 @@ impl FrameLog {
     fn write_before(&mut self, now: Time) {
         while self.pending.front().is_some_and(|first| first.air.end + self.spread < now) {
             let first = self.pending.pop_front().expect("it was there");
+            self.written += 1;
             self.write(first);
         }
     }

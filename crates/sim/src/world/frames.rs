@@ -56,7 +56,7 @@ impl World {
         let listeners = (0..reached.map_or(links.len(), <[_]>::len))
             .map(|index| &links[reached.map_or(index, |places| places[index].1 as usize)]);
         let navs = listeners.clone().map(|link| (link.to, self.nodes[link.row()].mac.nav()));
-        log.reserved(frame, navs, self.now);
+        log.ended(frame, navs, self.now);
         if let (Some(to), Some(load)) = (frame.to.filter(|_| !is_lost), frame.load)
             && listeners.clone().any(|link| to == NodeId(link.to))
         {
