@@ -249,9 +249,16 @@ impl Recorder {
         link.rates_bps += carried as f64 * rate.bps() as f64;
     }
 
-    /// A node's own frame ended, with this packet in it.
-    pub fn transmitted(&mut self, node: NodeId, frame: &Frame, packet: Option<&Packet>, now: Time) {
-        let counted = self.after_warmup(frame.air, now);
+    /// A node's own frame ended, which was on the air there during `air`, with this packet in it.
+    pub fn transmitted(
+        &mut self,
+        node: NodeId,
+        frame: &Frame,
+        air: Interval,
+        packet: Option<&Packet>,
+        now: Time,
+    ) {
+        let counted = self.after_warmup(air, now);
         self.nodes[node.index()].transmitting += counted;
         if let Some(packet) = packet.filter(|packet| packet.is_control()) {
             self.control(node, packet).airtime += counted;

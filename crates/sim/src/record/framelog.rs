@@ -156,9 +156,8 @@ impl FrameLog {
 
     /// A frame begins. `packet` is the one in it, or that it is sent for.
     pub(crate) fn begins(&mut self, frame: &Frame, access: &Access, queue: usize, packet: Option<&Packet>) {
-        let start = frame.air.start - self.timing.propagation;
+        let Interval { start, end: ends } = frame.air_at_sender(self.timing.propagation);
         self.write_before(start);
-        let ends = start + frame.airtime();
         let contention = |since| self.contention(frame.from, access.slots, since, start);
         let (waited, frozen) = access.since.map_or((-1, 0), contention);
         let is_answer = matches!(frame.kind, FrameKind::Cts | FrameKind::Ack | FrameKind::BlockAck);

@@ -152,6 +152,26 @@ fn logs_say_the_same_where_delays_go_by_distance() {
     assert!(collisions > 1_000, "{collisions}");
 }
 
+/// The table counts what of a frame its sender had on the air after the warm-up, whatever instant that ends at.
+#[test]
+fn airtimes_add_up_from_any_warm_up_on() {
+    let mut config = seconds(saturated_cell(DcfRules::IEEE, 4), 2);
+    config.medium.propagation_delay = Span::from_us(3);
+    for warmup_us in (300_000..310_000).step_by(97) {
+        config.warmup = Span::from_us(warmup_us);
+        let (outcome, log, _) = logged_of(&config, Selection::default());
+        let warmup = config.warmup.ns() as i64;
+        let (from, airtime) = (of_sort(&log, "from"), of_sort(&log, "airtime"));
+        let starts = log.column(Table::Transmissions, "start");
+        for (index, node) in outcome.nodes.iter().enumerate() {
+            let own = (0..starts.len()).filter(|at| from[*at] == index as i64);
+            let after = own.map(|at| (starts[at] + airtime[at] - starts[at].max(warmup)).max(0));
+            let counted = (node.transmitting * outcome.measured_s * 1e9).round() as i64;
+            assert_eq!(after.sum::<i64>(), counted, "node {index} after {warmup_us} us");
+        }
+    }
+}
+
 #[test]
 fn a_transmission_takes_less_than_three_bytes() {
     let mut aggregates = high_throughput(&[[0.0, 0.0], [100.0, 0.0], [0.0, 100.0]]);
