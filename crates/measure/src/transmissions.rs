@@ -205,7 +205,7 @@ impl Transmissions {
     }
 
     fn head(&self, name: String, report: &SnifferReport, flows: Vec<Flow>) -> Head {
-        let named = |name: String| Node { name, position: None };
+        let named = |name: String| Node { name, ..Node::default() };
         let mut nodes: Vec<Node> =
             report.stations.iter().map(|station| named(station.address.to_string())).collect();
         if self.seen.iter().any(|sighting| sighting.sender.is_none()) {

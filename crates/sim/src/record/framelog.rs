@@ -10,9 +10,9 @@ use crate::mac::{Access, Timing};
 use crate::medium::Frame;
 use crate::mobility::places;
 use crate::outcome::{LossCause, Overlap};
-use crate::record::Dropped;
 use crate::record::FlowFilter;
 pub use crate::record::selection::Selection;
+use crate::record::{Came, Dropped};
 use multihop_core::{FlowId, FrameKind, Interval, NodeId, Packet, Port, Span, Time};
 use multihop_frames::layout::{ARRIVED, BROADCAST, UNKNOWN};
 use multihop_frames::{Flow, Head, Mpdu, Node, Sort, Table, Transmission, Writer};
@@ -38,8 +38,8 @@ pub struct FrameLog {
     latest: Vec<Option<u64>>,
     /// Rows that were written, the memory of which is used again.
     spare: Vec<Transmission>,
-    /// By node: when its last RTS, DATA or request, or the last answer to it, is over at its sender.
-    last_end: Vec<Time>,
+    /// By node: when its last RTS, DATA or request, or the last answer to it, is over at its sender, and whether that is in the log.
+    last_end: Vec<(Time, bool)>,
     /// By node: its NAV when it was last looked at.
     nav: Vec<Time>,
     /// By flow.
@@ -48,6 +48,9 @@ pub struct FrameLog {
     sources: Vec<Vec<u32>>,
     /// By node: destinations, and the next hops that were last used.
     routes: Vec<Vec<(NodeId, NodeId)>>,
+    /// By node that packets come to: flow, what they are, where from, and the number of this way.
+    ways: Vec<Vec<([i64; 3], i64)>>,
+    known_ways: i64,
     /// The first failure; nothing is written after it.
     failure: Option<io::Error>,
 }
@@ -91,7 +94,11 @@ fn ns(time: Time) -> i64 {
 }
 
 fn head(config: &Config, timing: &Timing, selection: &Selection) -> Head {
-    let node = |node: &crate::config::NodeConfig| Node { name: node.name.clone(), position: node.position };
+    let node = |(index, node): (u32, &crate::config::NodeConfig)| {
+        let of = config.radios.node_of(NodeId(index)).0;
+        let radio_of = (of != index).then_some(of);
+        Node { name: node.name.clone(), position: node.position, radio_of }
+    };
     let flow = |flow: &crate::config::FlowConfig| Flow {
         name: flow.name.clone(),
         source: flow.source.0,
@@ -107,7 +114,7 @@ fn head(config: &Config, timing: &Timing, selection: &Selection) -> Head {
         warmup_ns: config.warmup.ns(),
         propagation_ns: timing.propagation.ns(),
         slot_ns: timing.slot.ns(),
-        nodes: config.nodes.iter().map(node).collect(),
+        nodes: (0..).zip(&config.nodes).map(node).collect(),
         flows: config.flows.iter().map(flow).collect(),
         only_nodes: selection.nodes.iter().map(|node| node.0).collect(),
         only_between: selection.between.map(|between| between.map(Time::ns)),
@@ -145,11 +152,13 @@ impl FrameLog {
             written: 0,
             latest: vec![None; config.nodes.len()],
             spare: Vec::new(),
-            last_end: vec![Time::ZERO; config.nodes.len()],
+            last_end: vec![(Time::ZERO, true); config.nodes.len()],
             nav: vec![Time::ZERO; config.nodes.len()],
             windows: vec![Seen::default(); config.flows.len()],
             sources,
             routes: vec![Vec::new(); config.nodes.len()],
+            ways: vec![Vec::new(); config.nodes.len()],
+            known_ways: 0,
             failure: None,
         })
     }
@@ -161,12 +170,13 @@ impl FrameLog {
         let contention = |since| self.contention(frame.from, access.slots, since, start);
         let (waited, frozen) = access.since.map_or((-1, 0), contention);
         let is_answer = matches!(frame.kind, FrameKind::Cts | FrameKind::Ack | FrameKind::BlockAck);
+        let flows = packet.iter().map(|packet| packet.flow);
+        let is_wanted = self.filter.passes(&self.selection, frame, flows) && self.selection.has(frame, start);
         if let Some(node) = if is_answer { frame.to } else { Some(frame.from) } {
-            self.last_end[node.index()] = ends;
+            self.last_end[node.index()] = (ends, is_wanted);
         }
         self.latest[frame.from.index()] = None;
-        let flows = packet.iter().map(|packet| packet.flow);
-        if !self.filter.passes(&self.selection, frame, flows) || !self.selection.has(frame, start) {
+        if !is_wanted {
             return;
         }
         let (flow, carries) = packet.map_or((-1, 0), carried);
@@ -199,14 +209,14 @@ impl FrameLog {
         self.pending.push_back(Pending { air: frame.air, sort, row });
     }
 
-    /// For how long a station waited with what begins now, if it did not contend since its last exchange, and for how many slots its
-    /// back-off did not count.
+    /// For how long a station waited with what begins now, if it did not contend since its last exchange, or that is not in the log, and for how many
+    /// slots its back-off did not count.
     fn contention(&self, node: NodeId, slots: u32, since: Time, start: Time) -> (i64, i64) {
-        let known = self.last_end[node.index()];
+        let (known, is_there) = self.last_end[node.index()];
         let since_known = known <= start && since <= known + self.timing.propagation + self.spread;
         let passed = start.since(if since_known { known } else { since });
         let frozen = passed.whole(self.timing.slot) as i64 - i64::from(slots);
-        (if since_known { -1 } else { passed.ns() as i64 }, frozen)
+        (if since_known && is_there { -1 } else { passed.ns() as i64 }, frozen)
     }
 
     /// A next hop is used that was not used before.
@@ -294,6 +304,27 @@ impl FrameLog {
             let row = [flow, carries, i64::from(node.0), *cause as i64, packet.number as i64, ns(*at)];
             self.row(Table::Drops, row);
         }
+    }
+
+    /// A packet came to a node otherwise than by a frame.
+    pub(crate) fn came(&mut self, came: &Came) {
+        let Came { at, node, from, packet } = came;
+        let concerns = self.selection.has_node(*node) || self.selection.has_node(*from);
+        if !concerns || !self.selection.has_flow(packet.flow) || !self.selection.has_time(*at) {
+            return;
+        }
+        let (flow, carries) = carried(packet);
+        let key = [flow, carries, i64::from(from.0)];
+        let ways = &mut self.ways[node.index()];
+        let way = if let Some((_, way)) = ways.iter().find(|(known, _)| *known == key) {
+            *way
+        } else {
+            ways.push((key, self.known_ways));
+            self.known_ways += 1;
+            self.row(Table::Ways, [flow, carries, i64::from(node.0), key[2]]);
+            self.known_ways - 1
+        };
+        self.row(Table::Entries, [way, packet.number as i64, ns(*at)]);
     }
 
     /// Did writing fail? Then the run may as well end.

@@ -126,7 +126,8 @@ fn logs_say_the_same_where_delays_go_by_distance() {
     for (from, to) in [(0, 1), (2, 0)] {
         saturate(&mut aggregates, from, to);
     }
-    let configs = [hidden, with_rts, relayed(DcfRules::IEEE, 3), saturated_cell(DcfRules::IEEE, 6), aggregates];
+    let configs =
+        [hidden, with_rts, relayed(DcfRules::IEEE, 3), saturated_cell(DcfRules::IEEE, 6), aggregates];
     let mut collisions = 0;
     for (index, config) in configs.into_iter().enumerate() {
         let has_aggregates = config.aggregation.is_some();
