@@ -44,12 +44,19 @@ a stream of varints for each column, in order, with a number for each row. The c
 | paced by | so is the difference from a steady pace, per value of the first column, in steps of the second |
 | follows | 0 for what followed the value before the last time; otherwise one more than the value in zigzag |
 | after | two streams: how many more transmissions of the block have begun by then, and the time since the latest |
+| since by | three streams, below |
 | modelled | only what differs from what is expected; see below |
 
+`since by`: 1 in the first stream is an instant at a steady pace (as `paced by`), 0 that of the row before. Otherwise it
+is as long after the beginning of the latest transmission as one of the four times lately that the first column had this
+value (2 to 5), or as long as the third stream says, in zigzag (6); the second says, in zigzag, how many more
+transmissions of the block had begun by then than at the last row that says so.
+
 A block of transmissions has them, the packets of aggregates and reservations in streams of what a model does not
-expect, and then drops and windows: how many rows, and the columns of each. The model expects the answer to a frame that
-arrived, after as long as such an answer came the last time, with the queue that its sender had; a back-off that counted
-without a pause; of an aggregate the packets that did not arrive before, and then the next ones. Readers run it alike:
+expect, and then drops, windows and entries: how many rows, and the columns of each. The model expects the answer to a
+frame that arrived, after as long as such an answer came the last time, with the queue that its sender had; a back-off
+that counted without a pause; of an aggregate the packets that did not arrive before, and then the next ones. Readers
+run it alike:
 `crates/frames/src/timeline` in Rust, `timeline.js` of the viewer in JavaScript. It begins afresh in each block, so that
 blocks can be skipped.
 """

@@ -384,8 +384,8 @@ def read_frames(
 ) -> tuple[str, dict[str, dict[str, npt.NDArray[np.int64]]], bool]:
     """Description (JSON), columns of tables, and whether the end is missing; `CaptureError` if it is no frame log."""
 
-def check_frames(data: bytes, between: tuple[int, int] | None = None, most: int = ...) -> tuple[str, bool]:
-    """Description (JSON) of a log, and whether its end is missing: `read_frames` without the memory for tables."""
+def check_frames(data: bytes, between: tuple[int, int] | None = None, most: int = ...) -> tuple[str, bool, int]:
+    """Description (JSON) of a log, whether its end is missing, how many transmissions it has: without the tables."""
 
 def capture_frames(
     path: str,
@@ -402,7 +402,7 @@ def capture_frames(
     """
 
 def cut_frames(data: bytes, between: tuple[int, int]) -> bytes:
-    """A frame log without the blocks of transmissions that do not overlap an interval; `CaptureError` if it is none."""
+    """A frame log of what begins in an interval of nanoseconds; `CaptureError` if it is none."""
 
 def frame_layout() -> tuple[list[tuple[str, str, list[tuple[str, str, str, str]]]], dict[str, list[str]]]:
     """Tables of frame logs: name, row, columns (name, unit, coding, meaning); and what enumerations stand for."""

@@ -1,6 +1,8 @@
 """Frame logs: what the commands write, what Python reads, what is refused."""
 
+import base64
 import json
+import re
 
 import numpy as np
 import pytest
@@ -166,3 +168,83 @@ def test_a_packet_that_is_alone_in_an_aggregate_arrives_with_it(tmp_path):
     assert len(alone) > 10
     assert (alone["sum"] == 0).all()
     assert (both[both["size"] > 1]["sum"] > 0).any(), "of several, some are lost alone"
+
+
+def test_a_view_of_an_interval_has_what_begins_in_it(tmp_path, logged):
+    out = tmp_path / "part.html"
+    done = call("view", logged[1], "--between", "1 s, 2 s", "--out", out)
+    assert done.exit_code == 0, done.output
+    text = out.read_text()
+    assert 'data-between="1000000000 2000000000"' in text
+    held = re.search(r'id="frames">([^<]*)<', text)
+    (tmp_path / "part.frames").write_bytes(base64.b64decode(held[1]))
+    part, whole = read(tmp_path / "part.frames"), multihop.frames(logged[1])
+    wanted = whole[whole["start"].between(1_000_000_000, 2_000_000_000)]
+    assert list(part.transmissions["start"]) == list(wanted["start"])
+    assert part.head["only_between"] == [1_000_000_000, 2_000_000_000]
+    assert "no transmission begins" not in done.output
+
+
+def test_a_trace_of_an_interval_has_what_begins_in_it(tmp_path, logged):
+    out = tmp_path / "part.json"
+    done = call("view", logged[1], "--perfetto", out, "--between", "1 s, 1.1 s")
+    assert done.exit_code == 0, done.output
+    times = [event["ts"] for event in json.loads(out.read_text())["traceEvents"] if "ts" in event]
+    assert len(times) > 10
+    assert min(times) >= 1e6
+    assert max(times) <= 1.1e6
+
+
+@pytest.mark.parametrize("options", [["--out", "{tmp}/x.html"], ["--perfetto", "{tmp}/x.json"]])
+def test_an_interval_with_nothing_in_it_is_noted(tmp_path, logged, options):
+    options = [word.format(tmp=tmp_path) for word in options]
+    done = call("view", logged[1], "--between", "70 s, 80 s", *options)
+    assert done.exit_code == 0, done.output
+    assert "no transmission begins in --between; it is of 5 s" in done.output
+
+
+def test_a_run_that_logs_nothing_notes_it(tmp_path):
+    path = tmp_path / "none.frames"
+    options = ["--duration", "2 s", "--warmup", "0 s", "-q", "--frames", path, "--between", "70 s, 80 s"]
+    done = call("run", HIDDEN, *options)
+    assert done.exit_code == 0, done.output
+    assert "nothing of --nodes, --flows and --between is in it; the run is of 2 s" in done.output
+
+
+def test_no_page_replaces_what_is_something_else(tmp_path, logged):
+    log, report = tmp_path / "x.frames", tmp_path / "x.html"
+    log.write_bytes(logged[1].read_bytes())
+    report.write_text("a report")
+    for _ in range(2):
+        done = call("view", log)
+        assert done.exit_code == 0, done.output
+        assert "x.frames.html" in done.output
+    assert report.read_text() == "a report"
+    (tmp_path / "x.frames.html").write_text("notes")
+    done = call("view", log)
+    assert done.exit_code != 0
+    assert "is no page of a frame log; name another file: --out FILE.html" in str(done.exception or done.output)
+    report.unlink()
+    for _ in range(2):
+        assert call("view", log).exit_code == 0
+    assert report.is_file()
+
+
+def test_several_logs_do_not_go_to_one_file(tmp_path, logged):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.frames").write_bytes(logged[1].read_bytes())
+    done = call("view", tmp_path, "--out", tmp_path / "one.html")
+    assert done.exit_code != 0
+    assert "there are 2 frame logs" in str(done.exception or done.output)
+    assert not (tmp_path / "one.html").exists()
+    assert call("view", tmp_path).exit_code == 0
+    assert {path.name for path in tmp_path.glob("*.html")} == {"a.html", "b.html"}
+
+
+def test_frames_arrive_and_collide_where_delays_go_by_distance(tmp_path):
+    path = tmp_path / "far.frames"
+    far = {"medium.propagation_delay": "distance"}
+    result = multihop.run(HIDDEN, duration="5 s", warmup="0 s", set=far, frames=path)
+    log = read(path)
+    shown = (log.transmissions["outcome"] == "collision").sum()
+    assert shown == np.sum(result.output["collisions"]["lost"]) > 50

@@ -5,6 +5,7 @@ from urllib.parse import parse_qs
 import pytest
 
 import multihop
+from conftest import SCENARIOS
 from multihop.explanation.explain import of_runs
 from multihop.framelog.reading import read
 from multihop.report.places import Places, Shown
@@ -93,3 +94,57 @@ def test_a_comparison_links_to_the_pages_of_its_logs(multihop, tmp_path):
         assert "mhframes" not in report
         assert (tmp_path / "out" / "frames" / f"{scheme}.html").is_file()
     assert 'class="seen" href="frames/udp.html#t=' in report
+
+
+#: a sends to b, and c to d, all of which hear each other; b is told by c's flow alone what is said of the hop from c.
+TWO = (
+    f"{RADIO}[topology]\nnodes = [{NODES}, "
+    '{ name = "c", position = ["0 m", "100 m"] }, { name = "d", position = ["200 m", "100 m"] }]\n'
+    f'{FLOW}[[flows]]\nname = "other"\nfrom = "c"\nto = "d"\nscheme = "udp"\n'
+)
+
+
+def test_what_other_flows_sent_shows_nothing_of_a_flow(tmp_path):
+    multihop.run(TWO, frames=tmp_path / "x.frames")
+    places = Places(read(tmp_path / "x.frames"))
+    for kind in ("hop", "contention", "together", "channel", "unanswered"):
+        assert places.of("x & y", (kind, 2, 3, 0)) is None, "c sends to d for the other flow alone"
+    assert places.of("x & y", ("hop", 0, 1, None)) is not None
+    assert places.of("x & y", ("contention", 0, 1, None)) is not None
+    assert places.of("x & y", ("channel", 0, 1, None)) is None, "nothing was lost so: another frame does not show it"
+    assert places.of("x & y", ("transport", None, None, None)) is None
+
+
+def test_every_link_of_a_report_goes_to_a_frame_or_a_drop_of_its_flow(tmp_path):
+    run = multihop.run(SCENARIOS / "mesh-demo.toml", duration="12 s", frames=tmp_path / "x.frames")
+    log = read(tmp_path / "x.frames")
+    sent, drops = log.transmissions, log.in_words(log.tables["drops"])
+    found, places = of_runs((run,), "scenario"), Places(log)
+    assert found is not None
+    linked = 0
+    for index in found.explained:
+        name = found.flows[index].name
+        for _, sentences in found.paragraphs(index):
+            shown = [address for each in sentences if each.place and (address := places.of(name, each.place))]
+            for address in shown:
+                place = {key: values[0] for key, values in parse_qs(address.partition("#")[2]).items()}
+                time = round(float(place["t"]) * 1e9)
+                assert place["flow"] == name
+                own = sent[(sent["start"] == time) & (sent["from"] == place["node"])]
+                lost = drops[(drops["time"] == time) & (drops["node"] == place["node"])]
+                assert name in {*own["flow"], *lost["flow"]} or own["kind"].isin(["cts", "ack"]).any()
+                linked += 1
+    assert linked > 10
+
+
+def test_an_answer_that_collided_is_one_to_the_flow(tmp_path):
+    # The ACKs of b to a are lost by c, which a cannot hear through.
+    run = multihop.run(HIDDEN, frames=tmp_path / "x.frames")
+    log = read(tmp_path / "x.frames")
+    places = Places(log)
+    answers = places._answers_to(places._there("x & y", "a", "b"))
+    assert len(answers) > 10
+    assert set(zip(answers["from"], answers["to"], strict=True)) == {("b", "a")}
+    assert set(answers["flow"]) == {"x & y"}
+    assert (answers["start"] - answers["asked"] > 0).all()
+    assert run.flows is not None

@@ -1,6 +1,6 @@
 //! Numbers as bytes, and the columns of tables that need no model.
 
-use crate::{Table, rans};
+use crate::{Table, rans, since};
 use serde::Serialize;
 
 /// Keys by which differences are taken are smaller, or a damaged log could ask for any memory.
@@ -29,6 +29,11 @@ pub enum Coding {
     /// Two numbers, zigzag, in streams of their own: by how many transmissions of the block that began until then there are more than in the row before, and the
     /// difference from the beginning of the latest of these (from 0 if there is none).
     After,
+    /// A number and, unless it is 0 or 1, more of them in two further streams. 0 if it is as in the row before (0 before the first); 1 if it is what it would be at a
+    /// steady pace (see `PacedBy`); otherwise how much more than the beginning of the latest transmission of the block that began until then (0 if there is none): 2 to 5 as
+    /// much as lately in rows with the same value in the first of these columns (the latest such difference first; all are 0 at first), 6 as much as the
+    /// third stream says, zigzag. The second stream has, zigzag, how many more transmissions began until then than in the last row that had such a number.
+    Since([usize; 2]),
     /// By what differs from what a model of the table expects (module `timeline`).
     Modelled,
 }
@@ -72,11 +77,20 @@ pub fn of_thousands(number: u64) -> i64 {
 }
 
 impl Coding {
+    /// How many streams it has.
+    pub(crate) fn streams(self) -> usize {
+        match self {
+            Coding::After => 2,
+            Coding::Since(_) => 3,
+            _ => 1,
+        }
+    }
+
     /// The columns of the key, and of what is counted.
     fn by(self) -> (Option<usize>, Option<usize>) {
         match self {
             Coding::DeltaBy(by) | Coding::TimeBy(by) => (Some(by), None),
-            Coding::PacedBy([by, count]) => (Some(by), Some(count)),
+            Coding::PacedBy([by, count]) | Coding::Since([by, count]) => (Some(by), Some(count)),
             _ => (None, None),
         }
     }
@@ -92,7 +106,7 @@ struct Last {
 
 /// What a coding remembers of rows before.
 #[derive(Clone, Debug)]
-struct Memory {
+pub struct Memory {
     coding: Coding,
     /// By key, which is at least -1.
     last: Vec<Last>,
@@ -103,7 +117,7 @@ struct Memory {
 const FARTHEST: u64 = 1 << 60;
 
 impl Memory {
-    fn new(coding: Coding) -> Memory {
+    pub fn new(coding: Coding) -> Memory {
         Memory { coding, last: Vec::new(), before: -1 }
     }
 
@@ -117,7 +131,7 @@ impl Memory {
     }
 
     /// What a value should be.
-    fn guess(&mut self, key: i64, count: i64) -> Option<i64> {
+    pub fn guess(&mut self, key: i64, count: i64) -> Option<i64> {
         let key = if self.coding == Coding::Follows { self.before } else { key };
         let last = *self.at(key)?;
         let paced = count.checked_sub(last.count).and_then(|more| more.checked_mul(last.step));
@@ -126,8 +140,8 @@ impl Memory {
         Some(guess.filter(|guess| guess.unsigned_abs() < FARTHEST).unwrap_or(last.value))
     }
 
-    fn keep(&mut self, key: i64, count: i64, value: i64) -> Option<()> {
-        let is_paced = matches!(self.coding, Coding::PacedBy(_));
+    pub fn keep(&mut self, key: i64, count: i64, value: i64) -> Option<()> {
+        let is_paced = matches!(self.coding, Coding::PacedBy(_) | Coding::Since(_));
         let key =
             if self.coding == Coding::Follows { std::mem::replace(&mut self.before, value) } else { key };
         let last = self.at(key)?;
@@ -180,6 +194,11 @@ pub fn pack_rows(table: Table, values: &[i64], starts: &[i64], out: &mut Vec<u8>
     let columns = table.columns();
     let (mut bytes, mut places) = (Vec::new(), Vec::new());
     for (index, column) in columns.iter().enumerate() {
+        if let Coding::Since(by) = column.coding {
+            let rows = values.chunks_exact(columns.len()).map(|row| (by.map(|by| row[by]), row[index]));
+            since::pack(column.coding, rows, starts, out).expect("keys are small");
+            continue;
+        }
         let mut memory = Memory::new(column.coding);
         let mut before = 0;
         bytes.clear();
@@ -213,6 +232,15 @@ pub fn unpack_rows<'b>(
 ) -> Option<&'b [u8]> {
     let first = out.first()?.len();
     for (index, column) in table.columns().iter().enumerate() {
+        if let Coding::Since(by) = column.coding {
+            let (before, after) = out.split_at_mut(index);
+            let of = |row: usize| {
+                let [key, count] = by.map(|by| before[by].get(first + row).copied());
+                Some([key?, count?])
+            };
+            content = since::unpack(column.coding, rows, content, starts, of, |value| after[0].push(value))?;
+            continue;
+        }
         let mut places = Vec::new();
         if column.coding == Coding::After {
             (places, content) = rans::unpack(content)?;

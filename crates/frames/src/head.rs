@@ -33,6 +33,8 @@ pub struct Head {
     pub flows: Vec<Flow>,
     /// Only transmissions of or to these nodes are there, by index; all if there are none.
     pub only_nodes: Vec<u32>,
+    /// Only what carries packets of these flows, and answers to it, is there, by index; all if there are none.
+    pub only_flows: Vec<u32>,
     /// Only what began in this interval is there, in nanoseconds; none for everything.
     pub only_between: Option<[u64; 2]>,
 }
@@ -44,6 +46,8 @@ pub struct Node {
     pub name: String,
     /// Where it is at the beginning, in metres.
     pub position: Option<[f64; 2]>,
+    /// The index of the node that it is a further radio of; none of the first or only radio.
+    pub radio_of: Option<u32>,
 }
 
 /// A flow.
@@ -98,6 +102,22 @@ pub(crate) fn constants(head: &str) -> Option<Constants> {
         |flow: &serde_json::Value| Some([flow.get("source")?.as_i64()?, flow.get("destination")?.as_i64()?]);
     let flows = head.get("flows")?.as_array()?.iter().map(flow).collect::<Option<Vec<_>>>()?;
     Some(Constants::new(head.get("slot_ns")?.as_u64()?, head.get("propagation_ns")?.as_u64()?, flows))
+}
+
+/// Is it of a run, which knows of contention, and not of a capture?
+pub(crate) fn is_of_a_run(head: &str) -> bool {
+    let head: Option<serde_json::Value> = serde_json::from_str(head).ok();
+    head.is_some_and(|head| head.get("source").and_then(|source| source.as_str()) != Some("capture"))
+}
+
+/// A description of a log of which only this interval is left.
+pub(crate) fn cut(head: &str, [from, to]: [u64; 2]) -> Option<Vec<u8>> {
+    let mut head: serde_json::Value = serde_json::from_str(head).ok()?;
+    let known = head.get("only_between").and_then(|between| between.as_array());
+    let end = |index: usize| known.and_then(|ends| ends.get(index)?.as_u64());
+    let left = [end(0).map_or(from, |known| known.max(from)), end(1).map_or(to, |known| known.min(to))];
+    head.as_object_mut()?.insert("only_between".into(), serde_json::json!(left));
+    serde_json::to_vec(&head).ok()
 }
 
 pub(crate) fn deflated(bytes: &[u8]) -> io::Result<Vec<u8>> {

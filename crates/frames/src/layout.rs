@@ -1,6 +1,8 @@
 //! Every table and column of a frame log: the one place that says what there is. Times and lengths of time are whole nanoseconds.
 
-use crate::Coding::{self, After, Delta, DeltaBy, Follows, Modelled, Optional, PacedBy, Plain, TimeBy};
+use crate::Coding::{
+    self, After, Delta, DeltaBy, Follows, Modelled, Optional, PacedBy, Plain, Since, TimeBy,
+};
 use serde::Serialize;
 
 /// A column.
@@ -41,10 +43,14 @@ pub enum Table {
     Routes,
     /// Places of nodes that move, and whether nodes are off.
     Places,
+    /// How packets come to nodes otherwise than by a frame.
+    Ways,
+    /// Packets that came so.
+    Entries,
 }
 
 /// All tables in the order of their indices, and what a row is.
-pub const TABLES: [(Table, &str); 8] = [
+pub const TABLES: [(Table, &str); 10] = [
     (
         Table::Sorts,
         "what transmissions have in common, a row for each set of values, in the order of their first",
@@ -56,7 +62,19 @@ pub const TABLES: [(Table, &str); 8] = [
     (Table::Windows, "senders, a row per change and flow, and at most one in 10 ms"),
     (Table::Routes, "a row per change of a next hop that flows use, when it is first used"),
     (Table::Places, "a row per instant and node that moves or is off for a while"),
+    (
+        Table::Ways,
+        "how packets of flows come to a node otherwise than by a frame, a row for each way, in the order of their first",
+    ),
+    (Table::Entries, "a row per packet of a flow that comes to a node so"),
 ];
+
+/// The place in the enumeration `outcome` of what reached the node that it is for.
+pub const ARRIVED: i64 = 0;
+/// The same of what is for no single node.
+pub const BROADCAST: i64 = 1;
+/// The same where nobody saw what became of it: in captures, and of what is on its way when a run ends.
+pub const UNKNOWN: i64 = 7;
 
 /// What the numbers of a unit stand for.
 pub const ENUMERATIONS: &[(&str, &[&str])] = &[
@@ -132,7 +150,7 @@ const TRANSMISSIONS: &[Column] = &[
         "ns",
         Modelled,
         "of frames that begin an exchange: for how long their sender had it at the head of the line, if that began later than the end of the sender's last \
-         exchange, of the last RTS, DATA or request of its own or answer to it; otherwise none: then it contends since that end",
+         exchange, of the last RTS, DATA or request of its own or answer to it; otherwise none: then it contends since that end, which is in the log",
     ),
     column("queue", "packets", Modelled, "packets in the sender's interface queue when it begins"),
     column(
@@ -198,6 +216,25 @@ const PLACES: &[Column] = &[
     column("off", "1", Plain, "1 if it is off"),
 ];
 
+const WAYS: &[Column] = &[
+    column("flow", "flow", Plain, "index of the flow"),
+    column("carries", "carries", Plain, "what the packets are"),
+    column("node", "node", Plain, "index of the node that they come to"),
+    column(
+        "from",
+        "node",
+        Plain,
+        "index of the node that they come from: the same, if the end of the flow there sends them; another radio of the node, which received them; otherwise \
+         the other end of a wire, in the queue of which they waited, and which they crossed",
+    ),
+];
+
+const ENTRIES: &[Column] = &[
+    column("way", "way", Follows, "row of `ways`, from 0"),
+    column("packet", "1", DeltaBy(0), "number of the packet among those of its flow and direction"),
+    column("time", "ns", Since([0, 1]), "when it came to the node"),
+];
+
 impl Table {
     /// Its name.
     pub const fn name(self) -> &'static str {
@@ -210,6 +247,8 @@ impl Table {
             Table::Windows => "windows",
             Table::Routes => "routes",
             Table::Places => "places",
+            Table::Ways => "ways",
+            Table::Entries => "entries",
         }
     }
 
@@ -224,21 +263,24 @@ impl Table {
             Table::Windows => WINDOWS,
             Table::Routes => ROUTES,
             Table::Places => PLACES,
+            Table::Ways => WAYS,
+            Table::Entries => ENTRIES,
         }
     }
 
     /// The column of the time, in the order of which its rows are.
     pub const fn time(self) -> Option<usize> {
         match self {
-            Table::Sorts | Table::Reservations => None,
+            Table::Sorts | Table::Reservations | Table::Ways => None,
             Table::Drops => Some(5),
+            Table::Entries => Some(2),
             _ => Some(0),
         }
     }
 
     /// Are its rows in the blocks of transmissions?
     pub const fn is_with_transmissions(self) -> bool {
-        !matches!(self, Table::Sorts | Table::Routes | Table::Places)
+        !matches!(self, Table::Sorts | Table::Routes | Table::Places | Table::Ways)
     }
 }
 
@@ -254,12 +296,19 @@ mod tests {
             assert!(time.is_none_or(|name| name == "time" || name == "start"));
             for (at, column) in table.columns().iter().enumerate() {
                 assert!(
-                    !matches!(column.coding, DeltaBy(by) | TimeBy(by) | PacedBy([by, _] | [_, by]) if by >= at),
+                    !matches!(column.coding, DeltaBy(by) | TimeBy(by) | PacedBy([by, _] | [_, by]) | Since([by, _] | [_, by]) if by >= at),
                     "{}.{}",
                     table.name(),
                     column.name
                 );
             }
         }
+    }
+
+    #[test]
+    fn outcomes_have_their_names() {
+        let (_, names) = ENUMERATIONS.iter().find(|(unit, _)| *unit == "outcome").unwrap();
+        let named = [ARRIVED, BROADCAST, UNKNOWN].map(|place| names[place as usize]);
+        assert_eq!(named, ["arrived", "broadcast", "unknown"]);
     }
 }

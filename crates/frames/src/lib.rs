@@ -25,7 +25,7 @@
 //! The description is JSON ([`Head`]), compressed by DEFLATE (RFC 1951) without a header, as of `deflate-raw` in browsers. Any other block has streams of bytes, each
 //! packed by its frequencies (module `rans`). Of a table that stands alone these are its columns: a number for each row, made as its
 //! [`Coding`] says, in a varint: seven bits in each byte, the lowest first, the highest bit set in all bytes but the last (LEB128). A block of transmissions has the streams of their model
-//! (modules `timeline` and `streams`), from which packets in aggregates and reservations are read too, and then, of drops and of windows, how many rows there are (a varint) and
+//! (modules `timeline` and `streams`), from which packets in aggregates and reservations are read too, and then, of drops, of windows and of entries, how many rows there are (a varint) and
 //! their columns. Codings begin afresh in each block, so that blocks can be skipped: a reader that wants a window of time looks
 //! at the instants alone.
 
@@ -34,8 +34,10 @@
 mod coding;
 mod head;
 pub mod layout;
+mod part;
 mod rans;
 mod reader;
+mod since;
 mod streams;
 mod timeline;
 mod writer;
@@ -43,14 +45,15 @@ mod writer;
 pub use coding::Coding;
 pub use head::{Flow, Head, Node};
 pub use layout::{Column, Table};
-pub use reader::{Columns, FrameLog, ReadError, Window, check, cut, read, sizes};
+pub use part::cut;
+pub use reader::{Columns, FrameLog, ReadError, Window, check, read, sizes};
 pub use timeline::{Mpdu, Sort, Transmission};
 pub use writer::{Summary, Writer};
 
 /// How a frame log begins.
 pub const MAGIC: [u8; 8] = *b"mhframes";
 /// The version of the format.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// The table of a block that holds the description.
 pub const HEAD: u8 = 0xfe;
 /// The table of the last block; without one the file is cut short.

@@ -1,12 +1,13 @@
 //! Reads a log back into columns.
 
 use crate::coding::{take, unpack_rows};
-use crate::head::{constants, inflated};
+use crate::head::{constants, inflated, is_of_a_run};
 use crate::layout::TABLES;
+use crate::part::Part;
 use crate::streams::{Read, STREAMS, Stream};
 use crate::timeline::{Model, Sort, Transmission};
 use crate::writer::BESIDE;
-use crate::{BLOCK_HEADER, Coding, END, HEAD, MAGIC, Table, VERSION, rans};
+use crate::{BLOCK_HEADER, END, HEAD, MAGIC, Table, VERSION, rans};
 use std::collections::BTreeMap;
 
 /// A block has no more packets in aggregates, and NAVs that are set, than these, or a damaged one could ask for any memory.
@@ -24,6 +25,8 @@ pub struct FrameLog {
     pub tables: [Columns; TABLES.len()],
     /// The file ends before its end: the last rows are missing.
     pub cut_short: bool,
+    /// How many transmissions there are.
+    pub transmissions: u64,
 }
 
 /// The columns of a table, in the order of its layout.
@@ -64,12 +67,15 @@ impl FrameLog {
     }
 }
 
-/// Reads a log; of a `window` only blocks of transmissions, with drops and windows, that overlap it, and at most so many transmissions.
+/// Reads a log; of a `window` only the transmissions, drops, windows and entries that begin in it, and at most so many transmissions: those of all blocks
+/// that overlap it count.
 ///
 /// # Errors
 /// If it is no frame log, is damaged, or has too many transmissions. One that is cut short is none: its whole blocks are read.
 pub fn read(bytes: &[u8], window: Option<Window>, most: u64) -> Result<FrameLog, ReadError> {
-    walk(bytes, window, most, |_| ())
+    let mut kept = Kept::new(true);
+    kept.log.cut_short = walk(bytes, window, most, &mut kept)?;
+    Ok(kept.log)
 }
 
 /// The same without the rows: reads everything and keeps no more than what later blocks need.
@@ -77,27 +83,29 @@ pub fn read(bytes: &[u8], window: Option<Window>, most: u64) -> Result<FrameLog,
 /// # Errors
 /// As [`read`].
 pub fn check(bytes: &[u8], window: Option<Window>, most: u64) -> Result<FrameLog, ReadError> {
-    walk(bytes, window, most, |tables| {
-        for (table, _) in TABLES {
-            if table != Table::Sorts {
-                tables[table as usize].0.iter_mut().for_each(Vec::clear);
-            }
-        }
-    })
+    let mut kept = Kept::new(false);
+    kept.log.cut_short = walk(bytes, window, most, &mut kept)?;
+    Ok(kept.log)
 }
 
-/// Reads block by block; after each, something may be done with the rows that there are.
-fn walk(
+/// What is done with what is read.
+pub(crate) trait Take {
+    /// The description comes first. None if it cannot be used.
+    fn head(&mut self, head: String) -> Option<()>;
+    /// A transmission of the sort at this place. None if that cannot be.
+    fn transmission(&mut self, place: usize, sort: &Sort, row: &mut Transmission) -> Option<()>;
+    /// Rows of a table that has no model.
+    fn rows(&mut self, table: Table, columns: Vec<Vec<i64>>) -> Option<()>;
+}
+
+/// Reads block by block. Is the end of the file missing?
+pub(crate) fn walk(
     bytes: &[u8],
     window: Option<Window>,
     most: u64,
-    done: impl Fn(&mut [Columns; TABLES.len()]),
-) -> Result<FrameLog, ReadError> {
+    to: &mut impl Take,
+) -> Result<bool, ReadError> {
     let blocks = blocks(body(bytes)?);
-    let mut log = FrameLog { cut_short: true, ..FrameLog::default() };
-    for (table, _) in TABLES {
-        log.tables[table as usize].0 = vec![Vec::new(); table.columns().len()];
-    }
     let wanted = |block: &&Block| block.is_in(window);
     let transmissions = |block: &Block| block.table == Table::Transmissions as u8;
     let found = blocks
@@ -109,38 +117,27 @@ fn walk(
     if found > most {
         return Err(ReadError::TooMany { found, most });
     }
+    let mut cut_short = true;
     let mut model = None;
-    let mut sets = BTreeMap::new();
+    let mut part = Part::new(window);
     for block in blocks.iter().filter(wanted) {
         let damaged = ReadError::Damaged(block.at + MAGIC.len() + 4);
         match block.table {
-            END => log.cut_short = false,
+            END => cut_short = false,
             HEAD => {
-                log.head =
+                let head =
                     inflated(block.content).and_then(|json| String::from_utf8(json).ok()).ok_or(damaged)?;
-                model = Some(Model::new(constants(&log.head).ok_or(damaged)?));
+                part.contends = is_of_a_run(&head);
+                model = Some(Model::new(constants(&head).ok_or(damaged)?));
+                to.head(head).ok_or(damaged)?;
             }
             _ => {
                 let model = model.as_mut().ok_or(damaged)?;
-                decode(block, model, &mut sets, &mut log.tables).ok_or(damaged)?;
-                done(&mut log.tables);
+                decode(block, model, &mut part, to).ok_or(damaged)?;
             }
         }
     }
-    if log.head.is_empty() { Err(ReadError::Damaged(MAGIC.len() + 4)) } else { Ok(log) }
-}
-
-/// The log without the blocks that [`read`] leaves out for this window.
-///
-/// # Errors
-/// If it is no frame log.
-pub fn cut(bytes: &[u8], window: Window) -> Result<Vec<u8>, ReadError> {
-    let body = body(bytes)?;
-    let mut made = bytes[..bytes.len() - body.len()].to_vec();
-    for block in blocks(body).iter().filter(|block| block.is_in(Some(window))) {
-        made.extend(&body[block.at..block.at + BLOCK_HEADER + block.content.len()]);
-    }
-    Ok(made)
+    if model.is_none() { Err(ReadError::Damaged(MAGIC.len() + 4)) } else { Ok(cut_short) }
 }
 
 /// How many bytes each stream of transmissions and each column has, by name, and the description.
@@ -171,7 +168,7 @@ pub fn sizes(bytes: &[u8]) -> Result<BTreeMap<String, usize>, ReadError> {
                 rest = take(rest).ok_or(damaged)?.1;
             }
             for column in table.columns() {
-                for _ in 0..=usize::from(column.coding == Coding::After) {
+                for _ in 0..column.coding.streams() {
                     let (_, after) = rans::unpack(rest).ok_or(damaged)?;
                     add(format!("{}: {}", table.name(), column.name), after, &mut rest);
                 }
@@ -224,33 +221,25 @@ fn blocks(bytes: &[u8]) -> Vec<Block<'_>> {
     found
 }
 
-/// Numbers of the sets of nodes that set the NAV, in the order of their first.
-type Sets = BTreeMap<Vec<(u32, i64)>, i64>;
-
-/// Appends the rows of a block; none if it is not what its header says.
-fn decode(
-    block: &Block,
-    model: &mut Model,
-    sets: &mut Sets,
-    tables: &mut [Columns; TABLES.len()],
-) -> Option<()> {
+/// Hands on the rows of a block; none if it is not what its header says.
+fn decode(block: &Block, model: &mut Model, part: &mut Part, to: &mut impl Take) -> Option<()> {
     let table = TABLES.get(usize::from(block.table))?.0;
     let rows = block.rows as usize;
     if table == Table::Transmissions {
-        return decode_transmissions(rows, block.content, model, sets, tables);
+        return decode_transmissions(rows, block.content, model, part, to);
     }
-    let columns = &mut tables[table as usize].0;
-    let first = columns[0].len();
+    let mut columns = vec![Vec::new(); table.columns().len()];
     let rest = if table.is_with_transmissions() {
         None
     } else {
-        unpack_rows(table, rows, block.content, &[], columns)
+        unpack_rows(table, rows, block.content, &[], &mut columns)
     };
     if table == Table::Sorts {
-        (first..columns[0].len()).try_for_each(|row| {
+        (0..columns[0].len()).try_for_each(|row| {
             model.learn(Sort::of_row(std::array::from_fn(|column| columns[column][row]))).map(drop)
         })?;
     }
+    to.rows(table, columns)?;
     rest?.is_empty().then_some(())
 }
 
@@ -258,14 +247,14 @@ fn decode_transmissions(
     rows: usize,
     content: &[u8],
     model: &mut Model,
-    sets: &mut Sets,
-    tables: &mut [Columns; TABLES.len()],
+    part: &mut Part,
+    to: &mut impl Take,
 ) -> Option<()> {
     let (mut streams, mut rest) = Read::unpack(content)?;
-    let first = tables[Table::Transmissions as usize].0[0].len();
     let mut parts = 0;
     model.restart();
     let (mut place, mut row) = (0, Transmission::default());
+    let mut starts = Vec::new();
     for _ in 0..rows {
         row.reserves.clear();
         row.mpdus.clear();
@@ -274,16 +263,10 @@ fn decode_transmissions(
         if streams.failed || parts > MOST_PARTS {
             return None;
         }
-        let set = set_of(&mut row.reserves, sets, &mut tables[Table::Reservations as usize].0);
-        let Transmission { start, tries, frozen, waited, queue, packet, outcome, collided, overlap, .. } =
-            row;
-        let values =
-            [start, place as i64, tries, frozen, waited, queue, packet, outcome, collided, overlap, set];
-        push(&mut tables[Table::Transmissions as usize], values);
-        let from = model.sort(place).from;
-        for mpdu in &row.mpdus {
-            let [flow, carries] = mpdu.stream;
-            push(&mut tables[Table::Mpdus as usize], [start, from, flow, carries, mpdu.packet, mpdu.outcome]);
+        starts.push(row.start);
+        let sort = model.sort(place);
+        if part.takes(sort, &mut row) {
+            to.transmission(place, sort, &mut row)?;
         }
     }
     if !streams.is_over() {
@@ -292,17 +275,68 @@ fn decode_transmissions(
     for table in BESIDE {
         let count;
         (count, rest) = take(rest)?;
-        let [transmissions, columns] =
-            tables.get_disjoint_mut([Table::Transmissions as usize, table as usize]).ok()?;
-        rest = unpack_rows(
-            table,
-            usize::try_from(count).ok()?,
-            rest,
-            &transmissions.0[0][first..],
-            &mut columns.0,
-        )?;
+        let mut columns = vec![Vec::new(); table.columns().len()];
+        rest = unpack_rows(table, usize::try_from(count).ok()?, rest, &starts, &mut columns)?;
+        part.cut(table, &mut columns);
+        to.rows(table, columns)?;
     }
     rest.is_empty().then_some(())
+}
+
+/// Keeps rows as columns.
+struct Kept {
+    log: FrameLog,
+    sets: Sets,
+    /// All of them, or only what later blocks need.
+    all: bool,
+}
+
+/// Numbers of the sets of nodes that set the NAV, in the order of their first.
+type Sets = BTreeMap<Vec<(u32, i64)>, i64>;
+
+impl Kept {
+    fn new(all: bool) -> Kept {
+        let mut log = FrameLog::default();
+        for (table, _) in TABLES {
+            log.tables[table as usize].0 = vec![Vec::new(); table.columns().len()];
+        }
+        Kept { log, sets: BTreeMap::new(), all }
+    }
+}
+
+impl Take for Kept {
+    fn head(&mut self, head: String) -> Option<()> {
+        self.log.head = head;
+        Some(())
+    }
+
+    fn transmission(&mut self, place: usize, sort: &Sort, row: &mut Transmission) -> Option<()> {
+        self.log.transmissions += 1;
+        if !self.all {
+            return Some(());
+        }
+        let tables = &mut self.log.tables;
+        let set = set_of(&mut row.reserves, &mut self.sets, &mut tables[Table::Reservations as usize].0);
+        let Transmission { start, tries, frozen, waited, queue, packet, outcome, collided, overlap, .. } =
+            *row;
+        let values =
+            [start, place as i64, tries, frozen, waited, queue, packet, outcome, collided, overlap, set];
+        push(&mut tables[Table::Transmissions as usize], values);
+        for mpdu in &row.mpdus {
+            let [flow, carries] = mpdu.stream;
+            let values = [start, sort.from, flow, carries, mpdu.packet, mpdu.outcome];
+            push(&mut tables[Table::Mpdus as usize], values);
+        }
+        Some(())
+    }
+
+    fn rows(&mut self, table: Table, columns: Vec<Vec<i64>>) -> Option<()> {
+        if self.all || table == Table::Sorts {
+            let known = &mut self.log.tables[table as usize].0;
+            known.iter_mut().zip(columns).for_each(|(known, more)| known.extend(more));
+        }
+        Some(())
+    }
 }
 
 fn push<const N: usize>(columns: &mut Columns, values: [i64; N]) {

@@ -4,13 +4,15 @@ use crate::coding::{pack_rows, put};
 use crate::head::deflated;
 use crate::layout::TABLES;
 use crate::streams::Written;
-use crate::timeline::{Model, Sort, Transmission};
+use crate::timeline::{Constants, Model, Sort, Transmission};
 use crate::{END, HEAD, Head, MAGIC, Table, VERSION};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// Rows of a block.
 const ROWS: usize = 1 << 15;
+/// A block of transmissions has no more rows of another table: where packets are many, its model would be forgotten too often.
+const MOST_BESIDE: usize = 1 << 19;
 /// A block has no stream that is longer.
 const MOST_BYTES: usize = 1 << 22;
 
@@ -43,12 +45,17 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// If `out` cannot be written.
-    pub fn new(mut out: W, head: &Head) -> io::Result<Writer<W>> {
+    pub fn new(out: W, head: &Head) -> io::Result<Writer<W>> {
+        Writer::described(out, &head.json(), head.constants())
+    }
+
+    /// The same with a description as JSON, which says this.
+    pub(crate) fn described(mut out: W, head: &[u8], constants: Constants) -> io::Result<Writer<W>> {
         out.write_all(&MAGIC)?;
         out.write_all(&VERSION.to_le_bytes())?;
         let mut writer = Writer {
             out,
-            model: Model::new(head.constants()),
+            model: Model::new(constants),
             streams: Written::default(),
             starts: Vec::new(),
             sorts: BTreeMap::new(),
@@ -57,7 +64,7 @@ impl<W: Write> Writer<W> {
             bytes: (MAGIC.len() + 4) as u64,
             transmissions: 0,
         };
-        writer.block(HEAD, 1, [0, 0], &deflated(&head.json())?)?;
+        writer.block(HEAD, 1, [0, 0], &deflated(head)?)?;
         Ok(writer)
     }
 
@@ -99,10 +106,16 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// If a block is full and cannot be written.
     pub fn row<const N: usize>(&mut self, table: Table, values: [i64; N]) -> io::Result<()> {
-        debug_assert_eq!(table.columns().len(), N, "{} has other columns", table.name());
+        self.add(table, &values)
+    }
+
+    /// The same.
+    pub(crate) fn add(&mut self, table: Table, values: &[i64]) -> io::Result<()> {
+        debug_assert_eq!(table.columns().len(), values.len(), "{} has other columns", table.name());
         let pending = &mut self.pending[table as usize];
         pending.extend(values);
-        if pending.len() < ROWS * N {
+        let most = if table.is_with_transmissions() { MOST_BESIDE } else { ROWS };
+        if pending.len() < most * values.len() {
             Ok(())
         } else if table.is_with_transmissions() {
             self.flush_transmissions()
@@ -116,18 +129,29 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// If it cannot be written.
     pub fn finish(mut self) -> io::Result<Summary> {
-        self.flush_transmissions()?;
-        for table in [Table::Sorts, Table::Routes, Table::Places] {
-            self.flush(table)?;
-        }
-        self.block(END, self.blocks, [0, 0], &[])?;
-        self.out.flush()?;
+        self.end()?;
         Ok(Summary { transmissions: self.transmissions, bytes: self.bytes })
     }
 
-    /// Writes transmissions and what belongs to them, after the sorts that they refer to.
+    /// The same; what it was written to.
+    pub(crate) fn finished(mut self) -> io::Result<W> {
+        self.end()?;
+        Ok(self.out)
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        self.flush_transmissions()?;
+        for table in [Table::Sorts, Table::Routes, Table::Places, Table::Ways] {
+            self.flush(table)?;
+        }
+        self.block(END, self.blocks, [0, 0], &[])?;
+        self.out.flush()
+    }
+
+    /// Writes transmissions and what belongs to them, after the sorts and ways that they refer to.
     fn flush_transmissions(&mut self) -> io::Result<()> {
         self.flush(Table::Sorts)?;
+        self.flush(Table::Ways)?;
         let mut times: Vec<i64> =
             self.starts.first().into_iter().chain(self.starts.last()).copied().collect();
         self.model.flush(&mut self.streams);
@@ -176,4 +200,4 @@ impl<W: Write> Writer<W> {
 }
 
 /// Tables of which the rows are behind the transmissions of a block.
-pub(crate) const BESIDE: [Table; 2] = [Table::Drops, Table::Windows];
+pub(crate) const BESIDE: [Table; 3] = [Table::Drops, Table::Windows, Table::Entries];

@@ -181,6 +181,8 @@ proptest! {
         let found = read(&whole, None, 1000);
         prop_assert_eq!(check(&whole, None, 1000).err(), found.err());
         let _ = sizes(&whole);
+        let part = cut(&whole, [0, 200_000_000]);
+        prop_assert!(part.is_err() || read(&part.unwrap(), None, 1000).is_ok());
     }
 }
 
@@ -192,6 +194,7 @@ fn come_back(drops: &[(i64, i64, i32, i64)]) {
         writer.row(Table::Drops, [*flow, *carries, 2, 1, (*number).into(), *time]).unwrap();
         writer.row(Table::Windows, [*time, carries % 3, (*number).into(), time / 3, 0]).unwrap();
         writer.row(Table::Places, [*time, *carries, (*number).into(), -5, 1]).unwrap();
+        writer.row(Table::Entries, [*flow, (*number).into(), *time]).unwrap();
     }
     writer.finish().unwrap();
     let log = read(&bytes, None, MOST).unwrap();
@@ -199,6 +202,7 @@ fn come_back(drops: &[(i64, i64, i32, i64)]) {
     let times: Vec<i64> = drops.iter().map(|drop| drop.3).collect();
     assert_eq!(column(Table::Drops, "time"), times);
     assert_eq!(column(Table::Windows, "time"), times);
+    assert_eq!(column(Table::Entries, "time"), times);
     assert_eq!(column(Table::Windows, "rtt"), times.iter().map(|time| time / 3).collect::<Vec<_>>());
     assert_eq!(column(Table::Drops, "flow"), drops.iter().map(|drop| drop.0).collect::<Vec<_>>());
     assert_eq!(column(Table::Drops, "packet"), drops.iter().map(|drop| drop.2.into()).collect::<Vec<i64>>());
@@ -226,20 +230,71 @@ fn what_is_as_expected_takes_next_to_nothing() {
     assert!(found["transmissions: Slots"] > found["transmissions: Packet"]);
 }
 
+/// The rows that begin in a window; what contended since an exchange before it says for how long.
+fn rows_in(rows: &[(Sort, Transmission)], [from, to]: [i64; 2]) -> Vec<(Sort, Transmission)> {
+    let mut kept: Vec<_> = rows.iter().filter(|(_, row)| (from..=to).contains(&row.start)).cloned().collect();
+    let mut seen = Vec::new();
+    for (sort, row) in &mut kept {
+        let is_answer = matches!(sort.kind, 1 | 3);
+        if !is_answer && !seen.contains(&sort.from) && row.waited < 0 {
+            let node = |sort: &Sort| if matches!(sort.kind, 1 | 3) { sort.to } else { sort.from };
+            let before = rows.iter().rfind(|(other, at)| node(other) == sort.from && at.start < row.start);
+            let (other, at) = before.expect("a node sent before");
+            row.waited = row.start - at.start - other.airtime;
+        }
+        seen.push(if is_answer { sort.to } else { sort.from });
+    }
+    kept
+}
+
 #[test]
-fn a_window_reads_the_blocks_that_overlap_it() {
+fn a_window_has_what_begins_in_it() {
     let rows = exchanges(100_000);
     let bytes = log(&rows);
-    let all = read(&bytes, None, MOST).unwrap();
-    assert_eq!(all.column(Table::Transmissions, "start").len(), 100_000);
-    let middle = rows[40_000].1.start as u64;
-    let window = [middle, middle + 1_000_000];
-    let some = read(&bytes, Some(window), MOST).unwrap();
-    assert_eq!(rows_of(&some), rows[32_768..65_536]);
-    let part = cut(&bytes, window).unwrap();
-    assert!(part.len() < bytes.len() / 2, "{} of {} bytes", part.len(), bytes.len());
-    assert_eq!(read(&part, None, MOST).unwrap().tables, some.tables);
+    for (first, count) in [(40_000, 100), (40_001, 1), (65_400, 400), (40_002, 30_000)] {
+        let window = [rows[first].1.start, rows[first + count - 1].1.start];
+        let wanted = rows_in(&rows, window);
+        assert_eq!(wanted.len(), count);
+        let window = window.map(|time| time as u64);
+        let some = read(&bytes, Some(window), MOST).unwrap();
+        assert_eq!(rows_of(&some), wanted);
+        let part = cut(&bytes, window).unwrap();
+        assert!(part.len() < bytes.len() / 2, "{} of {} bytes", part.len(), bytes.len());
+        let again = read(&part, None, MOST).unwrap();
+        assert_eq!(rows_of(&again), wanted);
+        assert!(!again.cut_short);
+        assert!(again.head.contains(&format!("\"only_between\":[{},{}]", window[0], window[1])));
+    }
+    let short = cut(&bytes[..bytes.len() - 40], [0, 1_000_000_000]).unwrap();
+    assert!(read(&short, None, MOST).unwrap().cut_short, "what was cut short stays so");
     assert_eq!(read(&bytes, None, 10).unwrap_err(), ReadError::TooMany { found: 100_000, most: 10 });
+}
+
+#[test]
+fn a_window_of_tables_has_rows_in_it_and_all_places() {
+    let mut bytes = Vec::new();
+    let mut writer = Writer::new(&mut bytes, &head()).unwrap();
+    for (sort, mut row) in exchanges(2_000) {
+        writer.transmission(&sort, &mut row).unwrap();
+        let time = row.start + 5;
+        writer.row(Table::Drops, [0, 1, 2, 1, 7, time]).unwrap();
+        writer.row(Table::Windows, [time, 0, 1, 2, 3]).unwrap();
+        writer.row(Table::Entries, [0, 7, time]).unwrap();
+        writer.row(Table::Places, [time, 0, 1, 2, 0]).unwrap();
+    }
+    writer.row(Table::Ways, [0, 1, 0, 0]).unwrap();
+    writer.finish().unwrap();
+    let whole = read(&bytes, None, MOST).unwrap();
+    let window = [100_000_000, 120_000_000];
+    let part = read(&cut(&bytes, window).unwrap(), None, MOST).unwrap();
+    for (table, name) in [(Table::Drops, "time"), (Table::Windows, "time"), (Table::Entries, "time")] {
+        let inside = |time: &i64| (window[0] as i64..=window[1] as i64).contains(time);
+        let wanted: Vec<i64> = whole.column(table, name).iter().copied().filter(inside).collect();
+        assert!(wanted.len() > 10);
+        assert_eq!(part.column(table, name), wanted);
+    }
+    assert_eq!(part.column(Table::Places, "time").len(), 2_000);
+    assert_eq!(part.column(Table::Ways, "flow"), [0]);
 }
 
 #[test]
@@ -249,6 +304,7 @@ fn what_is_checked_is_not_kept() {
     assert_eq!((&checked.head, checked.cut_short), (&kept.head, kept.cut_short));
     assert_eq!(checked.column(Table::Sorts, "from"), kept.column(Table::Sorts, "from"));
     assert_eq!(checked.column(Table::Transmissions, "start").len(), 0);
+    assert_eq!(checked.transmissions, 100_000);
     assert!(check(&bytes[..bytes.len() - 40], None, MOST).unwrap().cut_short);
     assert_eq!(check(&bytes, None, 10).unwrap_err(), ReadError::TooMany { found: 100_000, most: 10 });
 }

@@ -7,6 +7,7 @@
 use crate::{CapturedFrame, Seen, SnifferReport, StationId};
 use multihop_capture::{Control, FrameType};
 use multihop_core::{Interval, Span, Time};
+use multihop_frames::layout::{ARRIVED, BROADCAST, UNKNOWN};
 use multihop_frames::{Flow, Head, Node, Sort, Summary, Transmission, Writer};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -17,10 +18,6 @@ const INFERRED: [&str; 5] = ["start", "airtime", "from", "try", "outcome"];
 const ANSWERED_WITHIN: usize = 64;
 /// Sequence numbers count modulo this.
 const SEQUENCES: u64 = 4_096;
-/// Places in the enumeration `outcome`.
-const ARRIVED: i64 = 0;
-const BROADCAST: i64 = 1;
-const UNKNOWN: i64 = 7;
 
 /// Which transmissions to keep.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -208,7 +205,7 @@ impl Transmissions {
     }
 
     fn head(&self, name: String, report: &SnifferReport, flows: Vec<Flow>) -> Head {
-        let named = |name: String| Node { name, position: None };
+        let named = |name: String| Node { name, ..Node::default() };
         let mut nodes: Vec<Node> =
             report.stations.iter().map(|station| named(station.address.to_string())).collect();
         if self.seen.iter().any(|sighting| sighting.sender.is_none()) {

@@ -30,8 +30,8 @@ pub fn opened(config: &Config, path: &Path, part: &Part) -> io::Result<FrameLog>
     FrameLog::new(config, selection(part), Box::new(io::BufWriter::new(File::create(path)?)))
 }
 
-/// The description of a frame log, as JSON, the columns of its tables, and whether its end is missing. With `between`, in nanoseconds, there are only
-/// blocks that overlap it; more transmissions than `most` are an error.
+/// The description of a frame log, as JSON, the columns of its tables, and whether its end is missing. With `between`, in nanoseconds, there is only
+/// what begins in it; more transmissions than `most` in blocks that overlap it are an error.
 #[pyfunction]
 #[pyo3(signature = (data, between = None, most = u64::MAX))]
 #[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
@@ -57,7 +57,7 @@ pub fn read_frames(
     Ok((log.head, made, log.cut_short))
 }
 
-/// The description of a frame log, as JSON, and whether its end is missing: as [`read_frames`], without the tables.
+/// The description of a frame log, as JSON, whether its end is missing, and how many transmissions it has: as [`read_frames`], without the tables.
 #[pyfunction]
 #[pyo3(signature = (data, between = None, most = u64::MAX))]
 #[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
@@ -66,20 +66,22 @@ pub fn check_frames(
     data: Vec<u8>,
     between: Option<[u64; 2]>,
     most: u64,
-) -> PyResult<(String, bool)> {
+) -> PyResult<(String, bool, u64)> {
     let log = py.detach(|| {
         panics::caught(|| {
             check(&data, between, most).map_err(|error| CaptureError::new_err(error.to_string()))
         })
     })?;
-    Ok((log.head, log.cut_short))
+    Ok((log.head, log.cut_short, log.transmissions))
 }
 
-/// A frame log without the blocks of transmissions that do not overlap an interval of nanoseconds.
+/// A frame log of what begins in an interval of nanoseconds.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
 pub fn cut_frames(py: Python<'_>, data: Vec<u8>, between: [u64; 2]) -> PyResult<Bound<'_, PyBytes>> {
-    let made = cut(&data, between).map_err(|error| CaptureError::new_err(error.to_string()))?;
+    let made = py.detach(|| {
+        panics::caught(|| cut(&data, between).map_err(|error| CaptureError::new_err(error.to_string())))
+    })?;
     Ok(PyBytes::new(py, &made))
 }
 
@@ -95,6 +97,7 @@ pub fn frame_layout(py: Python<'_>) -> PyResult<(Bound<'_, PyList>, Bound<'_, Py
             Coding::DeltaBy(key) => format!("delta by {}", by(key)),
             Coding::TimeBy(key) => format!("time by {}", by(key)),
             Coding::PacedBy([key, count]) => format!("paced by {} and {}", by(key), by(count)),
+            Coding::Since([key, count]) => format!("since by {} and {}", by(key), by(count)),
             Coding::Follows => "follows".to_owned(),
             Coding::After => "after".to_owned(),
             Coding::Modelled => "modelled".to_owned(),

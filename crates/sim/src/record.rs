@@ -20,7 +20,7 @@ use crate::medium::Frame;
 use crate::outcome::Conservation;
 use categories::CategoryCounters;
 use causes::CauseCounters;
-pub use causes::{Collision, Dropped, Flown};
+pub use causes::{Came, Collision, Dropped, Flown};
 pub use counters::{ControlCounters, FlowCounters, MediumUse, NodeCounters, quantiles};
 use media::MediaCounters;
 use multihop_core::{
@@ -90,6 +90,7 @@ impl Recorder {
     /// A transport emitted a packet.
     pub fn sent(&mut self, packet: &Packet, now: Time) {
         self.conservation.sent += 1;
+        self.came(packet, packet.source, packet.source, now);
         if packet.port == Port::Receiver && packet.carries_data() {
             let counts = self.counts(now);
             let payload = u64::from(packet.segment.payload);
@@ -100,6 +101,16 @@ impl Recorder {
                 flow.packets_sent += 1;
                 flow.sent_bytes += payload;
             }
+        }
+    }
+
+    /// A packet came to a node otherwise than by a frame: from its own end there, over a wire, or from another radio of the node.
+    #[inline]
+    pub fn came(&mut self, packet: &Packet, from: NodeId, node: NodeId, now: Time) {
+        if let Some(came) = &mut self.causes.came
+            && !packet.is_control()
+        {
+            came.push(Came { at: now, node, from, packet: *packet });
         }
     }
 
@@ -249,9 +260,16 @@ impl Recorder {
         link.rates_bps += carried as f64 * rate.bps() as f64;
     }
 
-    /// A node's own frame ended, with this packet in it.
-    pub fn transmitted(&mut self, node: NodeId, frame: &Frame, packet: Option<&Packet>, now: Time) {
-        let counted = self.after_warmup(frame.air, now);
+    /// A node's own frame ended, which was on the air there during `air`, with this packet in it.
+    pub fn transmitted(
+        &mut self,
+        node: NodeId,
+        frame: &Frame,
+        air: Interval,
+        packet: Option<&Packet>,
+        now: Time,
+    ) {
+        let counted = self.after_warmup(air, now);
         self.nodes[node.index()].transmitting += counted;
         if let Some(packet) = packet.filter(|packet| packet.is_control()) {
             self.control(node, packet).airtime += counted;

@@ -296,8 +296,9 @@ impl World {
         let row = self.order.of(NodeId(id));
         let mut index = 0;
         while let Some(other) = self.nodes[row].stack.other_radio(index) {
-            let other = self.order.of(other);
-            while let Some(handle) = self.nodes[other].stack.poll_handed(NodeId(id)) {
+            let place = self.order.of(other);
+            while let Some(handle) = self.nodes[place].stack.poll_handed(NodeId(id)) {
+                self.record.came(&self.packets.get(handle).packet, other, NodeId(id), self.now);
                 self.above(row as u32, |stack, around| stack.take_over(around, handle));
             }
             index += 1;

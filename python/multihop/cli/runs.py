@@ -18,7 +18,7 @@ from multihop.base.files import require_writable_file
 from multihop.cli import completion, console
 from multihop.cli.settings import SetOption, read
 from multihop.results.provenance import record
-from multihop.simulation.logs import NO_LOGS, Logs, selection
+from multihop.simulation.logs import NO_LOGS, Logs, Selection, selection
 from multihop.simulation.scenario import Scenario, load
 from multihop.simulation.seeds import seed_list, seed_number
 
@@ -172,6 +172,18 @@ def compare(
             console.say(sentence)
 
 
+def _note_empty(log: Path, part: Selection) -> None:
+    """Says so where nothing of a run is in a frame log of a part of it."""
+    from multihop.framelog.reading import checked
+
+    if not part:
+        return
+    found = checked(log)
+    if found.transmissions == 0:
+        until = f"{found.head['duration_ns'] / 1e9:g} s"
+        console.note(f"{log}: nothing of --nodes, --flows and --between is in it; the run is of {until}")
+
+
 def _frame_logs(
     scenario: Scenario, variants: list[tuple[str, dict[str, Any]]], seed: int, folder: Path
 ) -> dict[str, Path]:
@@ -253,6 +265,7 @@ def _simulate(
             console.note(f"capture: {logs.pcap}", quiet=quiet)
         if logs.frames is not None:
             console.note(f"frame log: {logs.frames}; to see it: multihop view {logs.frames}", quiet=quiet)
+            _note_empty(logs.frames, logs.selection)
         if out is not None:
             _report_replaced(comparison, out, quiet=quiet)
             console.note(f"tables: {comparison.save(out)}", quiet=quiet)

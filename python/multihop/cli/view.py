@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import webbrowser
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from multihop.base.errors import UserError
 from multihop.base.files import require_writable_file, whole_file, write_text
 from multihop.cli import console
 from multihop.simulation.logs import interval
+
+if TYPE_CHECKING:
+    from multihop.framelog.reading import Checked
 
 #: A page holds no more transmissions than these: it opens in some seconds, and pans smoothly.
 _MOST = 5_000_000
@@ -53,7 +56,7 @@ def view(
     if not source.is_dir() and not _is_log(source):
         with tempfile.TemporaryDirectory() as folder:
             log = _of_capture(source, Path(folder) / f"{source.name}.frames", interface, window)
-            _show([log], out or source.with_name(f"{source.name}.html"), perfetto, None, open_=open_)
+            _show([log], out or _page_beside(source, f"{source.name}.html"), perfetto, None, open_=open_)
         return
     if interface is not None:
         raise UserError(f"--interface: {source} is no capture; leave it out")
@@ -66,12 +69,29 @@ def _show(
     if perfetto is not None:
         _perfetto(logs, perfetto, window)
         return
+    if out is not None and len(logs) > 1:
+        raise UserError(f"--out: there are {len(logs)} frame logs, and one file is of one; name one of them: {logs[0]}")
     for log in logs:
-        page = out or log.with_suffix(".html")
+        page = out or _page_beside(log, f"{log.stem}.html", f"{log.name}.html")
         write_page(log, page, window)
         console.say(f"page: {page}")
         if open_:
             webbrowser.open(page.resolve().as_uri())
+
+
+def _page_beside(source: Path, *names: str) -> Path:
+    """The first of these files that is not there, or is a page of a frame log, and no report or anything else.
+
+    Raises:
+        UserError: if all of them are something else.
+    """
+    from multihop.report.viewer import is_page
+
+    files = [source.with_name(name) for name in names]
+    found = next((file for file in files if not file.exists() or is_page(file)), None)
+    if found is None:
+        raise UserError(f"{files[-1]}: is there, and is no page of a frame log; name another file: --out FILE.html")
+    return found
 
 
 def _is_log(source: Path) -> bool:
@@ -102,19 +122,27 @@ def write_page(log: Path, file: Path, window: tuple[int, int] | None = None) -> 
     from multihop.report.viewer import page
 
     require_writable_file(file, log)
-    head, cut_short = checked(log, window, _MOST)
-    if cut_short:
+    found = checked(log, window, _MOST)
+    _note_gaps(log, found, window)
+    write_text(file, page(cut(log.read_bytes(), window), found.head["name"], window))
+
+
+def _note_gaps(log: Path, found: Checked, window: tuple[int, int] | None) -> None:
+    """Says what is missing of a log."""
+    if found.cut_short:
         console.note(f"{log}: cut short; its end is missing")
-    write_text(file, page(cut(log.read_bytes(), window), head["name"]))
+    if found.transmissions == 0 and window is not None:
+        console.note(f"{log}: no transmission begins in --between; it is of {found.head['duration_ns'] / 1e9:g} s")
 
 
 def _perfetto(logs: list[Path], out: Path, window: tuple[int, int] | None) -> None:
     from multihop.framelog.perfetto import write_perfetto
-    from multihop.framelog.reading import read
+    from multihop.framelog.reading import checked, read
 
     if len(logs) > 1:
         raise UserError(f"--perfetto: there are {len(logs)} frame logs; name one of them: {logs[0]}")
     require_writable_file(out, logs[0])
+    _note_gaps(logs[0], checked(logs[0], window), window)
     with whole_file(out, logs[0]) as part:
         write_perfetto(read(logs[0], window), part)
     console.say(f"trace: {out}; to see it: https://ui.perfetto.dev")

@@ -126,8 +126,8 @@ class Explanation:
         account = self.flows[index]
         airtime = self._airtime()
         path = " > ".join(self.name(node) for node in account.view["path"]) or "no path"
-        about = [words.status(account), f"Path: {path}; scheme {account.view['scheme']}."]
-        made = [("", [Sentence(text, ("flow", None, None, None)) for text in about])]
+        shown = Sentence(f"Path: {path}; scheme {account.view['scheme']}.", ("flow", None, None, None))
+        made = [("", [Sentence(words.status(account)), shown])]
         causes = [
             Sentence(f"{words.percent(cause.score)}: {self._said(account, cause)}", cause.place)
             for cause in words.main_causes(account)
@@ -142,7 +142,7 @@ class Explanation:
         ]
         limit = words.clique(account, self.name)
         if limit:
-            hops.append(Sentence(limit, ("hop", *account.clique[0], None)))
+            hops.append(Sentence(limit))
         made.append(("Hop by hop", hops))
         made += [(heading, [Sentence(text) for text in said]) for heading, said in self._tried(index)]
         return made

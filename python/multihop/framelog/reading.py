@@ -64,14 +64,11 @@ def frames(path: str | os.PathLike[str], between: tuple[float, float] | None = N
         UserError: if it cannot be read, is no frame log, or has more than ten million transmissions in the interval.
     """
     window = None if between is None else (round(between[0] * 1e9), round(between[1] * 1e9))
-    found = read(Path(path), window).transmissions
-    if window is None:
-        return found
-    return found[found["start"].between(*window)].reset_index(drop=True)
+    return read(Path(path), window).transmissions
 
 
 def read(path: Path, between: tuple[int, int] | None = None, most: int = MOST) -> FrameLog:
-    """Reads a frame log; of an interval, in nanoseconds, at least what is in it.
+    """Reads a frame log; of an interval, in nanoseconds, what begins in it, with all next hops and places.
 
     Raises:
         UserError: if it cannot be read, is no frame log, or has more than `most` transmissions.
@@ -80,15 +77,24 @@ def read(path: Path, between: tuple[int, int] | None = None, most: int = MOST) -
         return decode(path.read_bytes(), between, most)
 
 
-def checked(path: Path, between: tuple[int, int] | None = None, most: int = MOST) -> tuple[dict[str, Any], bool]:
-    """The description of a log that is whole, and whether its end is missing; without the memory that tables take.
+@dataclass(frozen=True)
+class Checked:
+    """The description of a log that can be read, whether its end is missing, and how many transmissions there are."""
+
+    head: dict[str, Any]
+    cut_short: bool
+    transmissions: int
+
+
+def checked(path: Path, between: tuple[int, int] | None = None, most: int = MOST) -> Checked:
+    """Reads a log, or an interval of it, without the memory that tables take.
 
     Raises:
         UserError: as `read`.
     """
     with _errors_of(path):
-        head, cut_short = _core.check_frames(path.read_bytes(), between, most)
-    return json.loads(head), cut_short
+        head, cut_short, transmissions = _core.check_frames(path.read_bytes(), between, most)
+    return Checked(json.loads(head), cut_short, transmissions)
 
 
 @contextmanager
@@ -118,7 +124,7 @@ def decode(data: bytes, between: tuple[int, int] | None = None, most: int = MOST
 
 
 def cut(data: bytes, between: tuple[int, int] | None) -> bytes:
-    """A frame log without the blocks of transmissions that are not in an interval of nanoseconds."""
+    """A frame log of what begins in an interval of nanoseconds, with all next hops and places."""
     return data if between is None else _core.cut_frames(data, between)
 
 

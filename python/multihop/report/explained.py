@@ -43,14 +43,23 @@ def _of_runs(comparison: Runs) -> list[Explanation]:
 def _variant(found: Explanation, places: Places | None, number: int, *, several: bool) -> str:
     """What is slow in the variant of that number."""
     head = f"<h3>{escape(found.variant)}</h3>" if several else ""
-    remark, main = found.remark(), found.main_cause
-    seen = "" if main is None else _link(places, found.flows[main[2][0]].name, main[0].place)
+    remark = found.remark()
+    seen = _main_link(found, places)
     said = f"<p>{escape(found.headline())}{seen}</p>" + (f"<p>{escape(remark)}</p>" if remark else "")
     worst = sorted(found.explained, key=lambda index: found.flows[index].share)
     shown = "".join(_flow(found, index, places, number) for index in worst[:MOST_FLOWS])
     left = len(worst) - MOST_FLOWS
     more = f"<p>{left} more flows are below half of their fair share; explain names each.</p>" if left > 0 else ""
     return head + said + shown + more
+
+
+def _main_link(found: Explanation, places: Places | None) -> str:
+    """A link to the cause that matters most, with a flow that it holds back at the place that the headline names."""
+    if found.main_cause is None:
+        return ""
+    cause, _, held = found.main_cause
+    there = [flow for flow in (found.flows[index] for index in held) if cause.place in (c.place for c in flow.causes)]
+    return next((link for flow in there if (link := _link(places, flow.name, cause.place))), "")
 
 
 def _flow(found: Explanation, index: int, places: Places | None, number: int) -> str:

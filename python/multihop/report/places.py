@@ -18,6 +18,8 @@ _LONGEST = 4
 _OVERLAPS = {"hidden": "hidden", "together": "simultaneous", "sensed": "sensed"}
 #: Causes that a frame log calls as `explain` does.
 _OUTCOMES = ("receiver-sending", "channel", "weak", "off")
+#: Frames that answer others.
+_ANSWERS = ("cts", "ack", "block-ack")
 #: What the cause of a drop is called in a frame log.
 _DROPS = {kind: name.replace("_", "-") for name, kind in DROP_KINDS.items()} | {"given-up": "retry-limit"}
 
@@ -44,50 +46,78 @@ class Places:
         self._sent = log.transmissions
         self._span_s = _LONGEST * float(log.tables["sorts"]["airtime"].max()) / 1e9 if len(self._sent) else 0.0
         self._drops = log.in_words(log.tables["drops"])
+        self._mpdus = log.in_words(log.tables["mpdus"])
+        self._own: dict[str, pd.DataFrame] = {}
 
     def of(self, flow: str, place: Place) -> str | None:
-        """The address of what is said of a flow; none if the log has nothing of it."""
+        """The address of a frame or a drop of the flow that shows what is said of it; none if the log has no such."""
         kind, *ends = place
         sender, receiver, interferer = (None if node is None else self._names[node] for node in ends)
         if kind in _DROPS:
-            dropped = self._dropped(flow, kind, sender)
-            if dropped is not None:
-                return dropped
-        rows = self._frames(flow, kind, sender, receiver, interferer)
-        return None if rows.empty else self._address(flow, self._first(rows, "start"))
-
-    def _frames(
-        self, flow: str, kind: str, sender: str | None, receiver: str | None, interferer: str | None
-    ) -> pd.DataFrame:
-        """The frames that show it; if none does so, lost ones there; if none was lost, all."""
+            return self._dropped(flow, kind, sender)
         there = self._there(flow, sender, receiver)
         match kind:
-            case "flow" | "transport":
-                return there
-            case "hidden" | "together" | "sensed":
-                # Answers collide at the sender.
-                back = self._there(flow, receiver, sender)
-                found = [
-                    rows[(rows["overlap"] == _OVERLAPS[kind]) & (rows["collided"] == interferer)]
-                    for rows in (there, back)
-                ]
+            case "flow" | "hop":
+                rows = there
             case "contention":
-                found = [there.nlargest(1, "frozen")]
+                rows = there[there["frozen"] > 0].nlargest(1, "frozen")
             case "unanswered" | "late":
-                again = there.groupby(["flow", "carries", "packet", "kind"])["try"].shift(-1)
-                found = [there[(there["outcome"] == "arrived") & (again > there["try"])]]
+                rows = self._tried_again(there, answered=kind == "late")
+            case _ if kind in _OVERLAPS or kind in _OUTCOMES:
+                # What is lost of an exchange may be the answer.
+                shown = (self._lost(rows, kind, interferer) for rows in (there, self._answers_to(there)))
+                rows = next((rows for rows in shown if not rows.empty), there.iloc[:0])
             case _:
-                found = [there[there["outcome"] == kind]] if kind in _OUTCOMES else []
-        lost = there[~there["outcome"].isin(["arrived", "broadcast"])]
-        return next((rows for rows in (*found, lost) if not rows.empty), there)
+                return None
+        return None if rows.empty else self._address(flow, self._first(rows, "start"))
+
+    def _lost(self, rows: pd.DataFrame, kind: str, interferer: str | None) -> pd.DataFrame:
+        """Of these, what was lost so."""
+        if kind in _OUTCOMES:
+            return rows[rows["outcome"] == kind]
+        return rows[(rows["overlap"] == _OVERLAPS[kind]) & (rows["collided"] == interferer)]
 
     def _there(self, flow: str, sender: str | None, receiver: str | None) -> pd.DataFrame:
-        """What a hop, or a node, or else the flow sent; the flow's own frames, if there are any."""
-        rows = self._sent
+        """What a hop, or a node, or anything sent of a flow."""
+        if flow not in self._own:
+            self._own[flow] = self._own_frames(flow)
+        rows = self._own[flow]
         for column, node in (("from", sender), ("to", receiver)):
             rows = rows if node is None else rows[rows[column] == node]
-        own = rows[rows["flow"] == flow]
-        return rows if own.empty and sender is not None else own
+        return rows
+
+    def _own_frames(self, flow: str) -> pd.DataFrame:
+        """The frames with packets of a flow, or sent for them, each with such a packet."""
+        own = self._sent[self._sent["flow"] == flow]
+        packets = self._mpdus[self._mpdus["flow"] == flow].drop_duplicates(["start", "from"])
+        others = self._sent[self._sent["flow"] != flow].drop(columns=["flow", "carries", "packet"])
+        within = others.merge(packets[["start", "from", "flow", "carries", "packet"]], on=["start", "from"])
+        return pd.concat([own, within]).sort_values("start")
+
+    def _answers_to(self, frames: pd.DataFrame) -> pd.DataFrame:
+        """The answers to frames, each with what is known of the packet that it answers."""
+        answers = self._sent[self._sent["kind"].isin(_ANSWERS) & self._sent["to"].isin(frames["from"])]
+        begun = frames[["start", "from", "to", "flow", "carries", "packet"]].rename(
+            columns={"start": "asked", "from": "to", "to": "from"}
+        )
+        asked = begun.dropna(subset=["from"])
+        if answers.empty or asked.empty:
+            return answers.iloc[:0].assign(asked=pd.Series(dtype="int64"))
+        plain = answers.drop(columns=["flow", "carries", "packet"])
+        joined = pd.merge_asof(plain, asked, left_on="start", right_on="asked", by=["from", "to"])
+        # What its addressee sent last before it is what it answers.
+        latest = self._sent.loc[self._sent["to"].notna() & ~self._sent["kind"].isin(_ANSWERS), ["start", "from", "to"]]
+        latest = latest.rename(columns={"start": "last", "from": "to", "to": "from"})
+        joined = pd.merge_asof(joined, latest, left_on="start", right_on="last", by=["from", "to"])
+        return joined[joined["asked"] == joined["last"]]
+
+    def _tried_again(self, there: pd.DataFrame, *, answered: bool) -> pd.DataFrame:
+        """What arrived, and was sent again, because no answer was sent, or one that arrived was no longer awaited."""
+        again = there.groupby(["from", "to", "carries", "packet", "kind"])["try"].shift(-1)
+        rows = there[(there["outcome"] == "arrived") & (again > there["try"])]
+        answers = self._answers_to(rows)
+        wanted = answers[answers["outcome"] == "arrived"]["asked"] if answered else answers["asked"]
+        return rows[rows["start"].isin(wanted) == answered]
 
     def _dropped(self, flow: str, kind: str, node: str | None) -> str | None:
         drops = self._drops
@@ -104,6 +134,6 @@ class Places:
 
     def _address(self, flow: str, row: pd.Series[Any]) -> str:
         place = {"t": f"{row['start'] / 1e9:.9f}", "span": f"{self._span_s:.6g}", "flow": flow, "node": row["from"]}
-        if row["flow"] == flow and row["packet"] > 0 and row["carries"] in ("data", "feedback"):
+        if row["packet"] > 0 and row["carries"] in ("data", "feedback"):
             place |= {"packet": row["packet"]} | ({"of": "feedback"} if row["carries"] == "feedback" else {})
         return f"{quote(self._page)}#{urlencode(place)}"

@@ -39,6 +39,11 @@ impl Sort {
         matches!(self.kind, CTS | ACK | BLOCK_ACK)
     }
 
+    /// Is it RTS, DATA or a request, which may begin an exchange?
+    pub(crate) fn may_begin(&self) -> bool {
+        matches!(self.kind, RTS | DATA | BLOCK_ACK_REQUEST)
+    }
+
     /// What becomes of it if all goes well.
     pub(crate) fn usual(&self) -> i64 {
         i64::from(self.to < 0)
@@ -50,6 +55,7 @@ pub(crate) const RTS: i64 = 0;
 pub(crate) const CTS: i64 = 1;
 pub(crate) const DATA: i64 = 2;
 pub(crate) const ACK: i64 = 3;
+pub(crate) const BLOCK_ACK_REQUEST: i64 = 4;
 pub(crate) const BLOCK_ACK: i64 = 5;
 
 /// A transmission, but for its sort. The layout of `transmissions` says what its values mean.

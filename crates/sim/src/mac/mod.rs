@@ -378,11 +378,12 @@ impl Mac {
         let frame = self.frame.take().expect("a transmission ended");
         ctx.radio.stop();
         let packet = frame.packet.map(|handle| &ctx.packets.get(handle).packet);
-        ctx.record.transmitted(self.id, &frame, packet, ctx.now);
+        let air = frame.air_at_sender(ctx.timing.propagation);
+        ctx.record.transmitted(self.id, &frame, air, packet, ctx.now);
         if self.edca.is_some()
             && matches!(self.phase, Phase::AwaitingCts | Phase::AwaitingAck | Phase::Broadcasting)
         {
-            ctx.record.transmitted_by(self.id, self.function.category, &frame, ctx.now);
+            ctx.record.transmitted_by(self.id, self.function.category, air, ctx.now);
         }
         match self.phase {
             Phase::AckSent => self.phase = Phase::Contending,

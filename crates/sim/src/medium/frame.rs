@@ -88,6 +88,11 @@ impl Frame {
         Span::from_ns(octets * u64::from(bytes) / u64::from(self.bytes))
     }
 
+    /// When it is at its sender, if it is at the listeners this much later; 0 where that goes by distance.
+    pub fn air_at_sender(&self, propagation: Span) -> Interval {
+        Interval { start: self.air.start - propagation, end: self.air.end - propagation }
+    }
+
     /// How long it is on the air.
     pub fn airtime(&self) -> Span {
         self.air.length()

@@ -2,9 +2,8 @@
 
 use super::Recorder;
 use crate::config::Config;
-use crate::medium::Frame;
 use crate::outcome::CategoryOutcome;
-use multihop_core::{DropCause, NodeId, Packet, Span, Time};
+use multihop_core::{DropCause, Interval, NodeId, Packet, Span, Time};
 use multihop_dot11::{AccessCategory, user_priority};
 
 /// The counters of a category of a node.
@@ -29,8 +28,8 @@ impl Recorder {
     }
 
     /// A node's own frame ended, which was of this category: RTS, DATA, or a request for a block acknowledgement.
-    pub fn transmitted_by(&mut self, node: NodeId, category: AccessCategory, frame: &Frame, now: Time) {
-        let counted = self.after_warmup(frame.air, now);
+    pub fn transmitted_by(&mut self, node: NodeId, category: AccessCategory, air: Interval, now: Time) {
+        let counted = self.after_warmup(air, now);
         if let Some(counters) = self.category(node, category) {
             counters.transmitting += counted;
         }

@@ -51,12 +51,24 @@ pub struct Dropped {
     pub cause: DropCause,
 }
 
+/// A packet of a flow that came to a node otherwise than by a frame.
+#[derive(Clone, Copy, Debug)]
+pub struct Came {
+    pub at: Time,
+    pub node: NodeId,
+    /// The node itself, if it is the packet's source.
+    pub from: NodeId,
+    pub packet: Packet,
+}
+
 /// The counters of frames lost.
 #[derive(Clone, Debug, Default)]
 pub struct CauseCounters {
     on: bool,
     /// Packets lost, if they are asked for.
     pub dropped: Option<Vec<Dropped>>,
+    /// Packets that came otherwise than by a frame, if they are asked for.
+    pub came: Option<Vec<Came>>,
     /// How much later than at the nearest listener a frame may be at the farthest.
     spread: Span,
     /// In the order of their beginnings.
@@ -138,16 +150,22 @@ impl CauseCounters {
 }
 
 impl Recorder {
-    /// Causes are counted from now on, and lost packets are kept until they are polled.
+    /// Causes are counted from now on; packets that are lost, or come otherwise than by a frame, are kept until they are polled.
     pub fn keep_causes(&mut self, spread: Span) {
         self.causes.on = true;
         self.causes.spread = spread;
         self.causes.dropped = Some(Vec::new());
+        self.causes.came = Some(Vec::new());
     }
 
     /// Packets of flows that were lost since the last call.
     pub fn take_dropped(&mut self) -> Vec<Dropped> {
         self.causes.dropped.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Packets of flows that came otherwise than by a frame since the last call.
+    pub fn take_came(&mut self) -> impl Iterator<Item = Came> {
+        self.causes.came.iter_mut().flat_map(|came| came.drain(..))
     }
 
     /// The same with counters of causes; a frame may be at its farthest listener this much later than at its nearest.

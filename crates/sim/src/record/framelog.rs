@@ -10,10 +10,11 @@ use crate::mac::{Access, Timing};
 use crate::medium::Frame;
 use crate::mobility::places;
 use crate::outcome::{LossCause, Overlap};
-use crate::record::Dropped;
 use crate::record::FlowFilter;
 pub use crate::record::selection::Selection;
+use crate::record::{Came, Dropped};
 use multihop_core::{FlowId, FrameKind, Interval, NodeId, Packet, Port, Span, Time};
+use multihop_frames::layout::{ARRIVED, BROADCAST, UNKNOWN};
 use multihop_frames::{Flow, Head, Mpdu, Node, Sort, Table, Transmission, Writer};
 use multihop_transport::Progress;
 use std::collections::VecDeque;
@@ -31,10 +32,14 @@ pub struct FrameLog {
     spread: Span,
     /// In the order of their beginnings.
     pending: VecDeque<Pending>,
+    /// How many are no longer pending: the number of the first that is.
+    written: u64,
+    /// By node: the number of its latest transmission, which is over everywhere before its next one begins; none if that is not to be there.
+    latest: Vec<Option<u64>>,
     /// Rows that were written, the memory of which is used again.
     spare: Vec<Transmission>,
-    /// By node: when its last RTS, DATA or request, or the last answer to it, is over at its sender.
-    last_end: Vec<Time>,
+    /// By node: when its last RTS, DATA or request, or the last answer to it, is over at its sender, and whether that is in the log.
+    last_end: Vec<(Time, bool)>,
     /// By node: its NAV when it was last looked at.
     nav: Vec<Time>,
     /// By flow.
@@ -43,13 +48,15 @@ pub struct FrameLog {
     sources: Vec<Vec<u32>>,
     /// By node: destinations, and the next hops that were last used.
     routes: Vec<Vec<(NodeId, NodeId)>>,
+    /// By node that packets come to: flow, what they are, where from, and the number of this way.
+    ways: Vec<Vec<([i64; 3], i64)>>,
+    known_ways: i64,
     /// The first failure; nothing is written after it.
     failure: Option<io::Error>,
 }
 
 /// A transmission that may still be on the air.
 struct Pending {
-    from: NodeId,
     /// When it is at its nearest listener.
     air: Interval,
     sort: Sort,
@@ -87,7 +94,11 @@ fn ns(time: Time) -> i64 {
 }
 
 fn head(config: &Config, timing: &Timing, selection: &Selection) -> Head {
-    let node = |node: &crate::config::NodeConfig| Node { name: node.name.clone(), position: node.position };
+    let node = |(index, node): (u32, &crate::config::NodeConfig)| {
+        let of = config.radios.node_of(NodeId(index)).0;
+        let radio_of = (of != index).then_some(of);
+        Node { name: node.name.clone(), position: node.position, radio_of }
+    };
     let flow = |flow: &crate::config::FlowConfig| Flow {
         name: flow.name.clone(),
         source: flow.source.0,
@@ -103,9 +114,10 @@ fn head(config: &Config, timing: &Timing, selection: &Selection) -> Head {
         warmup_ns: config.warmup.ns(),
         propagation_ns: timing.propagation.ns(),
         slot_ns: timing.slot.ns(),
-        nodes: config.nodes.iter().map(node).collect(),
+        nodes: (0..).zip(&config.nodes).map(node).collect(),
         flows: config.flows.iter().map(flow).collect(),
         only_nodes: selection.nodes.iter().map(|node| node.0).collect(),
+        only_flows: selection.flows.iter().map(|flow| flow.0).collect(),
         only_between: selection.between.map(|between| between.map(Time::ns)),
     }
 }
@@ -138,29 +150,34 @@ impl FrameLog {
             timing,
             spread: crate::medium::Listeners::spread(config),
             pending: VecDeque::new(),
+            written: 0,
+            latest: vec![None; config.nodes.len()],
             spare: Vec::new(),
-            last_end: vec![Time::ZERO; config.nodes.len()],
+            last_end: vec![(Time::ZERO, true); config.nodes.len()],
             nav: vec![Time::ZERO; config.nodes.len()],
             windows: vec![Seen::default(); config.flows.len()],
             sources,
             routes: vec![Vec::new(); config.nodes.len()],
+            ways: vec![Vec::new(); config.nodes.len()],
+            known_ways: 0,
             failure: None,
         })
     }
 
     /// A frame begins. `packet` is the one in it, or that it is sent for.
     pub(crate) fn begins(&mut self, frame: &Frame, access: &Access, queue: usize, packet: Option<&Packet>) {
-        let start = frame.air.start - self.timing.propagation;
+        let Interval { start, end: ends } = frame.air_at_sender(self.timing.propagation);
         self.write_before(start);
-        let ends = start + frame.airtime();
         let contention = |since| self.contention(frame.from, access.slots, since, start);
         let (waited, frozen) = access.since.map_or((-1, 0), contention);
         let is_answer = matches!(frame.kind, FrameKind::Cts | FrameKind::Ack | FrameKind::BlockAck);
-        if let Some(node) = if is_answer { frame.to } else { Some(frame.from) } {
-            self.last_end[node.index()] = ends;
-        }
         let flows = packet.iter().map(|packet| packet.flow);
-        if !self.filter.passes(&self.selection, frame, flows) || !self.selection.has(frame, start) {
+        let is_wanted = self.filter.passes(&self.selection, frame, flows) && self.selection.has(frame, start);
+        if let Some(node) = if is_answer { frame.to } else { Some(frame.from) } {
+            self.last_end[node.index()] = (ends, is_wanted);
+        }
+        self.latest[frame.from.index()] = None;
+        if !is_wanted {
             return;
         }
         let (flow, carries) = packet.map_or((-1, 0), carried);
@@ -183,22 +200,24 @@ impl FrameLog {
             waited,
             queue: queue as i64,
             packet: packet.map_or(0, |packet| packet.number as i64),
-            outcome: i64::from(frame.to.is_none()),
+            // Until it is over at the node that it is for.
+            outcome: if frame.to.is_some() { UNKNOWN } else { BROADCAST },
             collided: -1,
             overlap: 0,
             ..self.spare.pop().unwrap_or_default()
         };
-        self.pending.push_back(Pending { from: frame.from, air: frame.air, sort, row });
+        self.latest[frame.from.index()] = Some(self.written + self.pending.len() as u64);
+        self.pending.push_back(Pending { air: frame.air, sort, row });
     }
 
-    /// For how long a station waited with what begins now, if it did not contend since its last exchange, and for how many slots its
-    /// back-off did not count.
+    /// For how long a station waited with what begins now, if it did not contend since its last exchange, or that is not in the log, and for how many
+    /// slots its back-off did not count.
     fn contention(&self, node: NodeId, slots: u32, since: Time, start: Time) -> (i64, i64) {
-        let known = self.last_end[node.index()];
+        let (known, is_there) = self.last_end[node.index()];
         let since_known = known <= start && since <= known + self.timing.propagation + self.spread;
         let passed = start.since(if since_known { known } else { since });
         let frozen = passed.whole(self.timing.slot) as i64 - i64::from(slots);
-        (if since_known { -1 } else { passed.ns() as i64 }, frozen)
+        (if since_known && is_there { -1 } else { passed.ns() as i64 }, frozen)
     }
 
     /// A next hop is used that was not used before.
@@ -226,20 +245,26 @@ impl FrameLog {
         }
     }
 
-    /// A frame ended at these nodes, the NAVs of which last until these instants now.
-    pub(crate) fn reserved(&mut self, frame: &Frame, navs: impl Iterator<Item = (u32, Time)>, now: Time) {
-        let mut place = None;
+    /// A frame ended at these nodes, the NAVs of which last until these instants now. If one of them is the node that it was for, [`FrameLog::lost`] has said
+    /// whether it was lost there.
+    pub(crate) fn ended(&mut self, frame: &Frame, navs: impl Iterator<Item = (u32, Time)>, now: Time) {
+        let place = self.place_of(frame);
         for (node, nav) in navs {
+            if let Some(place) = place
+                && frame.to == Some(NodeId(node))
+                && self.pending[place].row.outcome == UNKNOWN
+            {
+                self.pending[place].row.outcome = ARRIVED;
+            }
             let known = &mut self.nav[node as usize];
             if nav == *known {
                 continue;
             }
             *known = nav;
-            if nav > now {
-                let place = *place.get_or_insert_with(|| self.place_of(frame));
-                if let Some(place) = place {
-                    self.pending[place].row.reserves.push((node, ns(nav) - ns(frame.air.end)));
-                }
+            if nav > now
+                && let Some(place) = place
+            {
+                self.pending[place].row.reserves.push((node, ns(nav) - ns(frame.air.end)));
             }
         }
     }
@@ -249,7 +274,7 @@ impl FrameLog {
         let Some(row) = self.row_of(frame) else { return };
         row.mpdus.extend(mpdus.map(|(packet, arrived)| {
             let (flow, carries) = carried(packet);
-            let outcome = if arrived { 0 } else { outcome(LossCause::Channel) };
+            let outcome = if arrived { ARRIVED } else { outcome(LossCause::Channel) };
             Mpdu { stream: [flow, carries], packet: packet.number as i64, outcome }
         }));
     }
@@ -282,6 +307,27 @@ impl FrameLog {
         }
     }
 
+    /// A packet came to a node otherwise than by a frame.
+    pub(crate) fn came(&mut self, came: &Came) {
+        let Came { at, node, from, packet } = came;
+        let concerns = self.selection.has_node(*node) || self.selection.has_node(*from);
+        if !concerns || !self.selection.has_flow(packet.flow) || !self.selection.has_time(*at) {
+            return;
+        }
+        let (flow, carries) = carried(packet);
+        let key = [flow, carries, i64::from(from.0)];
+        let ways = &mut self.ways[node.index()];
+        let way = if let Some((_, way)) = ways.iter().find(|(known, _)| *known == key) {
+            *way
+        } else {
+            ways.push((key, self.known_ways));
+            self.known_ways += 1;
+            self.row(Table::Ways, [flow, carries, i64::from(node.0), key[2]]);
+            self.known_ways - 1
+        };
+        self.row(Table::Entries, [way, packet.number as i64, ns(*at)]);
+    }
+
     /// Did writing fail? Then the run may as well end.
     pub(crate) fn has_failed(&self) -> bool {
         self.failure.is_some()
@@ -300,11 +346,11 @@ impl FrameLog {
         }
     }
 
-    /// The place of a frame among those that may still be on the air; none if it is not to be there.
+    /// The place of a frame among those that may still be on the air; none if it is not to be there. Its sender alone tells which one it is: when it
+    /// begins differs from listener to listener.
     fn place_of(&self, frame: &Frame) -> Option<usize> {
-        self.pending
-            .iter()
-            .rposition(|pending| pending.from == frame.from && pending.air.start == frame.air.start)
+        let number = self.latest[frame.from.index()]?.checked_sub(self.written)?;
+        usize::try_from(number).ok().filter(|place| *place < self.pending.len())
     }
 
     fn row_of(&mut self, frame: &Frame) -> Option<&mut Transmission> {
@@ -316,6 +362,7 @@ impl FrameLog {
     fn write_before(&mut self, now: Time) {
         while self.pending.front().is_some_and(|first| first.air.end + self.spread < now) {
             let first = self.pending.pop_front().expect("it was there");
+            self.written += 1;
             self.write(first);
         }
     }

@@ -31,9 +31,7 @@ impl World {
     /// A frame begins, or would have if the radio of its sender were on.
     pub(super) fn frame_begins(&mut self, frame: &Frame) {
         let Some(mut log) = self.frame_log.take() else { return };
-        for dropped in self.record.take_dropped() {
-            log.dropped(&dropped);
-        }
+        self.tell(&mut log);
         let sender = &self.nodes[self.order.of(frame.from)];
         let access = sender.mac.access(frame);
         let packet = frame.packet.or(access.packet).map(|handle| &self.packets.get(handle).packet);
@@ -49,6 +47,16 @@ impl World {
         self.frame_log = Some(log);
     }
 
+    /// Tells the log of packets that were lost, or came otherwise than by a frame, since it was told the last time.
+    pub(super) fn tell(&mut self, log: &mut FrameLog) {
+        for dropped in self.record.take_dropped() {
+            log.dropped(&dropped);
+        }
+        for came in self.record.take_came() {
+            log.came(&came);
+        }
+    }
+
     /// A frame ended at some listeners: at these places among the links of its sender, or at all.
     pub(super) fn frame_ends(&mut self, frame: &Frame, reached: super::air::Reached, is_lost: bool) {
         let Some(mut log) = self.frame_log.take() else { return };
@@ -56,7 +64,7 @@ impl World {
         let listeners = (0..reached.map_or(links.len(), <[_]>::len))
             .map(|index| &links[reached.map_or(index, |places| places[index].1 as usize)]);
         let navs = listeners.clone().map(|link| (link.to, self.nodes[link.row()].mac.nav()));
-        log.reserved(frame, navs, self.now);
+        log.ended(frame, navs, self.now);
         if let (Some(to), Some(load)) = (frame.to.filter(|_| !is_lost), frame.load)
             && listeners.clone().any(|link| to == NodeId(link.to))
         {

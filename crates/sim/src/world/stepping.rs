@@ -133,7 +133,7 @@ impl World {
             log.finish()?;
         }
         if let Some(mut log) = self.frame_log.take() {
-            self.record.take_dropped().iter().for_each(|dropped| log.dropped(dropped));
+            self.tell(&mut log);
             log.finish(self.now)?;
         }
         Ok(self.count())

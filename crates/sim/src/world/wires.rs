@@ -69,11 +69,12 @@ impl World {
 
     /// The last bit of a packet reaches the receiving end of a wire.
     pub(super) fn wire_arrives(&mut self, index: u32) {
-        let wire = &mut self.wires[index as usize].wire;
-        let (to, handle) = (wire.to, wire.arrive(&mut self.agenda));
+        let Wired { wire, from, .. } = &mut self.wires[index as usize];
+        let (from, to, handle) = (NodeId(*from), wire.to, wire.arrive(&mut self.agenda));
         let row = self.order.of(NodeId(to));
         if !self.nodes[row].radio.is_off() {
             self.record.wire_delivered(index, self.now);
+            self.record.came(&self.packets.get(handle).packet, from, NodeId(to), self.now);
         }
         self.above(row as u32, |stack, around| stack.on_wire_arrival(around, handle));
     }

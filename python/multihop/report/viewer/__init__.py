@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from importlib import resources
+from pathlib import Path
 
 from multihop.base.visible import visible
 from multihop.report.markup import escape
@@ -15,6 +16,11 @@ _FILES = (
     *("steps.js", "contention.js", "model.js", "words.js"),
     *("style.js", "raster.js", "lanes.js", "tracks.js", "draw.js", "map.js", "viewer.js"),
 )
+
+
+#: What says of a page that it is one of a frame log, near its beginning.
+_MARK = '<meta name="generator" content="multihop view">'
+_MARK_WITHIN = 256
 
 
 def module() -> str:
@@ -33,11 +39,16 @@ def styles() -> str:
     return _source("viewer.css")
 
 
-def embedded(log: bytes, key: str = "frames") -> str:
-    """A place in a page where the viewer shows this log, with the log in it; `inline_module` must follow once."""
+def embedded(log: bytes, key: str = "frames", between: tuple[int, int] | None = None) -> str:
+    """A place in a page where the viewer shows this log, or what of it is in an interval of nanoseconds.
+
+    The log is in it; `inline_module` must follow once.
+    """
     data = base64.b64encode(log).decode("ascii")
+    part = "" if between is None else f' data-between="{between[0]} {between[1]}"'
     return (
-        f'<div class="viewer-host" data-frames="{escape(key)}"><noscript>The viewer needs JavaScript.</noscript></div>'
+        f'<div class="viewer-host" data-frames="{escape(key)}"{part}>'
+        "<noscript>The viewer needs JavaScript.</noscript></div>"
         f'<script type="application/octet-stream" id="{escape(key)}">{data}</script>'
     )
 
@@ -50,25 +61,35 @@ for (const host of document.querySelectorAll("[data-frames]")) {
   const letters = atob(text);
   const bytes = new Uint8Array(letters.length);
   for (let at = 0; at < letters.length; at += 1) bytes[at] = letters.charCodeAt(at);
-  mount(host, bytes).then((viewer) => { host.viewer = viewer; }, () => {}); // which the page says by then
+  const between = host.dataset.between ? host.dataset.between.split(" ").map(Number) : null;
+  mount(host, bytes, { between }).then((viewer) => { host.viewer = viewer; }, () => {}); // which the page says by then
 }
 """
     return f'<script type="module">\n{module()}{start}</script>'
 
 
-def page(log: bytes, title: str) -> str:
-    """A self-contained page with the viewer and a log."""
+def page(log: bytes, title: str, between: tuple[int, int] | None = None) -> str:
+    """A self-contained page with the viewer and a log, or what of it is in an interval of nanoseconds."""
     return visible(
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f"<title>{escape(title)} - multihop</title>\n"
+        f"{_MARK}\n<title>{escape(title)} - multihop</title>\n"
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n<link rel="icon" href="data:,">\n'
         "<style>\n:root { color-scheme: light dark; }\n"
         "body { margin: 0; padding: .8rem; background: #ffffff; color: #1c2126; }\n"
         "h1 { font: 600 1.2rem system-ui, sans-serif; margin: 0 0 .6rem; }\n"
         "@media screen and (prefers-color-scheme: dark) { body { background: #15191d; color: #e6e9ec; } }\n"
-        f"{styles()}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n{embedded(log)}\n"
+        f"{styles()}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n{embedded(log, between=between)}\n"
         f"{inline_module()}\n</body>\n</html>\n"
     )
+
+
+def is_page(file: Path) -> bool:
+    """Is there a page that `page` made?"""
+    try:
+        with file.open("rb") as opened:
+            return _MARK.encode() in opened.read(_MARK_WITHIN)
+    except OSError:
+        return False
 
 
 def _source(name: str) -> str:

@@ -6,9 +6,9 @@ import { Timeline } from "./timeline.js";
 import { Bytes, damaged, unpackRows } from "./unpack.js";
 
 const MAGIC = "mhframes";
-const VERSION = 2;
+const VERSION = 3;
 /** Tables of which the rows are behind the transmissions of a block. */
-const BESIDE = ["drops", "windows"];
+const BESIDE = ["drops", "windows", "entries"];
 const HEAD = 0xfe;
 const END = 0xff;
 const BLOCK_HEADER = 25;

@@ -2,6 +2,8 @@
 
 // Guesses are nearer to zero than this, as where logs are written.
 const FARTHEST = 2 ** 60;
+/** Of instants: as in the row before, at a steady pace, and from which number on as long after a transmission as lately: so many lengths are known of a key. */
+const INSTANT = { same: 0, paced: 1, lately: 2, lengths: 4 };
 const RANS = { total: 4096, bits: 12, low: 2 ** 23 };
 
 /** What is said of bytes that are not what their header says. */
@@ -91,8 +93,50 @@ export function ofThousands(number) {
   return number % 2 ? value : value * 1000;
 }
 
+/** What is remembered of a key, and what its next value is at a steady pace. */
+function paced(last, key, count) {
+  if (!last.has(key)) last.set(key, { value: 0, count: 0, step: 0, lengths: new Array(INSTANT.lengths).fill(0) });
+  const known = last.get(key);
+  const guess = known.value + (count - known.count) * known.step;
+  return { known, guess: Math.abs(guess) < FARTHEST ? guess : known.value };
+}
+
+function remember(known, count, value) {
+  if (count !== known.count) known.step = Math.trunc((value - known.value) / (count - known.count));
+  known.value = value;
+  known.count = count;
+}
+
+/** The values of a column of instants that mostly follow from a transmission, or come at a steady pace. */
+function instants(block, { keys, counts, starts }, out, first, rows) {
+  const [choices, steps, said] = [block.unpack(), block.unpack(), block.unpack()];
+  const last = new Map();
+  let before = 0;
+  let place = 0;
+  for (let row = first; row < first + rows; row += 1) {
+    const { known, guess } = paced(last, keys[row], counts[row]);
+    const choice = choices.take();
+    if (choice === INSTANT.paced) before = guess;
+    else if (choice !== INSTANT.same) {
+      place += unzigzag(steps.take());
+      const at = choice - INSTANT.lately;
+      const length = at < INSTANT.lengths ? known.lengths[at] : unzigzag(said.take());
+      known.lengths.splice(Math.min(at, INSTANT.lengths - 1), 1);
+      known.lengths.unshift(length);
+      before = (place ? starts[place - 1] : 0) + length;
+    }
+    remember(known, counts[row], before);
+    out[row] = before;
+  }
+  if (!choices.isOver() || !steps.isOver() || !said.isOver()) throw damaged();
+}
+
 /** The values of a column: `keys` and `counts` are the columns that its coding refers to, `starts` the beginnings of the block's transmissions. */
 function column(block, { coding }, { keys, counts, starts }, out, first, rows) {
+  if (coding === "since") {
+    instants(block, { keys, counts, starts }, out, first, rows);
+    return;
+  }
   const places = coding === "after" ? block.unpack() : null;
   const numbers = block.unpack();
   const last = new Map();
@@ -108,16 +152,11 @@ function column(block, { coding }, { keys, counts, starts }, out, first, rows) {
     } else {
       const key = coding === "follows" ? before : keys ? keys[row] : 0;
       const count = counts ? counts[row] : 0;
-      const known = last.get(key) || { value: 0, count: 0, step: 0 };
-      const paced = known.value + (count - known.count) * known.step;
-      const guess = Math.abs(paced) < FARTHEST ? paced : known.value;
+      const { known, guess } = paced(last, key, count);
       let value;
       if (coding === "follows") value = number ? unzigzag(number - 1) : guess;
       else value = guess + (coding === "time-by" || coding === "paced-by" ? ofThousands(number) : unzigzag(number));
-      if (counts && count !== known.count) known.step = Math.trunc((value - known.value) / (count - known.count));
-      known.value = value;
-      known.count = count;
-      last.set(key, known);
+      remember(known, count, value);
       before = value;
       out[row] = value;
     }

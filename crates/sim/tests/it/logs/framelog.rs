@@ -6,7 +6,7 @@ use crate::mac::aggregation::high_throughput;
 use multihop_core::{FlowId, NodeId, Span, Time};
 use multihop_dot11::DcfRules;
 use multihop_frames::{FrameLog as Read, Table, read};
-use multihop_sim::config::Config;
+use multihop_sim::config::{Config, MediumModel};
 use multihop_sim::framelog::{FrameLog, Selection};
 use multihop_sim::mobility::Outage;
 use multihop_sim::outcome::{LossCause, Outcome};
@@ -100,6 +100,79 @@ fn hidden_terminals_collide_in_the_log_as_in_the_tables() {
     assert!(overlap.contains(&1), "some are hidden");
 }
 
+/// Where each listener hears a frame as late as light does, at places so many times as far apart as ranges allow.
+fn by_distance(mut config: Config, farther: f64) -> Config {
+    config.medium.propagation_delay = Span::ZERO;
+    config.delays_by_distance = true;
+    for node in &mut config.nodes {
+        node.position = node.position.map(|place| place.map(|metres| metres * farther));
+    }
+    if let MediumModel::Ranges { receive_range, carrier_sense_range, .. } = &mut config.medium.model {
+        *receive_range *= farther;
+        *carrier_sense_range *= farther;
+    }
+    config
+}
+
+/// What is in the log does not depend on how late frames are at each listener: losses are those counted, and NAVs and packets of aggregates are there.
+#[test]
+fn logs_say_the_same_where_delays_go_by_distance() {
+    let mut hidden = network(DcfRules::IEEE, &[[0.0, 0.0], [200.0, 0.0], [600.0, 0.0], [800.0, 0.0]]);
+    saturate(&mut hidden, 0, 1);
+    saturate(&mut hidden, 2, 3);
+    let mut with_rts = hidden.clone();
+    with_rts.mac.rts_threshold = Some(0);
+    let mut aggregates = high_throughput(&[[0.0, 0.0], [100.0, 0.0], [0.0, 100.0]]);
+    for (from, to) in [(0, 1), (2, 0)] {
+        saturate(&mut aggregates, from, to);
+    }
+    let configs =
+        [hidden, with_rts, relayed(DcfRules::IEEE, 3), saturated_cell(DcfRules::IEEE, 6), aggregates];
+    let mut collisions = 0;
+    for (index, config) in configs.into_iter().enumerate() {
+        let has_aggregates = config.aggregation.is_some();
+        let (_, fixed, _) = logged(seconds(config.clone(), 3));
+        let set_navs = |log: &Read| log.column(Table::Transmissions, "reserves").iter().any(|set| *set > 0);
+        for farther in [1.0, 5.0] {
+            let (outcome, log, _) = logged(by_distance(seconds(config.clone(), 3), farther));
+            check(&outcome, &log);
+            collisions += outcome.causes.collisions.iter().map(|row| row.lost).sum::<u64>();
+            let (nav, sets) = (of_sort(&log, "nav"), log.column(Table::Reservations, "set"));
+            let reserves = log.column(Table::Transmissions, "reserves");
+            assert_eq!(set_navs(&log), set_navs(&fixed), "{index}");
+            for at in (0..nav.len()).filter(|at| reserves[*at] > 0).take(100) {
+                let row = sets.iter().position(|set| *set == reserves[at]).unwrap();
+                assert_eq!(log.column(Table::Reservations, "nav")[row], nav[at], "{index}");
+            }
+            let arrived = log.column(Table::Mpdus, "outcome").iter().filter(|what| **what == 0).count();
+            assert_eq!(arrived > 1_000, has_aggregates, "{index}: {arrived}");
+            let unknown = log.column(Table::Transmissions, "outcome").iter().filter(|what| **what == 7);
+            assert!(unknown.count() <= 1, "{index}: only what is on its way when the run ends");
+        }
+    }
+    assert!(collisions > 1_000, "{collisions}");
+}
+
+/// The table counts what of a frame its sender had on the air after the warm-up, whatever instant that ends at.
+#[test]
+fn airtimes_add_up_from_any_warm_up_on() {
+    let mut config = seconds(saturated_cell(DcfRules::IEEE, 4), 2);
+    config.medium.propagation_delay = Span::from_us(3);
+    for warmup_us in (300_000..310_000).step_by(97) {
+        config.warmup = Span::from_us(warmup_us);
+        let (outcome, log, _) = logged_of(&config, Selection::default());
+        let warmup = config.warmup.ns() as i64;
+        let (from, airtime) = (of_sort(&log, "from"), of_sort(&log, "airtime"));
+        let starts = log.column(Table::Transmissions, "start");
+        for (index, node) in outcome.nodes.iter().enumerate() {
+            let own = (0..starts.len()).filter(|at| from[*at] == index as i64);
+            let after = own.map(|at| (starts[at] + airtime[at] - starts[at].max(warmup)).max(0));
+            let counted = (node.transmitting * outcome.measured_s * 1e9).round() as i64;
+            assert_eq!(after.sum::<i64>(), counted, "node {index} after {warmup_us} us");
+        }
+    }
+}
+
 #[test]
 fn a_transmission_takes_less_than_three_bytes() {
     let mut aggregates = high_throughput(&[[0.0, 0.0], [100.0, 0.0], [0.0, 100.0]]);
@@ -153,6 +226,7 @@ fn a_selection_of_flows_has_their_frames_and_the_answers() {
     assert!(wanted.len() > 100 && wanted.len() < from.len());
     assert_eq!(part.column(Table::Transmissions, "start"), wanted);
     assert!(of_sort(&part, "kind").contains(&3), "answers are there");
+    assert!(part.head.contains("\"only_flows\":[1]") && whole.head.contains("\"only_flows\":[]"));
 }
 
 #[test]
