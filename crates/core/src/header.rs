@@ -49,7 +49,7 @@ pub struct Layout {
 /// A field of a header.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct FieldLayout {
-    /// Its name.
+    /// The name of the field in filters of Wireshark, behind that of the header.
     pub name: &'static str,
     /// Offset of its first byte.
     pub from: usize,

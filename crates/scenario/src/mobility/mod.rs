@@ -97,7 +97,7 @@ pub enum Start {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Outage {
-    /// The node.
+    /// Name of the node that is off.
     pub node: Option<String>,
     /// Instead of `node`: one of these, drawn by the seed of the run.
     pub one_of: Option<Vec<String>>,

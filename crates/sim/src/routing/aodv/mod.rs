@@ -172,7 +172,7 @@ impl Aodv {
             asked: now,
         };
         self.number += 1;
-        let due = now + uniform(&mut self.rng, self.parameters.request_jitter);
+        let due = now + uniform(&mut self.rng, self.parameters.rreq_jitter);
         self.broadcast(due, &AodvMessage::Request(request));
     }
 

@@ -162,9 +162,9 @@ impl AodvMessage {
     /// Bytes above the MAC, IP header included.
     pub(super) fn size(&self, sizes: &AodvConfig) -> u32 {
         match self {
-            AodvMessage::Request(_) => sizes.request_size,
-            AodvMessage::Reply(_) | AodvMessage::Hello(_) => sizes.reply_size,
-            AodvMessage::Error(list) => sizes.error_size + sizes.error_entry_size * list.len() as u32,
+            AodvMessage::Request(_) => sizes.rreq_size,
+            AodvMessage::Reply(_) | AodvMessage::Hello(_) => sizes.rrep_size,
+            AodvMessage::Error(list) => sizes.rerr_size + sizes.rerr_destination_size * list.len() as u32,
         }
     }
 

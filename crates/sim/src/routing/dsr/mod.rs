@@ -68,7 +68,7 @@ impl Dsr {
         Dsr {
             id,
             rng,
-            cache: RouteCache::new(id, longest, parameters.routes, parameters.heard_routes),
+            cache: RouteCache::new(id, longest, parameters.routes, parameters.overheard_routes),
             discoveries: Discoveries::default(),
             number: 1,
             buffer: SendBuffer::new(parameters.buffer),
@@ -402,7 +402,7 @@ impl RoutingAgent for Dsr {
                 match &message {
                     DsrMessage::Reply(reply) => self.cache.learn(&reply.found),
                     DsrMessage::Error(error) => self.cache.cut(error.link),
-                    DsrMessage::Request(_) => unreachable!("requests are for everyone"),
+                    DsrMessage::Request(_) => unreachable!("requests are broadcast"),
                 }
                 self.learn_from(from, message.route());
             }

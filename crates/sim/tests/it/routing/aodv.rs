@@ -16,7 +16,7 @@ const REPAIRS: [LocalRepair; 3] = [LocalRepair::Off, LocalRepair::Ns2, LocalRepa
 /// Requests have jitter where files have it by default, unless `parameters` have one.
 fn aodv(mut config: Config, mut parameters: AodvConfig) -> Config {
     if config.mac.rules.immediate_access && parameters.broadcast_jitter > Span::ZERO {
-        parameters.request_jitter = Span::from_ms(10);
+        parameters.rreq_jitter = Span::from_ms(10);
     }
     config.routing.protocol = RoutingProtocol::Aodv(parameters);
     config

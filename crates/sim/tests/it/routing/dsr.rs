@@ -40,7 +40,7 @@ fn a_chain_carries_data_as_over_static_routes_with_a_longer_header() {
     }
 }
 
-/// One request to neighbours, one to everyone that each node but the target relays, and a reply over each hop.
+/// One non-propagating Route Request, one that floods the network and that each node but the target relays, and a reply over each hop.
 #[test]
 fn a_discovery_costs_a_flood_and_a_reply() {
     let mut config = chain(DcfRules::IEEE, 4);
