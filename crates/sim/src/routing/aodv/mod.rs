@@ -19,7 +19,7 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-pub(super) use wire::{CARRIER, LAYOUTS};
+pub(super) use wire::FORMAT;
 
 use super::buffer::SendBuffer;
 use super::{Action, GivenUp, Message, NextHop, RoutedPacket, RoutingAgent, uniform};

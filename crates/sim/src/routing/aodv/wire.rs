@@ -4,8 +4,8 @@
 //! discovery began follows the last byte, as in ns-2, whose nodes learn from it how long discoveries take.
 
 use crate::config::AodvConfig;
-use crate::routing::message::{IpFields, Message};
-use multihop_core::{Carrier, Header, Layout, NodeId, Span, Time, header};
+use crate::routing::message::{IpFields, Message, WireFormat};
+use multihop_core::{Carrier, Header, NodeId, Span, Time, header};
 
 /// UDP, by the port of section 3.
 pub(crate) const CARRIER: Carrier = Carrier::Udp(654);
@@ -21,7 +21,11 @@ const MILLISECOND: Span = Span::from_ms(1);
 pub(super) const LONGEST_LIFETIME: Span = Span::from_ms(u32::MAX as u64);
 
 /// What dissectors and the reference know of AODV.
-pub(crate) const LAYOUTS: [Layout; 4] = [Rreq::LAYOUT, Rrep::LAYOUT, Rerr::LAYOUT, Destination::LAYOUT];
+pub(crate) const FORMAT: WireFormat = WireFormat {
+    carrier: CARRIER,
+    layouts: &[Rreq::LAYOUT, Rrep::LAYOUT, Rerr::LAYOUT, Destination::LAYOUT],
+    in_wireshark: true,
+};
 
 header! {
     /// Route request of AODV (RREQ; RFC 3561, 5.1)

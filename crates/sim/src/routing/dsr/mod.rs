@@ -18,7 +18,7 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-pub(super) use wire::{CARRIER, LAYOUTS};
+pub(super) use wire::FORMAT;
 pub(crate) use wire::{PROTOCOL as DSR_PROTOCOL, next_on, source_route_bytes, source_route_header};
 
 use super::buffer::SendBuffer;
