@@ -98,7 +98,7 @@ salvage_limit = 15 => salvage_limit = 256 -> routing.salvage_limit: 256 is out o
 route_limit = 15 => route_limit = 63 -> routing.route_limit: 63 is out of range | 1 to 62
 hop_limit = 32 => hop_limit = 0 -> routing.hop_limit: 0 is out of range | 1 to 255
 overheard_routes = 64 => heard_routes = 64 -> routing.heard_routes: unknown key | it is called "overheard_routes" now
-nonprop_request_timeout = "30 ms" => ask_neighbours_first = "30 ms" -> routing.ask_neighbours_first: | it is called "nonprop_request_timeout" now
+nonprop_request_timeout = "30 ms" => ask_neighbours_first = "30 ms" -> routing.ask_neighbours_first: unknown key | it is called "nonprop_request_timeout" now
 overheard_routes = 64 => overheard_routes = 0 -> routing.overheard_routes: 0 is out of range | 1 to 100000
 "#;
 
