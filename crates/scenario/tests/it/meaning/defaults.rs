@@ -182,7 +182,7 @@ fn a_routing_protocol_has_ns2s_parameters_unless_set_otherwise() {
         salvage_limit: 0,
         ..DsrConfig::default()
     };
-    let keys = "failures = 3\nrequest_period = \"2 s\"\nrequest_backoff = 4\nask_neighbours_first = \"0 s\"\n\
+    let keys = "failures = 3\nrequest_period = \"2 s\"\nrequest_backoff = 4\nnonprop_request_timeout = \"0 s\"\n\
                 listen = false\nsalvage_limit = 0";
     assert_eq!(routed(&format!("\"dsr\"\n{keys}")), RoutingProtocol::Dsr(expected));
     // Where an idle medium is accessed at once, nodes that ask at once would collide.
@@ -202,7 +202,7 @@ fn a_routing_protocol_has_ns2s_parameters_unless_set_otherwise() {
         ..AodvConfig::default()
     };
     let keys = "rreq_jitter = \"0 s\"\nfailures = 3\nblind_to = [\"udp\", \"xcp\"]\nlink_layer_detection = false\nttl_start = 1\n\
-                latency_samples = 0\nlocal_repair = \"rfc3561\"\nhold_down = \"0 s\"\nerror_size = \"32 B\"";
+                latency_samples = 0\nlocal_repair = \"rfc3561\"\nhold_down = \"0 s\"\nrerr_size = \"32 B\"";
     assert_eq!(routed(&format!("\"aodv\"\n{keys}")), RoutingProtocol::Aodv(expected));
     let expected = DsdvConfig { update_period: Span::from_ms(5_000), use_mac: true, ..DsdvConfig::default() };
     assert_eq!(routed("\"dsdv\"\nupdate_period = \"5 s\"\nuse_mac = true"), RoutingProtocol::Dsdv(expected));

@@ -1,13 +1,10 @@
 //! DSR in the engine: routes are found, written into packets, and go around what is off.
 
 use super::{RULES, crowd, diamond, four_and_five_hops, one_way, unreachable};
-use crate::common::{
-    add_flow, chain, check_conservation, dropped, network, saturate, total_goodput, trickle,
-};
-use multihop_core::{DropCause, NodeId, Rate, Span};
+use crate::common::{add_flow, chain, check_conservation, dropped, saturate, total_goodput, trickle};
+use multihop_core::{DropCause, Rate, Span};
 use multihop_dot11::DcfRules;
 use multihop_sim::config::*;
-use multihop_sim::mobility::Outage;
 use multihop_sim::{Ties, World, run};
 
 fn dsr(mut config: Config, parameters: DsrConfig) -> Config {
