@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from multihop.models.dcf import saturation
 
+#: Of 802.11b with control frames at 1 Mb/s, from the standard (802.11-2012, 9.3.7, 17.3): the engine has its own.
 SLOT, SIFS, DIFS, EIFS = 20e-6, 10e-6, 50e-6, 364e-6
 RTS, CTS, ACK = 352e-6, 304e-6, 304e-6
 FIRST_WINDOW, STAGES = 32, 5

@@ -17,6 +17,7 @@ from multihop import Result
 from multihop.models.wlan_capacity import wlan_capacity
 from multihop.results.statistics import Estimate
 from validation import page
+from validation.closed_forms import ACK, DIFS, EIFS, SIFS
 from validation.measure import over, results
 
 Scenario = dict[str, Any]
@@ -105,7 +106,7 @@ def observed(stations: int, loss: float, effort: Effort) -> Row:
 
     def others(run: Result) -> float:
         node = run.nodes.iloc[1]
-        own = run.links[run.links["sender_name"] == "n1"].iloc[0]["acknowledged"] * ACK_S / effort.seconds
+        own = run.links[run.links["sender_name"] == "n1"].iloc[0]["acknowledged"] * ACK / effort.seconds
         return float(node["receiving"] + node["sensing"]) - float(own)
 
     def spaces(run: Result) -> float:
@@ -113,7 +114,7 @@ def observed(stations: int, loss: float, effort: Effort) -> Row:
         # Of collisions, nearly all of two frames, those of others.
         heard = failed.sum() / 2 - failed.iloc[0]
         exchanges = acknowledged.iloc[1:].sum()
-        return float(exchanges * (SIFS_S + DIFS_S) + heard * EIFS_S) / effort.seconds
+        return float(exchanges * (SIFS + DIFS) + heard * EIFS) / effort.seconds
 
     def delivered(run: Result) -> float:
         return float(run.flows.iloc[0]["goodput_bps"]) / 1e6
@@ -131,8 +132,6 @@ def observed(stations: int, loss: float, effort: Effort) -> Row:
     )
 
 
-#: Airtime of an ACK at 1 Mb/s, and inter-frame spaces.
-ACK_S, SIFS_S, DIFS_S, EIFS_S = 304e-6, 10e-6, 50e-6, 364e-6
 #: From the end of DATA until its ACK is overdue: SIFS, a slot, and the preamble.
 TIMEOUT_S = 222e-6
 
@@ -150,7 +149,7 @@ def timed(loss: float) -> float:
     the next back-off begins.
     """
     made = wlan_capacity(FRAME, loss=loss, tries=TRIES)
-    per_try = made["transmission_s"] + made["overhead_s"] + loss * (TIMEOUT_S - DIFS_S - SIFS_S - ACK_S)
+    per_try = made["transmission_s"] + made["overhead_s"] + loss * (TIMEOUT_S - DIFS - SIFS - ACK)
     return (1 - loss) * PACKET * 8 / per_try / 1e6
 
 

@@ -421,6 +421,9 @@ def columns(causes: bool = False) -> list[tuple[str, str, list[tuple[str, str, s
     Outputs of `run` have all columns but those that `multihop.results.frames` derives from them.
     """
 
+def congestion_header() -> tuple[int, list[tuple[int, int]]]:
+    """Of its first byte the bits of its type; and its IP protocols, each with that of the transport which follows."""
+
 def instead_of(name: str, known: Sequence[str]) -> str:
     """What to say of a name that is not known: a question with the nearest, if one is near, and what is known."""
 

@@ -106,6 +106,15 @@ def test_no_progress_bar_without_a_terminal(multihop, chain):
 def test_kinds_of_names(inline):
     assert list(inline("list", "routing", "--json").json()) == ["routing_protocols", "metrics", "link_failures"]
     assert list(inline("list", "Schemes", "--json").json()) == ["schemes"]
+    assert list(inline("list", "columns", "--json").json()) == ["tables"]
+
+
+def test_every_kind_that_the_help_of_list_names_can_be_listed(inline):
+    named = " ".join(inline("list", "--help").out.split()).partition("List names: ")[2].partition(".")[0]
+    kinds = named.split(", ")
+    assert {"schemes", "columns"} <= set(kinds)
+    for kind in kinds:
+        assert inline("list", kind, "--json").json()
 
 
 def in_shell(tmp_path, arguments, before="", **environment):

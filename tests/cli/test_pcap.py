@@ -259,7 +259,7 @@ def counts(read, path, *filters):
 
 
 #: Bytes with the headers of IP and UDP that ns-2 does not count.
-RFC_SIZES = {"request_size": "52 B", "reply_size": "48 B", "error_size": "32 B"}
+RFC_SIZES = {"rreq_size": "52 B", "rrep_size": "48 B", "rerr_size": "32 B"}
 TYPES = {"1": "RREQ", "2": "RREP", "3": "RERR"}
 
 

@@ -1,6 +1,7 @@
 """What the repository holds: text that people read, folders that can be taken in at a glance, short functions."""
 
 import ast
+import re
 from collections import defaultdict
 
 import pytest
@@ -58,6 +59,28 @@ def long_functions(sources):
     }
 
 
+#: The first line of a function of Rust, with its indentation.
+RUST_FUNCTION = re.compile(r"( *)(?:pub(?:\([^)]*\))? )?(?:(?:const|async|unsafe|extern \"C\") )*fn (\w+)")
+
+
+def long_rust_functions(sources):
+    """Functions of Rust with too many lines: rustfmt puts the brace that closes one where the function begins."""
+    found = {}
+    for name, source in sources.items():
+        lines = source.splitlines()
+        for first, line in enumerate(lines):
+            begins = RUST_FUNCTION.match(line)
+            if begins is None or line.endswith(("}", ";")):
+                continue
+            indent, function = begins.groups()
+            # A declaration of a trait ends with a semicolon, behind what its parameters end with.
+            ends = re.compile(rf"{indent}(?:\}}|\).*;$|where .*;$)")
+            last = next(at for at in range(first + 1, len(lines)) if ends.match(lines[at]))
+            if last - first + 1 > MOST_LINES:
+                found[f"{name}:{function}"] = last - first + 1
+    return found
+
+
 def test_no_file_is_large(names):
     assert len(names) > 1000
     assert too_large({name: path.stat().st_size for name, path in names.items()}) == {}
@@ -77,6 +100,23 @@ def test_no_function_of_python_is_long(names):
     sources = {name: path.read_text("utf-8") for name, path in names.items() if path.suffix == ".py"}
     assert len(sources) > 200
     assert long_functions(sources) == {}
+
+
+def test_no_function_of_rust_is_long(names):
+    sources = {name: path.read_text("utf-8") for name, path in names.items() if path.suffix == ".rs"}
+    assert len(sources) > 200
+    assert long_rust_functions(sources) == {}
+
+
+def test_a_long_function_of_rust_is_found():
+    def lines(count, head="pub(crate) fn f() {"):
+        return [head, *["    g();"] * (count - 2), "}"]
+
+    inner = ["impl C {", *(f"    {line}" for line in lines(71, "const unsafe fn h(")), "}"]
+    trait = ["trait T {", "    fn a(", "        self,", "    ) -> u32;", *(f"    {line}" for line in lines(70)), "}"]
+    sources = {"a.rs": lines(70), "b.rs": lines(71), "c.rs": inner, "d.rs": trait}
+    found = long_rust_functions({name: "\n".join(text) for name, text in sources.items()})
+    assert found == {"b.rs:f": 71, "c.rs:h": 71}
 
 
 def test_a_long_function_is_found():

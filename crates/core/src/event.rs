@@ -175,7 +175,7 @@ pub struct DecodedFrame {
 /// A packet of data reached the node that it is for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arrived {
-    /// The node.
+    /// The node that it is for.
     pub node: NodeId,
     /// The flow of the packet.
     pub flow: FlowId,
@@ -192,7 +192,7 @@ pub struct Arrived {
 /// A packet was lost at a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dropped {
-    /// The node.
+    /// Where it was lost.
     pub node: NodeId,
     /// The flow of the packet.
     pub flow: FlowId,

@@ -71,7 +71,7 @@ pub struct Layout {
 /// A field of a header.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct FieldLayout {
-    /// Its name.
+    /// The name of the field in filters of Wireshark, behind that of the header.
     pub name: &'static str,
     /// Offset of its first byte.
     pub from: usize,
@@ -126,6 +126,9 @@ impl FieldKind {
 impl Layout {
     /// The first type that no scheme of this repository uses.
     pub const FREE: u8 = 16;
+    /// IP protocols of a congestion header, "use for experimentation and testing" (RFC 3692), each with that of the transport which
+    /// follows: TCP and UDP.
+    pub const PROTOCOLS: [(u8, u8); 2] = [(253, 6), (254, 17)];
     /// The bits of the first byte that are the type; the others count 32-bit words beyond [`Layout::air`].
     pub const KIND_BITS: u8 = 0x1f;
 }
@@ -142,7 +145,7 @@ impl HeaderBytes {
         const { assert!(H::LEN > 0 && H::LEN <= HeaderBytes::CAPACITY && H::LAYOUT.air <= H::LEN) };
         let mut made = HeaderBytes { len: H::LEN as u8, ..HeaderBytes::NONE };
         header.emit(&mut made.bytes[..H::LEN]);
-        let words = made.bytes[0] >> 5;
+        let words = made.bytes[0] >> Layout::KIND_BITS.count_ones();
         made.air = (H::LAYOUT.air as u8 + 4 * words).min(made.len);
         made
     }

@@ -73,7 +73,7 @@ impl Microseconds {
 parameters! {
     ($)
     /// A rule set for the DCF. Each field is one named difference; by default they are the standard's.
-    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+    #[derive(Clone, Copy, Eq, PartialEq)]
     DcfRules, listed by dcf_rules:
     /// How a back-off is drawn from a contention window. `ieee`: inclusive (9.3.3), `ns2`: exclusive.
     backoff_draw: [BackoffDraw] = BackoffDraw::Inclusive;

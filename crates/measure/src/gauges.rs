@@ -89,7 +89,7 @@ impl Gauges {
     /// The next instant at which the estimators are to be asked, if it lies before the end of a frame on the air at `air`.
     pub fn due(&mut self, air: Interval) -> Option<Time> {
         if air.end.since(self.next).whole(self.step) >= MOST_INSTANTS {
-            self.widen(air.end);
+            self.lengthen_step(air.end);
         }
         (self.next < air.end).then_some(self.next)
     }
@@ -140,12 +140,12 @@ impl Gauges {
         }
         self.next = now + step;
         if self.readings.len() as u64 > MOST_INSTANTS * self.estimators.len().max(1) as u64 {
-            self.widen(self.next);
+            self.lengthen_step(self.next);
         }
     }
 
     /// Makes steps longer, at least twice, until those up to `until` are not too many; readings in between go.
-    fn widen(&mut self, until: Time) {
+    fn lengthen_step(&mut self, until: Time) {
         let first = self.readings.first().map_or(self.next, |reading| reading.at);
         loop {
             self.step = self.step * 2;

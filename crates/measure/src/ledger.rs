@@ -145,7 +145,7 @@ impl Ledger {
     /// Overlaps count once.
     fn occupy(&mut self, start: Time, air: Interval) {
         while air.end.since(start).whole(self.width) >= MOST_BINS {
-            self.widen();
+            self.double_bin_width();
         }
         let mut from = air.start.max(self.until).max(start);
         while from < air.end {
@@ -165,7 +165,7 @@ impl Ledger {
         self.flush();
         self.bin = bin;
         while self.rows.len() > MOST_ROWS || self.bin >= MOST_BINS {
-            self.widen();
+            self.double_bin_width();
         }
     }
 
@@ -181,7 +181,7 @@ impl Ledger {
         }
     }
 
-    fn widen(&mut self) {
+    fn double_bin_width(&mut self) {
         self.width = self.width * 2;
         self.bin /= 2;
         for row in &mut self.rows {
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_of_years_widens_bins_instead_of_making_millions() {
+    fn a_gap_of_years_makes_bins_wider_instead_of_making_millions() {
         let mut ledger = Ledger::new(Span::from_us(1));
         ledger.add(None, Kind::Data, 10, air(0, 1));
         ledger.add(None, Kind::Data, 10, air(3_000_000_000_000_000, 3_000_000_000_000_001));

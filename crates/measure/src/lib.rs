@@ -12,7 +12,7 @@
 //! * `ledger` adds up airtime by time, station and kind; `links` and `stations` what became of data; `quality` what the sniffer
 //!   must have missed.
 //!
-//! Memory does not depend on the length of the capture: the bins of the ledger widen as it goes on, and stations are bounded.
+//! Memory does not depend on the length of the capture: the bins of the ledger become wider as it goes on, and stations are bounded.
 
 mod aggregates;
 mod block_acks;

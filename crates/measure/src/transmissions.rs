@@ -37,13 +37,13 @@ pub struct Transmissions {
     sifs: Span,
     /// How many there are in the interval.
     pub found: u64,
-    seen: Vec<Sighting>,
+    seen: Vec<LoggedFrame>,
     /// By sender, receiver and traffic identifier.
     numbers: BTreeMap<(StationId, StationId, Option<u8>), Numbers>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Sighting {
+struct LoggedFrame {
     air: Interval,
     sender: Option<StationId>,
     receiver: Option<StationId>,
@@ -92,7 +92,7 @@ impl Transmissions {
             return;
         }
         let kind = kind(frame);
-        self.seen.push(Sighting {
+        self.seen.push(LoggedFrame {
             air,
             sender,
             receiver: frame.receiver,
@@ -135,7 +135,7 @@ impl Transmissions {
         for air in [seen.rts.filter(|_| seen.cts.is_some()), seen.data.filter(|_| seen.ack.is_some())] {
             let Some(air) = air else { continue };
             let lately = self.seen.iter_mut().rev().take(ANSWERED_WITHIN);
-            let is = |sighting: &&mut Sighting| sighting.air == air && sighting.sender == seen.sender;
+            let is = |logged: &&mut LoggedFrame| logged.air == air && logged.sender == seen.sender;
             if let Some(found) = lately.into_iter().find(is) {
                 found.outcome = ARRIVED;
             }
@@ -147,35 +147,35 @@ impl Transmissions {
     /// # Errors
     /// If `out` cannot be written.
     pub fn write<W: Write>(mut self, name: String, report: &SnifferReport, out: W) -> io::Result<Summary> {
-        self.seen.sort_by_key(|sighting| sighting.air.start);
+        self.seen.sort_by_key(|logged| logged.air.start);
         let first = self.first.unwrap_or(Time::ZERO);
         let (flows, places) = self.flows(report);
         let mut writer = Writer::new(out, &self.head(name, report, flows))?;
         let node = |station: Option<StationId>| station.map_or(-1, |station| station.index() as i64);
         let unknown = report.stations.len() as i64;
-        for sighting in &self.seen {
-            let ends = sighting.sender.zip(sighting.receiver).filter(|_| sighting.carries);
+        for logged in &self.seen {
+            let ends = logged.sender.zip(logged.receiver).filter(|_| logged.carries);
             let flow = ends.and_then(|ends| places.get(&ends)).map_or(-1, |flow| *flow as i64);
             let sort = Sort {
-                airtime: sighting.air.length().ns() as i64,
-                to: node(sighting.receiver),
+                airtime: logged.air.length().ns() as i64,
+                to: node(logged.receiver),
                 flow,
                 carries: i64::from(flow >= 0),
-                kind: sighting.kind,
-                from: sighting.sender.map_or(unknown, |sender| sender.index() as i64),
-                bytes: i64::from(sighting.bytes),
-                rate: sighting.rate as i64,
-                nav: sighting.nav.ns() as i64,
+                kind: logged.kind,
+                from: logged.sender.map_or(unknown, |sender| sender.index() as i64),
+                bytes: i64::from(logged.bytes),
+                rate: logged.rate as i64,
+                nav: logged.nav.ns() as i64,
             };
-            let start = sighting.air.start.since(first.min(sighting.air.start)).ns() as i64;
+            let start = logged.air.start.since(first.min(logged.air.start)).ns() as i64;
             writer.transmission(
                 &sort,
                 &mut Transmission {
                     start,
-                    tries: i64::from(sighting.tries),
+                    tries: i64::from(logged.tries),
                     waited: -1,
-                    packet: if flow >= 0 { sighting.packet as i64 } else { 0 },
-                    outcome: sighting.outcome,
+                    packet: if flow >= 0 { logged.packet as i64 } else { 0 },
+                    outcome: logged.outcome,
                     collided: -1,
                     ..Transmission::default()
                 },
@@ -189,8 +189,8 @@ impl Transmissions {
         let name = |station: StationId| report.stations[station.index()].address.to_string();
         let mut places = BTreeMap::new();
         let mut flows = Vec::new();
-        for sighting in self.seen.iter().filter(|sighting| sighting.packet > 0) {
-            let Some((from, to)) = sighting.sender.zip(sighting.receiver) else { continue };
+        for logged in self.seen.iter().filter(|logged| logged.packet > 0) {
+            let Some((from, to)) = logged.sender.zip(logged.receiver) else { continue };
             places.entry((from, to)).or_insert_with(|| {
                 flows.push(Flow {
                     name: format!("{} > {}", name(from), name(to)),
@@ -208,7 +208,7 @@ impl Transmissions {
         let named = |name: String| Node { name, ..Node::default() };
         let mut nodes: Vec<Node> =
             report.stations.iter().map(|station| named(station.address.to_string())).collect();
-        if self.seen.iter().any(|sighting| sighting.sender.is_none()) {
+        if self.seen.iter().any(|logged| logged.sender.is_none()) {
             nodes.push(named("unknown".into()));
         }
         // SIFS and slot go together: 16 and 9 us of OFDM, 10 and 20 us at 2.4 GHz, unless all stations there have short slots.

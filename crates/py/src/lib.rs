@@ -75,6 +75,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(tables::columns, module)?)?;
+    module.add_function(wrap_pyfunction!(congestion_header, module)?)?;
     module.add_function(wrap_pyfunction!(instead_of, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(identity, module)?)?;
@@ -304,6 +305,13 @@ fn schema() -> String {
 #[pyfunction]
 fn registry() -> String {
     multihop_scenario::catalogue().to_string()
+}
+
+/// How a congestion header is found and read: the bits of its first byte that are its type, and its IP protocols, each with that of the
+/// transport which follows.
+#[pyfunction]
+fn congestion_header() -> (u8, Vec<(u8, u8)>) {
+    (multihop_core::Layout::KIND_BITS, multihop_core::Layout::PROTOCOLS.to_vec())
 }
 
 /// What to say of a name that is not known; see [`multihop_core::instead_of`].

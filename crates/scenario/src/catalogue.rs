@@ -13,14 +13,14 @@ use multihop_core::{Carrier, FieldKind, FieldLayout, HeaderFormat, Layout, Rate}
 use multihop_dot11::{Phy, Preamble, Standard};
 use multihop_schemes::REGISTRY;
 use multihop_sim::config::RouteMetric;
-use multihop_sim::routing::LAYOUTS;
+use multihop_sim::routing::{FORMATS, WireFormat};
 use schemars::{JsonSchema, schema_for};
 use serde_json::{Map, Value, json};
 
 /// What can be named in a scenario: an object of lists, each entry with its `name` and a `summary`.
 ///
 /// The lists are `schemes` (with `reference` and the JSON Schema of the `parameters`), `headers` (the layouts of their congestion headers, each
-/// with its `type`, of notices of routers and of messages of routing protocols, each with its `ip_protocol` or `udp_port`; bytes on the `air`, and `fields`), `phys` (with `rates_bps`,
+/// with its `type`, of notices of routers and of messages of routing protocols, each with its `ip_protocol` or `udp_port`, those of routing also with whether Wireshark itself has a dissector of them; bytes on the `air`, and `fields`), `phys` (with `rates_bps`,
 /// `basic_rates_bps`, `default_rate_bps`, the first and the last of its `channels`, and its `schemes` in the usual width, each with its `bps`), `preambles`, `rules`, `media`, `path_losses`, `link_quantities`, `routing_protocols`, `metrics`, `link_failures`,
 /// `generators`, `traffic`, `directions`, `mixes`, `apps`, `distributions`, `estimators`, `mobility`, `pauses` and `mobility_starts`. Where a name comes with keys of its own, `keys` maps each
 /// to what it means.
@@ -74,9 +74,13 @@ fn headers() -> Vec<Value> {
     };
     let notices = REGISTRY.iter().filter_map(|entry| entry.notices.as_ref());
     let notices = notices.map(|(carrier, notice)| header(&notice.layout, carried(carrier)));
-    let routing = LAYOUTS
-        .iter()
-        .flat_map(|(carrier, layouts)| layouts.iter().map(move |layout| header(layout, carried(carrier))));
+    let routing = FORMATS.iter().flat_map(|WireFormat { carrier, layouts, in_wireshark }| {
+        layouts.iter().map(move |layout| {
+            let mut said = header(layout, carried(carrier));
+            said["in_wireshark"] = json!(in_wireshark);
+            said
+        })
+    });
     let typed = |layout: &Layout| layout.kind.map(|kind| header(layout, ("type", u16::from(kind))));
     layouts.iter().filter_map(typed).chain(notices).chain(routing).collect()
 }
@@ -136,6 +140,17 @@ fn phys() -> Vec<Value> {
             .collect();
     }
     phys
+}
+
+/// The names of the variants of an enum that a message proposes: `"a", "b" or "c"`.
+pub(crate) fn proposed<T: JsonSchema>(is_proposed: impl Fn(&str) -> bool) -> String {
+    let names: Vec<Value> = names::<T>().into_iter().map(|mut entry| entry["name"].take()).collect();
+    let names = names.iter().filter_map(Value::as_str).filter(|name| is_proposed(name));
+    let quoted: Vec<String> = names.map(|name| format!("{name:?}")).collect();
+    match quoted.as_slice() {
+        [first @ .., before, last] => [first, &[format!("{before} or {last}")]].concat().join(", "),
+        few => few.concat(),
+    }
 }
 
 /// The variants of an enum, from its schema: those that are texts, and those that are tables with a tag.

@@ -19,7 +19,7 @@ const TIME_MAX: f64 = 3.155_76e9;
 /// What every check returns.
 pub(crate) type Result<T> = std::result::Result<T, ScenarioError>;
 
-/// A step on the way to a value: a key of a table, or an index of an array.
+/// A step of the path of a value: a key of a table, or an index of an array.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     /// A key.

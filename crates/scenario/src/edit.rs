@@ -14,7 +14,7 @@ use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Val
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Edit {
-    /// The way to a key, as messages show it: `topology.nodes[0].position`. Tables on the way that are not there are made; an index one past
+    /// The path of a key, as messages show it: `topology.nodes[0].position`. Tables on the path that are not there are made; an index one past
     /// the end of a list adds an entry.
     pub path: String,
     /// The new value in TOML, such as `"200 m"` with its quotes; none removes the key or the entry of a list.

@@ -7,7 +7,7 @@ pub(crate) use multihop_core::{first_of as list, instead_of, shorten};
 
 /// What is wrong with a scenario, in one line: where, what was found, and what would do.
 #[derive(Clone, Debug, Error, PartialEq)]
-#[error("{place}: {key}: {found}; {remedy}")]
+#[error("{}: {found}; {remedy}", place.with(key))]
 pub struct ScenarioError {
     /// The file, or the option of the command line.
     pub place: Place,
@@ -33,6 +33,18 @@ pub enum Place {
     Override(String),
     /// `--set` with this path.
     Setting(String),
+}
+
+impl Place {
+    /// The place and the key, which is said once where an option is of the same name.
+    fn with(&self, key: &str) -> String {
+        let says_key = match self {
+            Place::Line { .. } => false,
+            Place::Override(option) => option.trim_start_matches('-').replace('-', "_") == key,
+            Place::Setting(path) => shorten(path.trim()) == key,
+        };
+        if says_key { self.to_string() } else { format!("{self}: {key}") }
+    }
 }
 
 impl fmt::Display for Place {

@@ -57,18 +57,10 @@ pub(super) fn hash(
         link_rates,
         radios,
     } = config;
-    let mut nodes: Vec<NodeConfig> = nodes.clone();
-    moved.nodes.iter().for_each(|index| nodes[*index].position = None);
     let mut sink = Sink(Sha256::new());
     let general = (name.unwrap_or_default(), duration, warmup, record_interval, extra_header);
-    let network = (
-        nodes,
-        phy,
-        [Some(*data_rate), control_rate.map(DataRate::Bits), ack_rate.map(DataRate::Bits)],
-        mac,
-        medium,
-        routing,
-    );
+    let rates = [Some(*data_rate), control_rate.map(DataRate::Bits), ack_rate.map(DataRate::Bits)];
+    let network = (unmoved(nodes, moved), phy, rates, mac, medium, routing);
     let names: Vec<&String> = schemes.iter().map(|SchemeConfig { name, scheme: _ }| name).collect();
     sink.text(format_args!("{general:?} {network:?} {names:?} {flows:?} {jitters:?}"));
     for (base, parameters) in identities {
@@ -93,6 +85,13 @@ pub(super) fn hash(
         sink.text(format_args!(" {resolution:?} {} {}", moved.outages, moved.identity));
     }
     sink.0.finalize().iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
+}
+
+/// The nodes, without the places of those that move.
+fn unmoved(nodes: &[NodeConfig], moved: &Moved) -> Vec<NodeConfig> {
+    let mut nodes = nodes.to_vec();
+    moved.nodes.iter().for_each(|index| nodes[*index].position = None);
+    nodes
 }
 
 /// Text that is only digested.

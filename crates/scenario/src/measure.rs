@@ -72,7 +72,7 @@ estimator!(
         /// Default: 1 s.
         #[schemars(transform = bounds!("1 ms", "1 min"))]
         window: Switch<Duration>,
-        /// Onlookers divide by the length of the exchange that they saw last (Eqs. 7 and 8 as printed). Default: false.
+        /// Overhearing nodes divide by the length of the exchange that they saw last (Eqs. 7 and 8 as printed). Default: false.
         total_per_exchange: bool,
         /// Whole exchanges count as busy, and not only what NAVs reserve. Default: false, as printed.
         full_busy: bool,

@@ -8,6 +8,7 @@
 
 use crate::document::{KeyPath, Step};
 use multihop_schemes::misfit::{Found, Kind, Wanted};
+use multihop_sim::config::{AodvConfig, DsrConfig};
 use serde::Deserialize;
 use serde::de::value::StrDeserializer;
 use serde::de::{
@@ -106,7 +107,10 @@ impl Error for ReadError {
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> ReadError {
         let wanted = match expected {
             [] => Wanted::NoKey,
-            _ => known(field, expected),
+            _ => match renamed(field, expected) {
+                Some(name) => Wanted::Renamed(name),
+                None => known(field, expected),
+            },
         };
         ReadError::new(Found::UnknownKey, wanted)
     }
@@ -462,6 +466,12 @@ struct Nothing {}
 /// One of the names that serde knows.
 fn known(name: &str, known: &[&str]) -> Wanted {
     Wanted::Known(name.to_owned(), known.iter().map(|&name| name.to_owned()).collect())
+}
+
+/// Today's name of a key that had this one before, if it is among the known ones.
+fn renamed(name: &str, known: &[&str]) -> Option<&'static str> {
+    let mut renamed = [AodvConfig::RENAMED, DsrConfig::RENAMED].into_iter().flatten();
+    renamed.find(|(old, new)| *old == name && known.contains(new)).map(|(_, new)| *new)
 }
 
 /// A value for the message about a key that is missing.

@@ -19,7 +19,7 @@ const STEPS_MAX: usize = 16;
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Setting {
-    /// The way to the key as messages show it, such as `topology.hops`, `flows[0].start` or `schemes."my recn".threshold`.
+    /// The path of the key, as messages show it, such as `topology.hops`, `flows[0].start` or `schemes."my recn".threshold`.
     ///
     /// `flows[*].start` is the key of every entry of the list, `flows[udp*].start` of those whose `name` fits, where a `*` is any
     /// text. `flows.length`, of a list, keeps that many first entries; `flows.append` adds one, or each of a list.

@@ -1,5 +1,6 @@
 //! `[[topology.wires]]`: wires between nodes.
 
+use crate::catalogue::proposed;
 use crate::discipline::{Codel, Discipline};
 use crate::document::{Document, KeyPath, Result, key};
 use crate::topology::Nodes;
@@ -28,7 +29,7 @@ pub struct Wire {
     #[serde(default = "fifty")]
     #[schemars(transform = bounds!(1, 1_000_000))]
     pub queue: u32,
-    /// How they wait: `drop-tail` or `fq-codel`.
+    /// How they wait; not by `stations`, which needs airtime.
     #[serde(default)]
     pub discipline: Discipline,
     /// Parameters of the discipline.
@@ -134,7 +135,7 @@ pub(super) fn discipline(
         return Err(document.bad(
             &at.join("discipline"),
             "is for radios: a wire leads to one node and has no airtime",
-            "set discipline = \"fq-codel\" or \"drop-tail\"",
+            format!("set discipline = {}", proposed::<Discipline>(|name| name != "stations")),
         ));
     }
     discipline.resolve(document, at, codel)

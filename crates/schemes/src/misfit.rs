@@ -88,6 +88,8 @@ pub enum Wanted {
     Known(String, Vec<String>),
     /// One of the known names instead of this, or a value of a kind.
     KnownOr(String, Vec<String>, Box<Kind>),
+    /// The key by its new name.
+    Renamed(&'static str),
     /// A value within its range, as the rule says.
     Within(Box<Rule>),
     /// A whole number of bytes.
@@ -191,6 +193,7 @@ impl fmt::Display for Wanted {
             Wanted::Value(kind) => write!(f, "expected {kind}"),
             Wanted::Known(name, known) => f.write_str(&instead_of(name, known)),
             Wanted::KnownOr(name, known, kind) => write!(f, "{}; or {kind}", instead_of(name, known)),
+            Wanted::Renamed(name) => write!(f, "it is called {name:?} now"),
             Wanted::Within(rule) => write!(f, "give a value {}", rule.range()),
             Wanted::WholeBytes => f.write_str("give a whole number of bytes"),
             Wanted::NoKey => f.write_str("remove it: nothing may stand here"),

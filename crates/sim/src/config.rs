@@ -76,7 +76,7 @@ pub struct Config {
     pub delays_by_distance: bool,
     /// Are causes recorded ([`crate::outcome::Causes`])? It changes nothing else.
     pub causes: bool,
-    /// Routing.
+    /// What finds routes, and what happens when a link fails.
     pub routing: RoutingConfig,
     /// The schemes in use; [`FlowConfig::scheme`] indexes this list.
     pub schemes: Vec<SchemeConfig>,
@@ -340,7 +340,7 @@ pub enum MatrixQuantity {
     },
 }
 
-/// Routing.
+/// What finds routes, and what happens when the MAC gives a packet up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoutingConfig {
     /// What finds the routes.

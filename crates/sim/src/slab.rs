@@ -33,7 +33,7 @@ pub struct Slab {
     /// The source routes of packets, by place: as many places as were ever needed for one.
     routes: Vec<Option<SourceRoute>>,
     /// The packet that follows in the same A-MSDU, by place: as many places as were ever needed.
-    followers: Vec<Option<Handle>>,
+    next_msdus: Vec<Option<Handle>>,
 }
 
 impl Slab {
@@ -88,17 +88,17 @@ impl Slab {
     }
 
     /// The packet that follows one in the same A-MSDU.
-    pub fn follower(&self, handle: Handle) -> Option<Handle> {
-        *self.followers.get(handle.0 as usize)?
+    pub fn next_msdu(&self, handle: Handle) -> Option<Handle> {
+        *self.next_msdus.get(handle.0 as usize)?
     }
 
     /// Puts a packet behind one in the same A-MSDU, or nothing.
-    pub fn set_follower(&mut self, handle: Handle, follower: Option<Handle>) {
+    pub fn set_next_msdu(&mut self, handle: Handle, next_msdu: Option<Handle>) {
         let index = handle.0 as usize;
-        if index >= self.followers.len() {
-            self.followers.resize(self.entries.len(), None);
+        if index >= self.next_msdus.len() {
+            self.next_msdus.resize(self.entries.len(), None);
         }
-        self.followers[index] = follower;
+        self.next_msdus[index] = next_msdu;
     }
 
     /// A packet as a routing agent is handed it.
@@ -153,8 +153,8 @@ impl Slab {
         if let Some(route) = self.routes.get_mut(index) {
             *route = None;
         }
-        if let Some(follower) = self.followers.get_mut(index) {
-            *follower = None;
+        if let Some(next_msdu) = self.next_msdus.get_mut(index) {
+            *next_msdu = None;
         }
     }
 

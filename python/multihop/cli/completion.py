@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 
 from multihop.simulation.scenario import registered
 
-#: What the documentation calls by one name, and the catalogue by several.
-ALIASES = {"routing": ("routing_protocols", "metrics", "link_failures")}
+#: What the documentation calls by one name, and the catalogue by several or by another.
+ALIASES = {"routing": ("routing_protocols", "metrics", "link_failures"), "columns": ("tables",)}
 
 
 def _of(kind: str) -> list[str]:

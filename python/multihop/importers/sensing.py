@@ -273,7 +273,7 @@ def _by_distance(
     pairs = pairs[~np.isin(pairs @ np.array([size, 1]), linked)]
     pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
     distances = np.maximum(np.hypot(*(xy[pairs[:, 0]] - xy[pairs[:, 1]]).T), least_m)
-    # Drawn, and not expected: the mean of many is deaf where a few of them are not.
+    # Drawn, and not expected: the mean of many senses nothing where a few of them do.
     draws = np.random.default_rng(seed).uniform(1e-12, 1.0, len(pairs))
     powers = law.below(distances, threshold, draws)
     enough = powers >= FLOOR_DBM

@@ -135,7 +135,7 @@ def schemes(wanted: Sequence[str] | None = None) -> list[str]:
         return known
     for name in wanted:
         if name not in known:
-            raise UserError(f"--schemes: there is no scheme {name!r}; {instead_of(name, known)}")
+            raise UserError(f"--schemes: {name} is not a scheme; {instead_of(name, known)}")
     if not wanted:
         raise UserError(f"--schemes: names none; there are {', '.join(known)}")
     return [name for name in known if name in wanted]

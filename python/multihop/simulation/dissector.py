@@ -4,31 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
+from multihop import _core
 from multihop.simulation.scenario import registered
-
-#: IP protocols of a congestion header, "use for experimentation and testing" (RFC 3692), and that of what follows it.
-_PROTOCOLS = {253: 6, 254: 17}
-
-#: Carriers of routing protocols that Wireshark has a dissector of: AODV and DSR.
-_KNOWN = {("udp_port", 654), ("ip_protocol", 48)}
 
 _SETUP = """-- Congestion headers in captures of multihop, between IPv4 and TCP or UDP.
 -- multihop dissector > multihop.lua
 -- tshark -X lua_script:multihop.lua -r run.pcapng -T fields -e multihop.xcp.delta
 local multihop = Proto("multihop", "Congestion header of multihop")
 local fields = multihop.fields
-local layouts = {}
-fields.type = ProtoField.uint8("multihop.type", "Type", base.DEC, nil, 0x1f)
-fields.words = ProtoField.uint8("multihop.words", "Words beyond the fixed part", base.DEC, nil, 0xe0)
+local layouts = {{}}
+fields.type = ProtoField.uint8("multihop.type", "Type", base.DEC, nil, {kind})
+fields.words = ProtoField.uint8("multihop.words", "Words beyond the fixed part", base.DEC, nil, {words})
 """
 
 _DISSECT = """
 local function dissect(buffer, pinfo, tree, follows)
   if buffer:len() < 1 then return 0 end
   local first = buffer(0, 1):uint()
-  local layout = layouts[first % 32]
+  local layout = layouts[first % {types}]
   if layout == nil then return 0 end
-  local length = layout.air + 4 * math.floor(first / 32)
+  local length = layout.air + 4 * math.floor(first / {types})
   if buffer:len() < length then return 0 end
   local subtree = tree:add(multihop, buffer(0, length), layout.title)
   subtree:add(fields.type, buffer(0, 1))
@@ -54,9 +49,12 @@ def lua() -> str:
     """The script: `multihop.NAME.FIELD` for each field of each header that is on the air, unless Wireshark knows it."""
     headers = registered()["headers"]
     layouts = [_layout(header) for header in headers if "type" in header and header["air"] > 0]
-    protocols = [_protocol(protocol, follows) for protocol, follows in _PROTOCOLS.items()]
-    rows = [_rows(header) for header in headers if "type" not in header and not _KNOWN & header.items()]
-    return "".join([_SETUP, *layouts, _DISSECT, *protocols, *rows])
+    kind, carriers = _core.congestion_header()
+    setup = _SETUP.format(kind=hex(kind), words=hex(0xFF & ~kind))
+    dissect = _DISSECT.format(types=kind + 1)
+    protocols = [_protocol(protocol, follows) for protocol, follows in carriers]
+    rows = [_rows(header) for header in headers if "type" not in header and not header.get("in_wireshark")]
+    return "".join([setup, *layouts, dissect, *protocols, *rows])
 
 
 def _layout(header: dict[str, Any]) -> str:

@@ -70,7 +70,7 @@ pub struct Arrival {
 #[derive(Debug, Error)]
 #[error("found {found:?}; needs a scheme whose routers write into a header of segments: {}", needs.join(", "))]
 pub struct NoHeader {
-    /// Its name.
+    /// The name of the scheme that was asked for.
     pub found: String,
     /// Schemes that can.
     pub needs: Vec<&'static str>,

@@ -5,8 +5,10 @@ pub mod trace;
 
 pub use recorded::{BonnMotion, Recorded, Script};
 
+use crate::catalogue::proposed;
 use crate::document::{Document, KeyPath, Result, key, seconds};
 use crate::generate::NODES_MAX;
+use crate::routing::Routing;
 use crate::topology::Nodes;
 use multihop_core::{NodeId, Rng, Span};
 use multihop_schemes::quantity::{Duration, Length, Speed};
@@ -97,7 +99,7 @@ pub enum Start {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Outage {
-    /// The node.
+    /// Name of the node that is off.
     pub node: Option<String>,
     /// Instead of `node`: one of these, drawn by the seed of the run.
     pub one_of: Option<Vec<String>>,
@@ -219,7 +221,7 @@ pub(super) fn resolve(
         return Err(document.fail(
             &key!["routing", "protocol"],
             found,
-            "set routing.protocol = \"dsdv\", \"dsr\" or \"aodv\"",
+            format!("set routing.protocol = {}", proposed::<Routing>(|name| name != "static")),
         ));
     }
     let at = key!["mobility", "resolution"];

@@ -26,8 +26,8 @@ impl Aodv {
     pub(super) fn resolve(&self, document: &Document<'_>, immediate_access: bool) -> Result<AodvConfig> {
         Ok(AodvConfig {
             // `blind_to` comes later: schemes are numbered once it is known which are in use.
-            request_jitter: match self.request_jitter {
-                Some(jitter) => document.time(&key!["routing", "request_jitter"], jitter, 0.0)?,
+            rreq_jitter: match self.rreq_jitter {
+                Some(jitter) => document.time(&key!["routing", "rreq_jitter"], jitter, 0.0)?,
                 None if immediate_access => Span::from_ms(10),
                 None => Span::ZERO,
             },

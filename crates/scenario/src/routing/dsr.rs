@@ -14,9 +14,9 @@ multihop_sim::dsr_parameters! { table!
 impl Dsr {
     pub(super) fn resolve(&self, document: &Document<'_>) -> Result<DsrConfig> {
         let first =
-            document.time(&key!["routing", "ask_neighbours_first"], self.ask_neighbours_first, 0.0)?;
+            document.time(&key!["routing", "nonprop_request_timeout"], self.nonprop_request_timeout, 0.0)?;
         Ok(DsrConfig {
-            ask_neighbours_first: (first > Span::ZERO).then_some(first),
+            nonprop_request_timeout: (first > Span::ZERO).then_some(first),
             ..self.resolve_listed(document)?
         })
     }

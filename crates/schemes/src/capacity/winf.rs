@@ -63,7 +63,7 @@ keys! {
         /// Whole exchanges count as busy, and not only what NAVs reserve. The default is as printed: 0.39 of the capacity is then
         /// left of a saturated medium with packets of 1500 bytes at 11 Mb/s. Not with reading "whole".
         pub full_busy: bool,
-        /// Onlookers divide by the length of the exchange that they saw last (Eqs. 7 and 8 as printed). Not with reading "whole".
+        /// Overhearing nodes divide by the length of the exchange that they saw last (Eqs. 7 and 8 as printed). Not with reading "whole".
         pub total_per_exchange: bool,
         /// The latest time over which busy time counts. The paper has all since the first exchange.
         pub estimate_over: Duration ["1 ms", "1 h"] = Duration(0.2),

@@ -1,4 +1,4 @@
-//! ECN from the channel busyness ratio: the third rival of RECN (He et al. 2017, section 2, after Zhai, Chen and Fang 2007).
+//! ECN from the channel busyness ratio: the third metric that is compared with RECN (He et al. 2017, section 2, after Zhai, Chen and Fang 2007).
 
 use crate::keys;
 use crate::marking::{EcnTcp, Metric};

@@ -1,4 +1,4 @@
-//! ECN from the frame service delay: the second rival of RECN (He et al. 2017, section 2, after Yue et al. 2008).
+//! ECN from the frame service delay: the second metric that is compared with RECN (He et al. 2017, section 2, after Yue et al. 2008).
 
 use crate::keys;
 use crate::marking::{EcnTcp, Metric};

@@ -1,4 +1,4 @@
-//! ECN from the count of RTS retransmissions: the first rival of RECN (He et al. 2017, section 2, after Raghunathan and Kumar
+//! ECN from the count of RTS retransmissions: the first metric that is compared with RECN (He et al. 2017, section 2, after Raghunathan and Kumar
 //! 2007).
 
 use crate::keys;

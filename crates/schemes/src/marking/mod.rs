@@ -1,4 +1,4 @@
-//! TCP with ECN that is marked from a metric of the MAC: what RECN and its rivals share (He et al. 2017, section 5.1).
+//! TCP with ECN that is marked from a metric of the MAC: what RECN and the schemes compared with it share (He et al. 2017, section 5.1).
 //!
 //! They differ in the [`Metric`] alone. Each node judges a data packet at the instant when its DATA frame leaves, again at each
 //! retransmission of it, and on its own: no node knows what another one thought. Acknowledgements, and packets of transports

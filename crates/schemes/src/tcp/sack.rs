@@ -16,7 +16,7 @@ keys! {
         pub tcp: TcpParameters,
         /// How losses are repaired: "rfc6675" (default, in both flavours), or "sack1", as ns-2.35's Agent/TCP/Sack1 does. That forgets what was
         /// selectively acknowledged with each new acknowledgement outside recovery, lets one segment go for each of the first two
-        /// duplicates and none for others, is deaf to duplicates after a timeout until something new is acknowledged, and in recovery counts the
+        /// duplicates and none for others, ignores duplicates after a timeout until something new is acknowledged, and in recovery counts the
         /// packets in the network by acknowledgements, however many are known to be lost.
         pub recovery: Option<SackRecovery>,
     }

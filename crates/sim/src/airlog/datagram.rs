@@ -13,7 +13,7 @@ use super::mpdu::address as hardware_address;
 use super::tcp::{self, Options};
 use crate::routing::{DSR_PROTOCOL, IpFields, Message, SourceRoute, source_route_bytes, source_route_header};
 use crate::slab::{Handle, Slab};
-use multihop_core::{Carrier, NodeId, Packet, Port};
+use multihop_core::{Carrier, Layout, NodeId, Packet, Port};
 
 /// A packet that a DATA frame carries.
 #[derive(Clone, Debug)]
@@ -76,11 +76,11 @@ const ARP: usize = 28;
 
 const IPV4_HEADER: usize = 20;
 const UDP_HEADER: usize = 8;
-pub(super) const TCP: u8 = 6;
-const UDP: u8 = 17;
-/// "Use for experimentation and testing" (RFC 3692): a congestion header, which TCP or UDP follows.
-const CONGESTION_THEN_TCP: u8 = 253;
-const CONGESTION_THEN_UDP: u8 = 254;
+pub(super) const TCP: u8 = Layout::PROTOCOLS[0].1;
+const UDP: u8 = Layout::PROTOCOLS[1].1;
+/// A congestion header, which TCP or UDP follows.
+const CONGESTION_THEN_TCP: u8 = Layout::PROTOCOLS[0].0;
+const CONGESTION_THEN_UDP: u8 = Layout::PROTOCOLS[1].0;
 /// "Any host internal protocol" (IANA): a datagram whose frame has no room for the transport's header.
 const CUT: u8 = 61;
 

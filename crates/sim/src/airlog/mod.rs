@@ -198,7 +198,7 @@ impl AirLog {
         if !self.selection.flows.is_empty() {
             let first = loads.mpdus(frame.load).iter().map(|mpdu| mpdu.packet).chain(packet);
             let all = first
-                .flat_map(|first| std::iter::successors(Some(first), |packet| packets.follower(*packet)));
+                .flat_map(|first| std::iter::successors(Some(first), |packet| packets.next_msdu(*packet)));
             let flows = all.map(|handle| packets.get(handle).packet.flow);
             self.is_wanted = self.filter.passes(&self.selection, frame, flows);
         }
@@ -230,7 +230,7 @@ impl AirLog {
 
     /// Makes the first bytes of a frame, or of an MPDU of it, whose first packet this is.
     fn unit(&mut self, unit: Unit, packet: Option<Handle>, packets: &Slab) {
-        let contents: Vec<Contents> = std::iter::successors(packet, |packet| packets.follower(*packet))
+        let contents: Vec<Contents> = std::iter::successors(packet, |packet| packets.next_msdu(*packet))
             .map(|handle| {
                 let flow = packets.get(handle).packet.flow;
                 let transport = self.transports.get(flow.index()).copied().unwrap_or(Transport::Udp);

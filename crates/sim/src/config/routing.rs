@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 parameters! {
     ($)
     /// Parameters of AODV, by default ns-2.35's, whose names are in brackets.
-    #[derive(Clone, Debug, PartialEq)]
+    #[derive(Clone, PartialEq)]
     AodvConfig, listed by aodv_parameters:
     /// Consecutive packets to a next hop that the MAC gives up before the link counts as broken. Those before the
     /// last are lost.
@@ -31,61 +31,61 @@ parameters! {
     my_route_timeout: Span from "1 ms" = Span::from_ms(10_000);
     /// How long a reverse route lives (`REV_ROUTE_LIFE`).
     reverse_route_life: Span from "1 ms" = Span::from_ms(6_000);
-    /// How long a node knows which requests it has seen (`BCAST_ID_SAVE`).
-    request_memory: Span from "1 ms" = Span::from_ms(6_000);
-    /// Hops that the first request of a ring search goes (`TTL_START`).
+    /// How long a node knows which RREQs it has received (`PATH_DISCOVERY_TIME` of RFC 3561, `BCAST_ID_SAVE`).
+    path_discovery_time (once request_memory): Span from "1 ms" = Span::from_ms(6_000);
+    /// Hops that the first RREQ of an expanding ring search goes (`TTL_START`).
     ttl_start: u16 [1, 255] = 5;
     /// How many more each further one goes (`TTL_INCREMENT`).
     ttl_increment: u16 [1, 255] = 2;
-    /// After a request that went this many hops, or for a destination that was as far away, everyone is asked
+    /// After an RREQ that went this many hops, or for a destination that was as far away, the RREQ floods the network
     /// (`TTL_THRESHOLD`).
     ttl_threshold: u16 [1, 255] = 7;
-    /// Hops that a request to everyone goes, and that replies go (`NETWORK_DIAMETER`).
+    /// Hops that a network-wide RREQ goes, and that RREPs go (`NETWORK_DIAMETER`).
     network_diameter: u16 [1, 255] = 30;
-    /// A destination whose distance was never known is looked for by rings as well. Otherwise everyone is asked at
-    /// once, as in ns-2.
+    /// An expanding ring search also finds a destination whose distance was never known. Otherwise its first RREQ
+    /// floods the network, as in ns-2.
     ring_search_first: bool = false;
-    /// Requests to everyone after the first that bring no answer, before the node drops what waits and pauses
+    /// Network-wide RREQs after the first that bring no RREP, before the node drops the packets that wait, and pauses
     /// (`RREQ_RETRIES`).
-    request_retries: u32 [0, 1000] = 3;
+    rreq_retries (once request_retries): u32 [0, 1000] = 3;
     /// How long it pauses (`MAX_RREQ_TIMEOUT`).
     hold_down: Span from "0 s" = Span::from_ms(10_000);
-    /// Longest time that it waits for a reply (`MAX_RREQ_TIMEOUT`).
-    request_timeout_max: Span from "1 ms" = Span::from_ms(10_000);
+    /// Longest time that it waits for an RREP (`MAX_RREQ_TIMEOUT`).
+    rreq_timeout_max (once request_timeout_max): Span from "1 ms" = Span::from_ms(10_000);
     /// Time that a message takes per hop, until latencies are known (`NODE_TRAVERSAL_TIME`).
     node_traversal_time: Span from "1 us" = Span::from_ms(30);
     /// The last so many latencies of discoveries, whose mean is taken instead (`MAX_HISTORY`). 0: none.
     latency_samples: usize [0, 1000] = 3;
-    /// A node's own requests are held back for a random time up to this, lest nodes ask at once. Default: 10 ms where
+    /// A node's own RREQs are held back for a random time up to this, lest nodes send at once. Default: 10 ms where
     /// the MAC accesses an idle medium at once; 0 s with the rules of ns-2, which always draw a back-off.
-    request_jitter: (Span as Option<Duration> = None) = Span::ZERO;
-    /// Requests that are relayed, and errors that are passed on, are held back for a random time up to this.
+    rreq_jitter (once request_jitter): (Span as Option<Duration> = None) = Span::ZERO;
+    /// RREQs and RERRs that are relayed are held back for a random time up to this.
     broadcast_jitter: Span from "0 s" = Span::from_ms(10);
-    /// Nodes that know a route answer requests for other nodes.
+    /// Nodes that know a route answer RREQs for other nodes.
     intermediate_replies: bool = true;
     /// What a node does with a packet that it cannot pass on, if it is nearer to the destination than to the source.
     local_repair: [LocalRepair] = LocalRepair::Ns2;
-    /// `rfc3561` only: hops that the request of a repair goes beyond the destination's distance (`LOCAL_ADD_TTL` of
+    /// `rfc3561` only: hops that the RREQ of a local repair goes beyond the destination's distance (`LOCAL_ADD_TTL` of
     /// RFC 3561).
     local_add_ttl: u16 [0, 255] = 2;
     /// Packets that a node holds while it looks for routes; the oldest makes room (`AODV_RTQ_MAX_LEN`).
     buffer: usize [0, 1_000_000] = 64;
     /// How long each is held at most (`AODV_RTQ_TIMEOUT`).
     buffer_timeout: Span from "0 s" = Span::from_ms(30_000);
-    /// Of packets that a reply lets go, each leaves this much after the one before (`ARP_DELAY`).
+    /// Of packets that an RREP lets go, each leaves this much after the one before (`ARP_DELAY`).
     release_interval: Span from "0 s" = Span::from_ms(10);
     /// How often a node looks for routes that have expired, and for packets that still wait (`FREQUENCY`).
     check_interval: Span from "1 ms" = Span::from_ms(500);
     /// Packets that took this many hops are not forwarded any more (`NETWORK_DIAMETER`).
     hop_limit: u16 [1, 255] = 30;
-    /// Size of a request, IP header included.
-    request_size: Bytes from "1 B" to "2304 B" = 48;
-    /// Size of a reply or a hello, IP header included.
-    reply_size: Bytes from "1 B" to "2304 B" = 44;
-    /// Size of an error without destinations, IP header included.
-    error_size: Bytes from "1 B" to "2304 B" = 24;
-    /// Size of each destination in it.
-    error_entry_size: Bytes from "1 B" to "2304 B" = 8;
+    /// Size of an RREQ, IP header included.
+    rreq_size (once request_size): Bytes from "1 B" to "2304 B" = 48;
+    /// Size of an RREP or a hello, IP header included.
+    rrep_size (once reply_size): Bytes from "1 B" to "2304 B" = 44;
+    /// Size of an RERR without destinations, IP header included.
+    rerr_size (once error_size): Bytes from "1 B" to "2304 B" = 24;
+    /// Size of each unreachable destination in an RERR.
+    rerr_destination_size (once error_entry_size): Bytes from "1 B" to "2304 B" = 8;
 }
 
 /// What a node does with a packet that it cannot pass on, if it is nearer to the destination than to the source.
@@ -107,7 +107,7 @@ parameters! {
     ($)
     /// Parameters of DSR, by default ns-2.35's, but RFC 4728's for how often routes are looked for. ns-2's
     /// names are in brackets.
-    #[derive(Clone, Debug, PartialEq)]
+    #[derive(Clone, PartialEq)]
     DsrConfig, listed by dsr_parameters:
     /// Consecutive packets to a next hop that the MAC gives up before the link counts as broken. Those before the
     /// last are lost.
@@ -118,10 +118,10 @@ parameters! {
     request_backoff: u32 [1, 100] = 2;
     /// Longest time between two discoveries (`MaxRequestPeriod`, `rt_rq_max_period`).
     request_period_max: Span from "1 ms" = Span::from_ms(10_000);
-    /// A discovery asks neighbours alone, and everyone if that brought nothing for this time (`arp_timeout`). `0 s`:
-    /// everyone at once.
-    ask_neighbours_first: (Option<Span> as Duration = Duration(0.03)) = Some(Span::from_ms(30));
-    /// Requests and replies are held back for a random time up to this, lest neighbours send at once (`RREQ_JITTER`).
+    /// A discovery begins with a non-propagating Route Request, and floods the network if no reply came for this time
+    /// (`NonpropRequestTimeout` of RFC 4728, `arp_timeout`). `0 s`: the first Route Request floods the network.
+    nonprop_request_timeout (once ask_neighbours_first): (Option<Span> as Duration = Duration(0.03)) = Some(Span::from_ms(30));
+    /// Route Requests and Route Replies are held back for a random time up to this, lest neighbours send at once (`RREQ_JITTER`).
     broadcast_jitter: Span from "0 s" = Span::from_ms(10);
     /// Packets that a node holds while it looks for routes; the oldest makes room (`SEND_BUF_SIZE`).
     buffer: usize [0, 1_000_000] = 64;
@@ -131,9 +131,9 @@ parameters! {
     buffer_check: Span from "1 ms" = Span::from_ms(30);
     /// Of packets that a reply lets go, each leaves this much after the one before (`arp_timeout`, as a delay).
     release_interval: Span from "0 s" = Span::from_ms(30);
-    /// Nodes that know a route answer requests for other nodes (`dsragent_reply_from_cache_on_propagating`).
+    /// Nodes that know a route answer Route Requests for other nodes (`dsragent_reply_from_cache_on_propagating`).
     reply_from_cache: bool = true;
-    /// Nodes learn from packets that are for others, and report shorter routes to sources (`dsragent_use_tap`).
+    /// Nodes learn from packets that they overhear, and report shorter routes to sources (`dsragent_use_tap`).
     listen: bool = true;
     /// How often other nodes than its source may send a packet on by another route where a link broke
     /// (`dsr_salvage_max_attempts`). 0: never.
@@ -144,14 +144,14 @@ parameters! {
     hop_limit: u16 [1, 255] = 32;
     /// Routes that a node keeps for its own packets.
     routes: usize [1, 100_000] = 30;
-    /// Routes that it keeps because it forwarded or heard packets on them.
-    heard_routes: usize [1, 100_000] = 64;
+    /// Routes that it keeps because it forwarded or overheard packets on them.
+    overheard_routes (once heard_routes): usize [1, 100_000] = 64;
 }
 
 parameters! {
     ($)
     /// Parameters of DSDV, by default ns-2.35's, whose names are in brackets.
-    #[derive(Clone, Debug, PartialEq)]
+    #[derive(Clone, PartialEq)]
     DsdvConfig, listed by dsdv_parameters:
     /// Full updates follow each other after a random time between three quarters of this and this (`perup_`).
     update_period: Span from "1 ms" = Span::from_ms(15_000);

@@ -161,7 +161,7 @@ impl Mac {
         let frame = self.response(ctx, FrameKind::Cts, answered);
         self.phase = Phase::CtsSent;
         if ctx.timing.rules.data_needs_own_cts {
-            // ns-2 is deaf to everything but the DATA until it should have come.
+            // ns-2 receives nothing but the DATA until it should have come.
             let slack = Span::from_us(4);
             let link = ctx.timing.on(frame.rates);
             let wait = link.cts + duration + slack - ctx.timing.sifs - link.ack;
@@ -255,7 +255,7 @@ fn decoded_size(ctx: &Context, frame: &Frame) -> u32 {
     let mpdus = ctx.loads.mpdus(frame.load);
     let decoded = |place: usize| mpdus.len() < 2 || ctx.radio.arrived().has(place);
     let sizes = mpdus.iter().enumerate().filter(|(place, _)| decoded(*place)).map(|(_, mpdu)| {
-        let packets = std::iter::successors(Some(mpdu.packet), |packet| ctx.packets.follower(*packet));
+        let packets = std::iter::successors(Some(mpdu.packet), |packet| ctx.packets.next_msdu(*packet));
         packets.map(|packet| ctx.packets.get(packet).packet.size).sum::<u32>()
     });
     sizes.sum()

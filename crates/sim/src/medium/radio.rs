@@ -22,8 +22,8 @@ pub struct Radio {
     quiet_since: Time,
     /// There is as much energy as makes the medium busy.
     loud: bool,
-    /// Why it does not listen: `SENDS`, `OFF`.
-    deaf: u8,
+    /// Why it cannot receive: `SENDS`, `OFF`.
+    not_receiving: u8,
     rest: Box<Rest>,
 }
 
@@ -57,7 +57,14 @@ impl Radio {
             arrived: Bitmap::default(),
             curve: SuccessCurve::default(),
         };
-        Radio { energy: 0, lock: None, quiet_since: Time::ZERO, loud: false, deaf: 0, rest: Box::new(rest) }
+        Radio {
+            energy: 0,
+            lock: None,
+            quiet_since: Time::ZERO,
+            loud: false,
+            not_receiving: 0,
+            rest: Box::new(rest),
+        }
     }
 
     /// Something of what a signal changes.
@@ -67,12 +74,13 @@ impl Radio {
 
     /// Is the medium physically busy here? Own transmissions count, and so does a radio that is off: it is not free to be used.
     pub fn is_busy(&self) -> bool {
-        self.deaf != 0 || self.senses_others()
+        self.not_receiving != 0 || self.senses_others()
     }
 
     /// Is there nothing to sense? The node's own frame may still be on its way to the listeners.
     pub fn is_quiet(&self, now: Time) -> bool {
-        !self.senses_others() && (self.deaf == 0 || (self.deaf == SENDS && now > self.rest.transmits_until))
+        !self.senses_others()
+            && (self.not_receiving == 0 || (self.not_receiving == SENDS && now > self.rest.transmits_until))
     }
 
     fn senses_others(&self) -> bool {
@@ -105,7 +113,7 @@ impl Radio {
 
     /// The node starts to transmit: whatever it was receiving is lost.
     pub fn transmit(&mut self, until: Time) {
-        self.deaf |= SENDS;
+        self.not_receiving |= SENDS;
         self.rest.transmits_until = until;
         self.quiet_since = self.quiet_since.max(until);
         if let Some(lock) = &mut self.lock {
@@ -115,12 +123,12 @@ impl Radio {
 
     /// The node's transmission is over at its listeners. Only now the radio can receive again.
     pub fn stop(&mut self) {
-        self.deaf &= !SENDS;
+        self.not_receiving &= !SENDS;
     }
 
     /// The radio is switched off: whatever it was receiving is lost. It still adds signals up, for when it is on again.
     pub fn switch_off(&mut self) {
-        self.deaf |= OFF;
+        self.not_receiving |= OFF;
         if let Some(lock) = &mut self.lock {
             lock.overlapped_by_own = true;
         }
@@ -128,18 +136,18 @@ impl Radio {
 
     /// The radio is on again. Of signals that began before, it only senses the energy.
     pub fn switch_on(&mut self, now: Time) {
-        self.deaf &= !OFF;
+        self.not_receiving &= !OFF;
         self.quiet_since = self.quiet_since.max(now);
     }
 
     /// Is it off?
     pub fn is_off(&self) -> bool {
-        self.deaf & OFF != 0
+        self.not_receiving & OFF != 0
     }
 
     /// Is it sending the node's own frame?
     pub fn is_sending(&self, now: Time) -> bool {
-        self.deaf & SENDS != 0 && now < self.rest.transmits_until
+        self.not_receiving & SENDS != 0 && now < self.rest.transmits_until
     }
 
     /// Since when the medium is quiet here, if it is.
@@ -175,7 +183,7 @@ impl Radio {
         LockedSignal {
             from: frame.from.0,
             decodable: link.decodable(),
-            overlapped_by_own: self.deaf != 0,
+            overlapped_by_own: self.not_receiving != 0,
             overlapped: false,
             counted: false,
             power: link.power,
@@ -219,7 +227,7 @@ impl Radio {
     /// A signal begins upon another one, where overlaps are settled by pairs.
     #[inline(never)]
     fn begin_upon(&mut self, ratio: f64, link: &Link, frame: &Frame, now: Time) {
-        let overlapped_by_own = self.deaf != 0;
+        let overlapped_by_own = self.not_receiving != 0;
         let Some(lock) = &mut self.lock else { return };
         if lock.start == now {
             return self.begin_together(ratio, link, frame, now);
@@ -314,7 +322,7 @@ impl Radio {
         if ceases {
             self.quiet_since = self.quiet_since.max(now);
         }
-        Finished { turns_idle: ceases && self.deaf == 0, ..finished }
+        Finished { turns_idle: ceases && self.not_receiving == 0, ..finished }
     }
 
     /// What became of the frame that it was locked on, if this is the end of it, nothing overlapped it, and nothing is to be drawn: the
@@ -328,7 +336,7 @@ impl Radio {
         now: Time,
     ) -> Option<Reception> {
         let lock = self.lock.as_ref()?;
-        if lock.overlapped || lock.overlapped_by_own || self.deaf != 0 {
+        if lock.overlapped || lock.overlapped_by_own || self.not_receiving != 0 {
             return None;
         }
         if !lock.decodable {

@@ -30,7 +30,7 @@ pub struct Mobility {
 /// A node is off: it neither sends nor receives, by radio or by wire.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outage {
-    /// The node.
+    /// The node that is off.
     pub node: NodeId,
     /// Since when.
     pub from: Span,

@@ -9,7 +9,7 @@ use multihop_core::{NodeId, Span};
 pub struct Place {
     /// The instant, in seconds.
     pub time_s: f64,
-    /// The node.
+    /// The node that is there.
     pub node: NodeId,
     /// Its place in metres, to the millimetre; none of a node without a radio.
     pub position: Option<[f64; 2]>,

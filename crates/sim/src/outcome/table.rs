@@ -116,7 +116,7 @@ impl<Row> Column<Row> {
 
 /// What a table is, without its rows.
 pub struct Description {
-    /// Its name.
+    /// The name by which results and files know the table.
     pub name: &'static str,
     /// What a row is.
     pub row: &'static str,

@@ -1,6 +1,6 @@
 //! Messages between neighbours, as bytes: those of routing protocols, and the notices of router policies.
 
-use multihop_core::{Carrier, NodeId};
+use multihop_core::{Carrier, Layout, NodeId};
 use std::sync::Arc;
 
 /// What a node sends to another, or to all neighbours, for a routing protocol or a router policy: an IP datagram. Copies share its bytes,
@@ -11,6 +11,17 @@ pub(crate) struct Message {
     pub(crate) ip: IpFields,
     bytes: Arc<[u8]>,
     air: usize,
+}
+
+/// What dissectors and the reference know of the messages of a routing protocol.
+#[derive(Clone, Copy, Debug)]
+pub struct WireFormat {
+    /// What carries them.
+    pub carrier: Carrier,
+    /// The layouts of what they are made of.
+    pub layouts: &'static [Layout],
+    /// Wireshark has a dissector of them.
+    pub in_wireshark: bool,
 }
 
 /// What the IP header says of a message.

@@ -19,6 +19,7 @@ mod static_routes;
 #[cfg(test)]
 pub(crate) mod testing;
 
+pub use message::WireFormat;
 pub use static_routes::{Arrivals, LinkQuality, Routes};
 
 pub(crate) use agent::{Action, GivenUp, NextHop, Overheard, RoutedPacket, RoutingAgent, SourceRoute};
@@ -27,7 +28,7 @@ pub(crate) use message::{IpFields, Message};
 pub use static_routes::{LEAST_DELIVERY, NOMINAL_BYTES};
 
 use crate::config::{AodvConfig, Config, DsrConfig, LinkFailureRule, RoutingProtocol};
-use multihop_core::{Carrier, Layout, NodeId, Rng, Span};
+use multihop_core::{NodeId, Rng, Span};
 use std::sync::Arc;
 
 /// The agent of a node; none with static routes.
@@ -41,9 +42,8 @@ pub(crate) fn agent(config: &Config, node: NodeId) -> Option<Box<dyn RoutingAgen
     }
 }
 
-/// What carries the messages of each protocol, and the layouts of what they are made of.
-pub const LAYOUTS: [(Carrier, &[Layout]); 3] =
-    [(aodv::CARRIER, &aodv::LAYOUTS), (dsr::CARRIER, &dsr::LAYOUTS), (dsdv::CARRIER, &dsdv::LAYOUTS)];
+/// The messages of each protocol on the wire.
+pub const FORMATS: [WireFormat; 3] = [aodv::FORMAT, dsr::FORMAT, dsdv::FORMAT];
 
 /// When packets that the MAC gives up break the link to their next hop.
 pub(crate) fn failure_rule(config: &Config) -> LinkFailureRule {

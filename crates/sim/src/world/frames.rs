@@ -73,7 +73,7 @@ impl World {
             // One that is alone arrived with its frame.
             let arrived = |place| mpdus.len() < 2 || there.has(place);
             let of_mpdu = |(place, mpdu): (usize, &crate::medium::Mpdu)| {
-                std::iter::successors(Some(mpdu.packet), |packet| self.packets.follower(*packet))
+                std::iter::successors(Some(mpdu.packet), |packet| self.packets.next_msdu(*packet))
                     .map(move |handle| (handle, arrived(place)))
             };
             let mpdus = mpdus.iter().enumerate().flat_map(of_mpdu);

@@ -56,7 +56,7 @@ fn mbps(bps: Option<f64>) -> f64 {
     (bps.unwrap() * 1e-3).round() / 1e3
 }
 
-/// Sender, receiver, and an onlooker that hears both.
+/// Sender, receiver, and an overhearing node.
 #[test]
 fn a_saturated_hop_has_the_capacities_of_the_paper() {
     let mut config = papers_link(&[[0.0, 0.0], [200.0, 0.0], [100.0, 100.0]]);
@@ -93,10 +93,10 @@ fn a_saturated_hop_has_the_capacities_of_the_paper() {
     assert!((delay - 2653.3).abs() < 60.0, "{delay}");
     let efficiency = sender("fte").transmission_efficiency.unwrap();
     assert!((efficiency - 2293.3 / 2653.3).abs() < 0.06, "{efficiency}");
-    assert_eq!(at("throughput", 2), LinkView::default(), "an onlooker sends nothing");
+    assert_eq!(at("throughput", 2), LinkView::default(), "the overhearing node sends nothing");
 }
 
-/// Read whole, what rt-Winf says to be available is what is left of the capacity: at sender, receiver and an onlooker, and with RTS/CTS
+/// Read whole, what rt-Winf says to be available is what is left of the capacity: at sender, receiver and an overhearing node, and with RTS/CTS
 /// and without.
 #[test]
 fn read_whole_what_is_available_is_the_truth() {

@@ -233,7 +233,7 @@ fn nothing_comes_through_a_node_that_is_off_and_the_flow_recovers() {
 }
 
 #[test]
-fn a_node_that_is_off_is_silent_and_deaf_and_keeps_its_queue() {
+fn a_node_that_is_off_is_silent_receives_nothing_and_keeps_its_queue() {
     for rules in RULES {
         let mut config = interrupted(rules);
         config.warmup = Span::from_ms(30_100);

@@ -259,7 +259,7 @@ mod tests {
     /// Half of the delays 10 % above the mean and half below: both dispersions are 0.1, and 61.68 ms become 74.0; 30 % turn
     /// 68.82 into 110.1. Of delays of 1, 1, 1, 5 the mean deviation is 1.5 and the standard deviation 1.732, over 2.
     #[test]
-    fn variation_widens_the_interval() {
+    fn variation_makes_the_interval_longer() {
         for dispersion in [Dispersion::MeanAbsolute, Dispersion::Standard] {
             for (delay, variation, expected) in [(61.68, 0.1, 74.016), (68.82, 0.3, 110.112)] {
                 let mut pacing = pacing(dispersion, ShortPath::AllHops);

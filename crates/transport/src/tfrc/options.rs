@@ -106,13 +106,13 @@ pub struct TfrcOptions {
     pub oscillation_reduction: bool,
     /// Rate before the first report in bytes per second; a packet a second if none is given.
     pub initial_rate: Option<f64>,
-    /// Until the first loss.
+    /// How the rate grows until the first loss.
     pub slow_start: SlowStart,
     /// What a gradual one multiplies the rate by in a round-trip time (`ssmult_`).
     pub slow_start_factor: f64,
-    /// After it.
+    /// How the rate follows the equation after the first loss.
     pub rate_change: RateChange,
-    /// Without reports.
+    /// What happens to the rate while the receiver's reports stay away.
     pub no_feedback: NoFeedback,
     /// When packets leave.
     pub release: Release,

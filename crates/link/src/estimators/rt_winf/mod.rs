@@ -93,15 +93,15 @@ impl Default for RtWinfOptions {
 /// |---|---|---|
 /// | sender | `S / (T_ACK - T_CTS - 2 SIFS)` (Eq. 1) | NAV of the CTS (Eq. 3) |
 /// | receiver | `S / (T_DATA - T_RTS - 3 SIFS)` (Eq. 4) | NAV of the RTS (Eq. 5) |
-/// | onlooker | `S / (T_ACK - T_CTS - 2 SIFS)` (Eq. 6) | NAV of the RTS; of the CTS if it heard no RTS (Eqs. 7, 8) |
+/// | overhearing node | `S / (T_ACK - T_CTS - 2 SIFS)` (Eq. 6) | NAV of the RTS; of the CTS if it heard no RTS (Eqs. 7, 8) |
 ///
 /// The available bandwidth is `C (1 - busy / elapsed)`, in all roles together: NAVs of all exchanges count, overlaps once. A
-/// node that was an onlooker takes the smaller of what it saw then and its own next sample (Eqs. 9, 10). Eq. 11, the smaller of
+/// node that overheard an exchange takes the smaller of what it saw then and its own next sample (Eqs. 9, 10). Eq. 11, the smaller of
 /// sender and receiver, needs a field in the ACK that 802.11 does not have, and is an option; what a node reports is its own view,
 /// without what others reported to it.
 ///
 /// Before the first sample the capacity is the bit rate at which the node sends DATA, and with [`WinfReading::Whole`] that of Eq. 14. An
-/// onlooker that cannot decode the DATA takes its size from the NAV, at the nominal rate. A NAV that stations drop because nothing followed
+/// overhearing node that cannot decode the DATA takes its size from the NAV, at the nominal rate. A NAV that stations drop because nothing followed
 /// its RTS does not count from then on.
 #[derive(Clone, Debug)]
 pub struct RtWinf {

@@ -3,19 +3,19 @@
 use crate::estimators::smoothed::Smoothed;
 use multihop_core::{Rate, Span};
 
-/// The capacity of a node: the smaller of what it saw as an onlooker and of its next own sample (Barreto 2015, Eqs. 9 and 10),
+/// The capacity of a node: the smaller of what it saw of exchanges that it overheard and of its next own sample (Barreto 2015, Eqs. 9 and 10),
 /// smoothed.
 #[derive(Clone, Debug)]
 pub(crate) struct NodeCapacity {
     smoothed: Smoothed,
-    /// The last sample, if the node was an onlooker then.
-    onlooker: Option<f64>,
+    /// The last sample, if the node overheard the exchange.
+    overheard: Option<f64>,
 }
 
 impl NodeCapacity {
     /// Nothing yet; `gain` is the weight of a new sample.
     pub(crate) fn new(gain: f64) -> NodeCapacity {
-        NodeCapacity { smoothed: Smoothed::new(gain), onlooker: None }
+        NodeCapacity { smoothed: Smoothed::new(gain), overheard: None }
     }
 
     /// In bits per second, if there was a sample.
@@ -25,13 +25,13 @@ impl NodeCapacity {
 
     /// A sample of an exchange of others.
     pub(crate) fn look_on(&mut self, sample: f64) {
-        self.onlooker = Some(sample);
+        self.overheard = Some(sample);
         self.smoothed.add(sample);
     }
 
     /// A sample of an exchange of its own, as sender or receiver.
     pub(crate) fn take_part(&mut self, sample: f64) {
-        self.smoothed.add(self.onlooker.take().map_or(sample, |onlooker| sample.min(onlooker)));
+        self.smoothed.add(self.overheard.take().map_or(sample, |overheard| sample.min(overheard)));
     }
 }
 
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_smaller_of_onlooker_and_own_counts_once_for_each_change_of_role() {
+    fn the_smaller_of_overheard_and_own_counts_once_for_each_change_of_role() {
         let mut capacity = NodeCapacity::new(1.0);
         capacity.take_part(7.0);
         capacity.look_on(5.0);
@@ -57,7 +57,7 @@ mod tests {
         capacity.take_part(7.0);
         assert_eq!(capacity.get(), Some(5.0), "Eqs. 9 and 10");
         capacity.take_part(7.0);
-        assert_eq!(capacity.get(), Some(7.0), "it has not been an onlooker since");
+        assert_eq!(capacity.get(), Some(7.0), "it has overheard no exchange since");
         capacity.look_on(9.0);
         capacity.take_part(7.0);
         assert_eq!(capacity.get(), Some(7.0));

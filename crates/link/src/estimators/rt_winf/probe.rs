@@ -41,7 +41,7 @@ impl Default for RtWinfProbeOptions {
 /// probes before a communication, and its ordinary frames afterwards, which look the same to it.
 ///
 /// `C = S / T_Transfer` (Eq. 12) with `T_Transfer = T_ACK - T_DATA`, from the beginning of DATA to the end of its ACK: DATA, SIFS
-/// and ACK. A receiver knows when its own ACK ends; an onlooker needs to hear both frames. Roles are combined as in
+/// and ACK. A receiver knows when its own ACK ends; an overhearing node needs to hear both frames. Roles are combined as in
 /// [`crate::RtWinf`] (Eqs. 9, 10).
 ///
 /// `AB = C (1 - sum of T_Transfer / T_Total)` (Eq. 13). It is printed as `1 - (sum / T_Total) C`, which takes bits per second

@@ -129,35 +129,35 @@ fn one_exchange_in_each_role_and_reading() {
         receives(&mut own, us(1_000));
         assert_eq!(mbps(&own), receiver, "Eq. 4");
         for kinds in [&ALL[..], &ALL[1..], &HIDDEN_SENDER] {
-            let mut onlooker = fresh();
-            overhears(&mut onlooker, us(1_000), kinds);
+            let mut observer = fresh();
+            overhears(&mut observer, us(1_000), kinds);
             // The NAV, in whole microseconds, is 0.27 us short of DATA: 0.4 bytes.
-            assert_eq!(mbps(&onlooker), sender, "Eq. 6, from {kinds:?}");
+            assert_eq!(mbps(&observer), sender, "Eq. 6, from {kinds:?}");
         }
     }
 }
 
 #[test]
-fn an_onlooker_needs_cts_and_ack() {
+fn an_overhearing_node_needs_cts_and_ack() {
     use FrameKind::{Ack, Cts, Data, Rts};
     for kinds in [&[Rts, Data, Ack][..], &[Rts, Cts, Data], &[Data, Ack], &[Rts]] {
-        let mut onlooker = estimator(last_sample(WinfReading::Printed));
-        overhears(&mut onlooker, us(1_000), kinds);
-        assert_eq!(mbps(&onlooker), 11.0, "{kinds:?}");
+        let mut observer = estimator(last_sample(WinfReading::Printed));
+        overhears(&mut observer, us(1_000), kinds);
+        assert_eq!(mbps(&observer), 11.0, "{kinds:?}");
     }
     // The ACK is that of a later exchange.
-    let mut onlooker = estimator(last_sample(WinfReading::Printed));
-    overhears(&mut onlooker, us(1_000), &[Cts]);
-    overhears(&mut onlooker, us(9_000), &[Ack]);
-    assert_eq!(mbps(&onlooker), 11.0);
+    let mut observer = estimator(last_sample(WinfReading::Printed));
+    overhears(&mut observer, us(1_000), &[Cts]);
+    overhears(&mut observer, us(9_000), &[Ack]);
+    assert_eq!(mbps(&observer), 11.0);
 }
 
 #[test]
 fn a_retry_begins_anew_and_a_try_that_fails_is_no_sample() {
-    let mut onlooker = estimator(last_sample(WinfReading::Printed));
-    overhears(&mut onlooker, us(1_000), &ALL[..3]);
-    overhears(&mut onlooker, us(5_000), &ALL);
-    assert_eq!(mbps(&onlooker), 7.466);
+    let mut observer = estimator(last_sample(WinfReading::Printed));
+    overhears(&mut observer, us(1_000), &ALL[..3]);
+    overhears(&mut observer, us(5_000), &ALL);
+    assert_eq!(mbps(&observer), 7.466);
 
     let mut own = estimator(last_sample(WinfReading::Printed));
     let Frames { rts, cts, data, .. } = frames(us(1_000));
@@ -183,16 +183,16 @@ fn a_sender_of_100_packets_a_second_leaves_837_thousandths() {
     let now = us(1_000_000);
     assert_eq!((mbps(&own), unused(&own, now)), (7.466, 0.837));
     assert!((own.available_bps(now) - 0.8373 * own.capacity_bps()).abs() < 1.0);
-    // NAVs of the RTS, 0.1941 s, for a receiver and an onlooker.
+    // NAVs of the RTS, 0.1941 s, for a receiver and an overhearing node.
     let mut own = estimator(RtWinfOptions::default());
     (0..100).for_each(|n| receives(&mut own, us(10_000 * n)));
     assert_eq!(unused(&own, now), 0.806);
-    let mut onlooker = estimator(RtWinfOptions::default());
-    (0..100).for_each(|n| overhears(&mut onlooker, us(10_000 * n), &ALL));
-    assert_eq!(unused(&onlooker, now), 0.806);
-    let mut onlooker = estimator(RtWinfOptions::default());
-    (0..100).for_each(|n| overhears(&mut onlooker, us(10_000 * n), &HIDDEN_SENDER));
-    assert_eq!(unused(&onlooker, now), 0.837);
+    let mut observer = estimator(RtWinfOptions::default());
+    (0..100).for_each(|n| overhears(&mut observer, us(10_000 * n), &ALL));
+    assert_eq!(unused(&observer, now), 0.806);
+    let mut observer = estimator(RtWinfOptions::default());
+    (0..100).for_each(|n| overhears(&mut observer, us(10_000 * n), &HIDDEN_SENDER));
+    assert_eq!(unused(&observer, now), 0.837);
 }
 
 /// An idle node has all of its capacity; a saturated one 0.387 of it as printed, and 0.136 when whole exchanges count.
@@ -206,13 +206,13 @@ fn nothing_is_left_of_a_saturated_medium_but_what_the_equation_leaves_out() {
     let elapsed = Elapsed::Window(Span::from_ns(400 * CYCLE_NS));
     let printed = RtWinfOptions { elapsed, ..RtWinfOptions::default() };
     let full = RtWinfOptions { full_busy: true, ..printed };
-    let onlooker: fn(&mut RtWinf, Time) = |estimator, at| overhears(estimator, at, &ALL);
+    let observer: fn(&mut RtWinf, Time) = |estimator, at| overhears(estimator, at, &ALL);
     let hidden: fn(&mut RtWinf, Time) = |estimator, at| overhears(estimator, at, &HIDDEN_SENDER);
     assert_eq!(unused(&estimator(printed), us(5_000_000)), 1.0);
     assert_eq!(saturated(printed, sends), 0.387);
     assert_eq!(saturated(printed, hidden), 0.387);
-    assert_eq!(saturated(printed, onlooker), 0.268, "of 2653 us, NAV_RTS reserves 1941");
-    for what in [sends, receives, onlooker, hidden] {
+    assert_eq!(saturated(printed, observer), 0.268, "of 2653 us, NAV_RTS reserves 1941");
+    for what in [sends, receives, observer, hidden] {
         assert_eq!(saturated(full, what), 0.136);
     }
 }
@@ -220,7 +220,7 @@ fn nothing_is_left_of_a_saturated_medium_but_what_the_equation_leaves_out() {
 type Role<'a> = &'a dyn Fn(&mut RtWinf, Time);
 
 /// Whole exchanges of 2653 us with DIFS and back-off: 100 a second leave 0.735, and those of a saturated sender nothing. An
-/// onlooker that senses the frames, and decodes none of them, has the same.
+/// overhearing node that senses the frames, and decodes none of them, has the same.
 #[test]
 fn read_whole_what_is_left_is_what_could_be_added() {
     let on_air = |estimator: &mut RtWinf, start: Time| {
@@ -256,11 +256,11 @@ fn the_busy_list_empties_and_the_capacity_stays() {
 
 #[test]
 fn a_reservation_counts_up_to_now_and_not_after_it_was_given_up() {
-    let mut onlooker = estimator(RtWinfOptions::default());
-    overhears(&mut onlooker, us(998_648), &[FrameKind::Rts]);
-    assert_eq!(unused(&onlooker, us(1_000_000)), 0.999, "1 ms of it has passed");
-    onlooker.on_link(&LinkEvent::NavReset(us(999_500)));
-    assert_eq!((onlooker.available_bps(us(1_999_000)) - 11e6 * (1.0 - 500e-6)).abs().round(), 0.0);
+    let mut observer = estimator(RtWinfOptions::default());
+    overhears(&mut observer, us(998_648), &[FrameKind::Rts]);
+    assert_eq!(unused(&observer, us(1_000_000)), 0.999, "1 ms of it has passed");
+    observer.on_link(&LinkEvent::NavReset(us(999_500)));
+    assert_eq!((observer.available_bps(us(1_999_000)) - 11e6 * (1.0 - 500e-6)).abs().round(), 0.0);
 }
 
 #[test]
@@ -278,14 +278,14 @@ fn an_unanswered_rts_of_its_own_is_on_the_air_all_the_same() {
 
 /// Eqs. 7 and 8 as printed: `1 - 1627 / (1627 + 304 + 20)` and `1 - 1941 / (1941 + 352)`, whatever the load.
 #[test]
-fn totals_as_printed_for_onlookers_make_a_constant() {
+fn totals_as_printed_for_overhearing_nodes_make_a_constant() {
     let printed = RtWinfOptions { total_per_exchange: true, ..RtWinfOptions::default() };
     for (kinds, expected) in [(&ALL[..], 0.154), (&HIDDEN_SENDER, 0.166)] {
-        let mut onlooker = estimator(printed);
-        overhears(&mut onlooker, us(1_000), kinds);
-        assert_eq!(unused(&onlooker, us(10_000_000)), expected);
-        sends(&mut onlooker, us(20_000_000));
-        assert_eq!(unused(&onlooker, us(21_000_000)), 0.998, "a sender has another total");
+        let mut observer = estimator(printed);
+        overhears(&mut observer, us(1_000), kinds);
+        assert_eq!(unused(&observer, us(10_000_000)), expected);
+        sends(&mut observer, us(20_000_000));
+        assert_eq!(unused(&observer, us(21_000_000)), 0.998, "a sender has another total");
     }
 }
 
@@ -319,7 +319,7 @@ fn a_reference_size_makes_small_packets_like_large_ones() {
 /// DATA of 1500 bytes at 5.5 Mb/s takes 192 + 2222.545 us. A station that decodes it knows its size, which the NAV alone makes twice as large; a
 /// frame of another station says nothing of it.
 #[test]
-fn an_onlooker_takes_the_size_of_the_data_that_it_decodes() {
+fn an_overhearing_node_takes_the_size_of_the_data_that_it_decodes() {
     let slow = Rate::from_kbps(5_500);
     let Frames { cts, .. } = frames(us(1_000));
     let after = |at: Time, ns: u64| Interval { start: at, end: at + Span::from_ns(ns) };
@@ -332,13 +332,13 @@ fn an_onlooker_takes_the_size_of_the_data_that_it_decodes() {
         LinkEvent::Decoded(DecodedFrame { rate: slow, ..frame })
     };
     let seen = |data: Option<LinkEvent>| {
-        let mut onlooker = estimator(last_sample(WinfReading::Printed));
-        onlooker.on_link(&hears(FrameKind::Cts, C, B, cts, 2_739));
+        let mut observer = estimator(last_sample(WinfReading::Printed));
+        observer.on_link(&hears(FrameKind::Cts, C, B, cts, 2_739));
         if let Some(data) = &data {
-            onlooker.on_link(data);
+            observer.on_link(data);
         }
-        onlooker.on_link(&hears(FrameKind::Ack, C, B, ack, 0));
-        mbps(&onlooker)
+        observer.on_link(&hears(FrameKind::Ack, C, B, ack, 0));
+        mbps(&observer)
     };
     // 12000 bits in 2414.545 + 304 us; and 2415 us less the preamble are 3056.6 bytes at 11 Mb/s, of which 28 are the header.
     assert_eq!(seen(Some(sent(B))), 4.414);
@@ -361,12 +361,12 @@ fn answers_to_its_own_frames_are_not_those_of_others() {
 fn frames_beyond_the_reservation_belong_to_no_exchange() {
     for (late, is_sample) in [(0, true), (1, false)] {
         let Frames { rts, cts, .. } = frames(us(1_000));
-        let mut onlooker = estimator(last_sample(WinfReading::Printed));
-        onlooker.on_link(&hears(FrameKind::Cts, C, B, cts, NAV_CTS));
+        let mut observer = estimator(last_sample(WinfReading::Printed));
+        observer.on_link(&hears(FrameKind::Cts, C, B, cts, NAV_CTS));
         let end = cts.end + Span::from_ns(1_637_000 + late);
         let ack = Interval { start: cts.end + Span::from_us(1_333), end };
-        onlooker.on_link(&hears(FrameKind::Ack, C, B, ack, 0));
-        assert_eq!(mbps(&onlooker) != 11.0, is_sample, "{late} ns");
+        observer.on_link(&hears(FrameKind::Ack, C, B, ack, 0));
+        assert_eq!(mbps(&observer) != 11.0, is_sample, "{late} ns");
 
         let mut receiver = estimator(last_sample(WinfReading::Printed));
         receiver.on_link(&hears(FrameKind::Rts, B, A, rts, NAV_RTS));

@@ -60,7 +60,7 @@ failures = 3
 request_period = "500 ms"
 request_backoff = 2
 request_period_max = "10 s"
-ask_neighbours_first = "30 ms"
+nonprop_request_timeout = "30 ms"
 broadcast_jitter = "10 ms"
 buffer = 64
 buffer_timeout = "30 s"
@@ -72,7 +72,7 @@ salvage_limit = 15
 route_limit = 15
 hop_limit = 32
 routes = 30
-heard_routes = 64
+overheard_routes = 64
 [traffic]
 pattern = "canonical"
 scheme = "udp"
@@ -86,7 +86,7 @@ failures = 3 => on_link_failure = "break" -> routing.on_link_failure: unknown ke
 request_period = "500 ms" => request_period = "0 s" -> routing.request_period: "0 s" is out of range | at least 1 ms
 request_backoff = 2 => request_backoff = 101 -> routing.request_backoff: 101 is out of range | 1 to 100
 request_period_max = "10 s" => request_period_max = "10" -> routing.request_period_max: "10" | unit
-ask_neighbours_first = "30 ms" => ask_neighbours_first = "-1 s" -> routing.ask_neighbours_first: "-1 s"
+nonprop_request_timeout = "30 ms" => nonprop_request_timeout = "-1 s" -> routing.nonprop_request_timeout: "-1 s"
 broadcast_jitter = "10 ms" => broadcast_jiter = "10 ms" -> routing.broadcast_jiter: did you mean "broadcast_jitter"?
 buffer = 64 => buffer = -1 -> routing.buffer: -1 | whole number
 buffer_timeout = "30 s" => buffer_timeout = "30 B" -> routing.buffer_timeout: "B" | time
@@ -97,7 +97,9 @@ listen = true => listen = 1 -> routing.listen: 1 | true or false
 salvage_limit = 15 => salvage_limit = 256 -> routing.salvage_limit: 256 is out of range | 0 to 255
 route_limit = 15 => route_limit = 63 -> routing.route_limit: 63 is out of range | 1 to 62
 hop_limit = 32 => hop_limit = 0 -> routing.hop_limit: 0 is out of range | 1 to 255
-heard_routes = 64 => heard_routes = 0 -> routing.heard_routes: 0 is out of range | 1 to 100000
+overheard_routes = 64 => heard_routes = 64 -> routing.heard_routes: unknown key | it is called "overheard_routes" now
+nonprop_request_timeout = "30 ms" => ask_neighbours_first = "30 ms" -> routing.ask_neighbours_first: unknown key | it is called "nonprop_request_timeout" now
+overheard_routes = 64 => overheard_routes = 0 -> routing.overheard_routes: 0 is out of range | 1 to 100000
 "#;
 
 /// The same for AODV.
@@ -116,18 +118,18 @@ hello_slack = 1.5
 active_route_timeout = "10 s"
 my_route_timeout = "10 s"
 reverse_route_life = "6 s"
-request_memory = "6 s"
+path_discovery_time = "6 s"
 ttl_start = 5
 ttl_increment = 2
 ttl_threshold = 7
 network_diameter = 30
 ring_search_first = false
-request_retries = 3
+rreq_retries = 3
 hold_down = "10 s"
-request_timeout_max = "10 s"
+rreq_timeout_max = "10 s"
 node_traversal_time = "30 ms"
 latency_samples = 3
-request_jitter = "10 ms"
+rreq_jitter = "10 ms"
 broadcast_jitter = "10 ms"
 intermediate_replies = true
 local_repair = "ns2"
@@ -137,10 +139,10 @@ buffer_timeout = "30 s"
 release_interval = "10 ms"
 check_interval = "500 ms"
 hop_limit = 30
-request_size = "48 B"
-reply_size = "44 B"
-error_size = "24 B"
-error_entry_size = "8 B"
+rreq_size = "48 B"
+rrep_size = "44 B"
+rerr_size = "24 B"
+rerr_destination_size = "8 B"
 [traffic]
 pattern = "canonical"
 scheme = "udp"
@@ -159,18 +161,18 @@ hello_slack = 1.5 => hello_slack = 0.5 -> routing.hello_slack: 0.5 is out of ran
 active_route_timeout = "10 s" => active_route_timeout = "10" -> routing.active_route_timeout: "10" | unit
 my_route_timeout = "10 s" => my_route_timeout = "0 s" -> routing.my_route_timeout: "0 s" is out of range | at least 1 ms
 reverse_route_life = "6 s" => reverse_route_live = "6 s" -> routing.reverse_route_live: did you mean "reverse_route_life"?
-request_memory = "6 s" => request_memory = "-6 s" -> routing.request_memory: "-6 s" is out of range
+path_discovery_time = "6 s" => path_discovery_time = "-6 s" -> routing.path_discovery_time: "-6 s" is out of range
 ttl_start = 5 => ttl_start = 0 -> routing.ttl_start: 0 is out of range | 1 to 255
 ttl_increment = 2 => ttl_increment = 0 -> routing.ttl_increment: 0 is out of range | 1 to 255
 ttl_threshold = 7 => ttl_threshold = 256 -> routing.ttl_threshold: 256 is out of range | 1 to 255
 network_diameter = 30 => network_diameter = 0 -> routing.network_diameter: 0 is out of range | 1 to 255
 ring_search_first = false => ring_search_first = 1 -> routing.ring_search_first: 1 | true or false
-request_retries = 3 => request_retries = -1 -> routing.request_retries: -1 | whole number
+rreq_retries = 3 => rreq_retries = -1 -> routing.rreq_retries: -1 | whole number
 hold_down = "10 s" => hold_down = "nan s" -> routing.hold_down: no number
-request_timeout_max = "10 s" => request_timeout_max = "0 s" -> routing.request_timeout_max: "0 s" is out of range | at least 1 ms
+rreq_timeout_max = "10 s" => rreq_timeout_max = "0 s" -> routing.rreq_timeout_max: "0 s" is out of range | at least 1 ms
 node_traversal_time = "30 ms" => node_traversal_time = "30 B" -> routing.node_traversal_time: "B" | time
 latency_samples = 3 => latency_samples = 1001 -> routing.latency_samples: 1001 is out of range | 0 to 1000
-request_jitter = "10 ms" => request_jitter = "10" -> routing.request_jitter: "10" | unit
+rreq_jitter = "10 ms" => rreq_jitter = "10" -> routing.rreq_jitter: "10" | unit
 broadcast_jitter = "10 ms" => broadcast_jitter = "-1 ms" -> routing.broadcast_jitter: "-1 ms" is out of range
 intermediate_replies = true => intermediate_replies = "no" -> routing.intermediate_replies: "no" | true or false
 local_repair = "ns2" => local_repair = "ns3" -> routing.local_repair: did you mean "ns2"? | rfc3561
@@ -181,10 +183,11 @@ buffer_timeout = "30 s" => buffer_timeout = "-30 s" -> routing.buffer_timeout: "
 release_interval = "10 ms" => release_interval = "-10 ms" -> routing.release_interval: "-10 ms" is out of range
 check_interval = "500 ms" => check_interval = "0 s" -> routing.check_interval: "0 s" is out of range | at least 1 ms
 hop_limit = 30 => hop_limit = 0 -> routing.hop_limit: 0 is out of range | 1 to 255
-request_size = "48 B" => request_size = "3 kB" -> routing.request_size: "3 kB" | 2304 B
-reply_size = "44 B" => reply_size = "0 B" -> routing.reply_size: "0 B" | 1 B
-error_size = "24 B" => error_size = "-1 B" -> routing.error_size: "-1 B" | 1 B
-error_entry_size = "8 B" => error_entry_size = "8" -> routing.error_entry_size: "8" | unit
+rreq_size = "48 B" => request_size = "48 B" -> routing.request_size: unknown key | it is called "rreq_size" now
+rreq_size = "48 B" => rreq_size = "3 kB" -> routing.rreq_size: "3 kB" | 2304 B
+rrep_size = "44 B" => rrep_size = "0 B" -> routing.rrep_size: "0 B" | 1 B
+rerr_size = "24 B" => rerr_size = "-1 B" -> routing.rerr_size: "-1 B" | 1 B
+rerr_destination_size = "8 B" => rerr_destination_size = "8" -> routing.rerr_destination_size: "8" | unit
 "#;
 
 #[test]

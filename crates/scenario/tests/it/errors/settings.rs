@@ -9,19 +9,16 @@ fn broken_overrides_name_their_option() {
     let cases = [
         (
             Overrides { duration: text("60"), ..Overrides::default() },
-            "--duration: duration: \"60\" has no unit; expected a time",
+            "--duration: \"60\" has no unit; expected a time",
         ),
         (
             Overrides { duration: text("0 s"), ..Overrides::default() },
-            "--duration: duration: 0 s is out of range; give a value",
+            "--duration: 0 s is out of range; give a value",
         ),
-        (
-            Overrides { duration: text(""), ..Overrides::default() },
-            "--duration: duration: \"\" has no number",
-        ),
+        (Overrides { duration: text(""), ..Overrides::default() }, "--duration: \"\" has no number"),
         (
             Overrides { warmup: text("3 h"), ..Overrides::default() },
-            "--warmup: warmup: 3 h leaves nothing of the duration",
+            "--warmup: 3 h leaves nothing of the duration",
         ),
         (
             Overrides { duration: text("10 s"), ..Overrides::default() },
@@ -29,11 +26,11 @@ fn broken_overrides_name_their_option() {
         ),
         (
             Overrides { record_interval: text("1 ns"), ..Overrides::default() },
-            "--record-interval: record_interval: 1 ns makes",
+            "--record-interval: 1 ns makes",
         ),
         (
             Overrides { scheme: text("recm"), ..Overrides::default() },
-            "--scheme: scheme: recm is not a scheme; did you mean \"recn\"?",
+            "--scheme: recm is not a scheme; did you mean \"recn\"?",
         ),
     ];
     for (overrides, expected) in cases {
@@ -46,21 +43,21 @@ fn broken_overrides_name_their_option() {
 const BROKEN_SETTINGS: &str = r#"
 topology.hops = 0 & topology.generator = "chain" -> case.toml:34: topology.nodes: there are a generator and a list of nodes; remove
 topology = { generator = "chain", hops = 0 } -> --set topology: topology.hops: 0 is out of range; give a value from 1
-topology = { generator = "chain", hops = 3 } & topology.hops = "five" -> --set topology.hops: topology.hops: found the text "five"; expected
-topology = { generator = "chain", hops = 3 } & topology.hop = 5 -> --set topology.hop: topology.hop: unknown key; did you mean "hops"?
-mac.queue = 0 -> --set mac.queue: mac.queue: 0 is out of range
-mac.queue = 50.5 -> --set mac.queue: mac.queue: found the number 50.5; expected a whole number
-duration = "60" -> --set duration: duration: "60" has no unit; expected a time
+topology = { generator = "chain", hops = 3 } & topology.hops = "five" -> --set topology.hops: found the text "five"; expected
+topology = { generator = "chain", hops = 3 } & topology.hop = 5 -> --set topology.hop: unknown key; did you mean "hops"?
+mac.queue = 0 -> --set mac.queue: 0 is out of range
+mac.queue = 50.5 -> --set mac.queue: found the number 50.5; expected a whole number
+duration = "60" -> --set duration: "60" has no unit; expected a time
 duration = "10 s" -> case.toml:4: warmup: "20 s" leaves nothing of the duration, which is 10 s
-warmup = "3 h" -> --set warmup: warmup: "3 h" leaves nothing
+warmup = "3 h" -> --set warmup: "3 h" leaves nothing
 traffic.flows = 3 -> --set traffic.flows: traffic.pattern: missing; add it
-flows[1].to = "x" -> --set flows[1].to: flows[1].to: "x" is not a node
+flows[1].to = "x" -> --set flows[1].to: "x" is not a node
 flows[*].stop = "1 s" -> --set flows[*].stop: flows[0].stop: "1 s"
-flows.length = 1 & flows[0].stop = "1 s" -> --set flows[0].stop: flows[0].stop: "1 s"
+flows.length = 1 & flows[0].stop = "1 s" -> --set flows[0].stop: "1 s"
 flows.length = 0 -> case.toml:52: flows: there are no flows
-flows.length = 3 -> --set flows.length: flows.length: 3 entries are wanted, and the list has 2; give
-flows.length = -1 -> --set flows.length: flows.length: the length of a list is a whole number; give
-flows.length = "1" -> --set flows.length: flows.length: the length of a list is a whole number; give
+flows.length = 3 -> --set flows.length: 3 entries are wanted, and the list has 2; give
+flows.length = -1 -> --set flows.length: the length of a list is a whole number; give
+flows.length = "1" -> --set flows.length: the length of a list is a whole number; give
 flows[2].start = "1 s" -> --set flows[2].start: flows[2]: there is no such entry; the list has 2; count from 0
 flows.start = "1 s" -> --set flows.start: flows: found a value of the kind array, not a table; correct
 topology[0].name = "a" -> --set topology[0].name: topology: found a value of the kind table, not a list; correct
@@ -69,15 +66,15 @@ nodes[0].name = "a" -> --set nodes[0].name: nodes: there is no such list; set th
 routing.hold[*] = "a" -> --set routing.hold[*]: routing.hold: found a value of the kind string, not a list; correct
 flows = [] & flows[*].start = "1 s" -> --set flows[*].start: flows: the list is empty; set the whole list
 flows[*] = 5 -> --set flows[*]: flows[0]: found the number 5; expected a table
-schemes.recn-strict.threshold = inf -> --set schemes.recn-strict.threshold: schemes.recn-strict.threshold: inf is not a finite number; write a number
-schemes.recn-strict.treshold = 0.5 -> --set schemes.recn-strict.treshold: schemes.recn-strict.treshold: unknown parameter of recn; did you mean "threshold"?
+schemes.recn-strict.threshold = inf -> --set schemes.recn-strict.threshold: inf is not a finite number; write a number
+schemes.recn-strict.treshold = 0.5 -> --set schemes.recn-strict.treshold: unknown parameter of recn; did you mean "threshold"?
 flow.length = 5 -> --set flow.length: flow: unknown key; did you mean "flows"?
-seed = 7 -> --set seed: seed: seeds are not set this way; give --seed
-scheme = "recn" -> --set scheme: scheme: not a key of scenarios; give --scheme
-mac..queue = 5 -> --set mac..queue: mac..queue: not a path to a key; write
+seed = 7 -> --set seed: seeds are not set this way; give --seed
+scheme = "recn" -> --set scheme: not a key of scenarios; give --scheme
+mac..queue = 5 -> --set mac..queue: not a path to a key; write
  = 5 -> --set : set: not a path to a key; write
-mac.queue = -> --set mac.queue: mac.queue: not valid TOML: 
-mac.queue = 5\nother = 6 -> --set mac.queue: mac.queue: the value is not one value; give a TOML document
+mac.queue = -> --set mac.queue: not valid TOML: 
+mac.queue = 5\nother = 6 -> --set mac.queue: the value is not one value; give a TOML document
 "#;
 
 #[test]
@@ -98,5 +95,5 @@ fn broken_settings_name_their_path() {
 fn a_key_is_not_given_by_a_setting_and_an_option() {
     let set = vec![Setting { path: "warmup".into(), value: "value = \"2 s\"".into() }];
     let message = message(SOUND, &Overrides { warmup: Some("1 s".into()), set, ..Overrides::default() });
-    assert!(message.starts_with("--set warmup: warmup: given twice; remove --warmup"), "{message}");
+    assert!(message.starts_with("--set warmup: given twice; remove --warmup"), "{message}");
 }

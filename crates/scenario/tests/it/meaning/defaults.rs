@@ -177,20 +177,20 @@ fn a_routing_protocol_has_ns2s_parameters_unless_set_otherwise() {
         failures: 3,
         request_period: Span::from_ms(2_000),
         request_backoff: 4,
-        ask_neighbours_first: None,
+        nonprop_request_timeout: None,
         listen: false,
         salvage_limit: 0,
         ..DsrConfig::default()
     };
-    let keys = "failures = 3\nrequest_period = \"2 s\"\nrequest_backoff = 4\nask_neighbours_first = \"0 s\"\n\
+    let keys = "failures = 3\nrequest_period = \"2 s\"\nrequest_backoff = 4\nnonprop_request_timeout = \"0 s\"\n\
                 listen = false\nsalvage_limit = 0";
     assert_eq!(routed(&format!("\"dsr\"\n{keys}")), RoutingProtocol::Dsr(expected));
     // Where an idle medium is accessed at once, nodes that ask at once would collide.
-    let jittered = AodvConfig { request_jitter: Span::from_ms(10), ..AodvConfig::default() };
+    let jittered = AodvConfig { rreq_jitter: Span::from_ms(10), ..AodvConfig::default() };
     assert_eq!(routed("\"aodv\""), RoutingProtocol::Aodv(jittered));
     assert_eq!(routed("\"aodv\"\n[mac]\nrules = \"ns2\""), RoutingProtocol::Aodv(AodvConfig::default()));
     let expected = AodvConfig {
-        request_jitter: Span::ZERO,
+        rreq_jitter: Span::ZERO,
         failures: 3,
         blind_to: vec![0],
         link_layer_detection: false,
@@ -198,11 +198,11 @@ fn a_routing_protocol_has_ns2s_parameters_unless_set_otherwise() {
         latency_samples: 0,
         local_repair: LocalRepair::Rfc,
         hold_down: Span::ZERO,
-        error_size: 32,
+        rerr_size: 32,
         ..AodvConfig::default()
     };
-    let keys = "request_jitter = \"0 s\"\nfailures = 3\nblind_to = [\"udp\", \"xcp\"]\nlink_layer_detection = false\nttl_start = 1\n\
-                latency_samples = 0\nlocal_repair = \"rfc3561\"\nhold_down = \"0 s\"\nerror_size = \"32 B\"";
+    let keys = "rreq_jitter = \"0 s\"\nfailures = 3\nblind_to = [\"udp\", \"xcp\"]\nlink_layer_detection = false\nttl_start = 1\n\
+                latency_samples = 0\nlocal_repair = \"rfc3561\"\nhold_down = \"0 s\"\nrerr_size = \"32 B\"";
     assert_eq!(routed(&format!("\"aodv\"\n{keys}")), RoutingProtocol::Aodv(expected));
     let expected = DsdvConfig { update_period: Span::from_ms(5_000), use_mac: true, ..DsdvConfig::default() };
     assert_eq!(routed("\"dsdv\"\nupdate_period = \"5 s\"\nuse_mac = true"), RoutingProtocol::Dsdv(expected));

@@ -103,7 +103,7 @@ impl Originator {
             let room = most.saturating_sub(a_msdu_with(bytes, llc));
             let Some(next) = self.next_for(mac, ctx, to, room) else { return };
             let more = self::held(&next, ctx, held.head_of_line);
-            ctx.packets.set_follower(last, Some(more.packet));
+            ctx.packets.set_next_msdu(last, Some(more.packet));
             last = more.packet;
             bytes = a_msdu_with(bytes, more.size + llc);
             held.size += more.size;
@@ -221,7 +221,7 @@ impl Mac {
             if held.state != State::Waiting {
                 continue;
             }
-            if is_last && held.tries == 0 && ctx.packets.follower(held.packet).is_none() {
+            if is_last && held.tries == 0 && ctx.packets.next_msdu(held.packet).is_none() {
                 let room = psdu.room().min(longest);
                 originator.bundle(self, ctx, (peer, tid), &limits, held, room);
             }

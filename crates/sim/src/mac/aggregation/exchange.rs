@@ -123,7 +123,7 @@ impl Mac {
             let mut packet = Some(held.packet);
             while let Some(handle) = packet {
                 ctx.stack.on_departure(&departure, &mut ctx.packets.get_mut(handle).packet);
-                packet = ctx.packets.follower(handle);
+                packet = ctx.packets.next_msdu(handle);
             }
         }
         let first = ctx.loads.get(load).mpdus[0];
@@ -232,7 +232,7 @@ impl Mac {
         for held in window.iter().filter(done) {
             let mut packet = Some(held.packet);
             while let Some(handle) = packet {
-                packet = ctx.packets.follower(handle);
+                packet = ctx.packets.next_msdu(handle);
                 self.release(ctx, self.function.category, Some(window.peer), handle);
             }
         }
@@ -404,7 +404,7 @@ fn part_with_packets(window: &mut Window, ctx: &mut Context) -> bool {
         gave_up |= matches!(state, State::GivenUp | State::Expired);
         let mut packet = Some(held.packet).filter(|_| state != State::Gone);
         while let Some(handle) = packet {
-            packet = ctx.packets.follower(handle);
+            packet = ctx.packets.next_msdu(handle);
             match state {
                 State::GivenUp => {
                     ctx.stack.on_given_up(ctx.now, peer, handle, ctx.packets, ctx.record);

@@ -60,7 +60,7 @@ impl Mac {
         }
         let mut late = Some(copy);
         while let Some(handle) = late {
-            late = ctx.packets.follower(handle);
+            late = ctx.packets.next_msdu(handle);
             ctx.stack.lose(ctx.now, handle, DropCause::Reordering, ctx.packets, ctx.record);
         }
     }
@@ -71,8 +71,8 @@ impl Mac {
         while let Some(first) = agreements.ready.pop_front() {
             let mut packet = Some(first);
             while let Some(handle) = packet {
-                packet = ctx.packets.follower(handle);
-                ctx.packets.set_follower(handle, None);
+                packet = ctx.packets.next_msdu(handle);
+                ctx.packets.set_next_msdu(handle, None);
                 ctx.stack.on_received(ctx.now, from, handle, ctx.packets, ctx.record);
             }
         }
@@ -141,11 +141,11 @@ fn copy(ctx: &mut Context, frame: &Frame, first: Handle) -> Handle {
         let copy = ctx.packets.copy(handle);
         ctx.packets.get_mut(copy).payload_air += frame.airtime_of(payload);
         if let Some(before) = last {
-            ctx.packets.set_follower(before, Some(copy));
+            ctx.packets.set_next_msdu(before, Some(copy));
         }
         head = head.or(Some(copy));
         last = Some(copy);
-        packet = ctx.packets.follower(handle);
+        packet = ctx.packets.next_msdu(handle);
     }
     head.expect("an MPDU has a packet")
 }

@@ -137,7 +137,7 @@ fn a_frame_is_given_up_after_as_many_internal_collisions_as_it_has_tries() {
 }
 
 #[test]
-fn a_failure_widens_the_window_of_its_category_alone() {
+fn a_failure_doubles_the_window_of_its_category_alone() {
     let mut setup = setup();
     setup.edca.as_mut().expect("it is there").iter_mut().for_each(|contends| contends.cw_max = 15);
     let mut s = Script::with(&setup);

@@ -19,7 +19,7 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-pub(super) use wire::{CARRIER, LAYOUTS};
+pub(super) use wire::FORMAT;
 
 use super::buffer::SendBuffer;
 use super::{Action, GivenUp, Message, NextHop, RoutedPacket, RoutingAgent, uniform};
@@ -172,7 +172,7 @@ impl Aodv {
             asked: now,
         };
         self.number += 1;
-        let due = now + uniform(&mut self.rng, self.parameters.request_jitter);
+        let due = now + uniform(&mut self.rng, self.parameters.rreq_jitter);
         self.broadcast(due, &AodvMessage::Request(request));
     }
 

@@ -12,7 +12,7 @@ impl Aodv {
         if request.source == self.id || self.seen.get(&key).is_some_and(|until| *until > now) {
             return;
         }
-        self.seen.insert(key, now + self.parameters.request_memory);
+        self.seen.insert(key, now + self.parameters.path_discovery_time);
         self.learn_reverse_route(now, from, request);
         if request.target == self.id {
             self.answer(request);

@@ -1,4 +1,4 @@
-//! When a node asks for a destination, and how far: first nearby, then farther, then everyone, and then not for a while.
+//! When a node asks for a destination, and how far: an expanding ring search, then network-wide floods, and then a pause.
 
 use crate::config::AodvConfig;
 use multihop_core::{Span, Time};
@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 pub(super) struct Search {
     /// No request before this; none since the destination was last found.
     not_before: Option<Time>,
-    /// How often everyone was asked since the destination was last found, or given up.
+    /// RREQs that flooded the network since the destination was last found, or given up.
     floods: u32,
     /// Hops that the last request went, or to the destination, where it was found since.
     reach: u16,
@@ -34,7 +34,7 @@ impl Search {
         if self.not_before.is_some_and(|earliest| earliest > now) {
             return Turn::Wait;
         }
-        if self.floods > rules.request_retries {
+        if self.floods > rules.rreq_retries {
             self.floods = 0;
             self.not_before = Some(now + rules.hold_down);
             return Turn::GiveUp;
@@ -79,22 +79,22 @@ impl Search {
     }
 
     fn next_reach(&mut self, last_hops: Option<u16>, rules: &AodvConfig) -> u16 {
-        let everyone = rules.network_diameter;
+        let network_wide = rules.network_diameter;
         // In ns-2 a destination that was never known is as far away as can be.
         let last = self.reach.max(last_hops.unwrap_or(if rules.ring_search_first { 0 } else { u16::MAX }));
         if last >= rules.ttl_threshold {
             self.floods += 1;
-            return everyone;
+            return network_wide;
         }
         let reach = if last == 0 { rules.ttl_start } else { last.saturating_add(rules.ttl_increment) };
-        reach.min(everyone)
+        reach.min(network_wide)
     }
 
-    /// An answer may take this long: there and back, and longer if everyone was asked before.
+    /// An answer may take this long: there and back, and longer after each RREQ that flooded the network.
     fn wait(&mut self, now: Time, reach: u16, rules: &AodvConfig) {
         let hops = 2 * u64::from(reach) * u64::from(self.floods.max(1));
         let timeout = Span::from_ns(self.per_hop(rules).ns().saturating_mul(hops));
-        self.not_before = Some(now + timeout.min(rules.request_timeout_max));
+        self.not_before = Some(now + timeout.min(rules.rreq_timeout_max));
     }
 
     fn per_hop(&self, rules: &AodvConfig) -> Span {

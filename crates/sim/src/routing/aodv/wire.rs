@@ -4,8 +4,8 @@
 //! discovery began follows the last byte, as in ns-2, whose nodes learn from it how long discoveries take.
 
 use crate::config::AodvConfig;
-use crate::routing::message::{IpFields, Message};
-use multihop_core::{Carrier, Header, Layout, NodeId, Span, Time, header};
+use crate::routing::message::{IpFields, Message, WireFormat};
+use multihop_core::{Carrier, Header, NodeId, Span, Time, header};
 
 /// UDP, by the port of section 3.
 pub(crate) const CARRIER: Carrier = Carrier::Udp(654);
@@ -21,7 +21,11 @@ const MILLISECOND: Span = Span::from_ms(1);
 pub(super) const LONGEST_LIFETIME: Span = Span::from_ms(u32::MAX as u64);
 
 /// What dissectors and the reference know of AODV.
-pub(crate) const LAYOUTS: [Layout; 4] = [Rreq::LAYOUT, Rrep::LAYOUT, Rerr::LAYOUT, Destination::LAYOUT];
+pub(crate) const FORMAT: WireFormat = WireFormat {
+    carrier: CARRIER,
+    layouts: &[Rreq::LAYOUT, Rrep::LAYOUT, Rerr::LAYOUT, Destination::LAYOUT],
+    in_wireshark: true,
+};
 
 header! {
     /// Route request of AODV (RREQ; RFC 3561, 5.1)
@@ -162,9 +166,9 @@ impl AodvMessage {
     /// Bytes above the MAC, IP header included.
     pub(super) fn size(&self, sizes: &AodvConfig) -> u32 {
         match self {
-            AodvMessage::Request(_) => sizes.request_size,
-            AodvMessage::Reply(_) | AodvMessage::Hello(_) => sizes.reply_size,
-            AodvMessage::Error(list) => sizes.error_size + sizes.error_entry_size * list.len() as u32,
+            AodvMessage::Request(_) => sizes.rreq_size,
+            AodvMessage::Reply(_) | AodvMessage::Hello(_) => sizes.rrep_size,
+            AodvMessage::Error(list) => sizes.rerr_size + sizes.rerr_destination_size * list.len() as u32,
         }
     }
 

@@ -16,7 +16,7 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-pub(super) use wire::{CARRIER, LAYOUTS};
+pub(super) use wire::FORMAT;
 
 use super::{Action, GivenUp, Message, RoutedPacket, RoutingAgent, uniform};
 use crate::config::DsdvConfig;

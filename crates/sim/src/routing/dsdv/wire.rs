@@ -3,14 +3,15 @@
 //! No standard says what an update looks like. Ours is a row of 12 bytes for each destination, as many as ns-2 counts, right behind the IP
 //! header, which leaves no room for UDP's.
 
-use crate::routing::message::{IpFields, Message};
-use multihop_core::{Carrier, Header, Layout, NodeId, header};
+use crate::routing::message::{IpFields, Message, WireFormat};
+use multihop_core::{Carrier, Header, NodeId, header};
 
 /// "Any 0-hop protocol" (IANA): updates go to neighbours alone.
 pub(crate) const CARRIER: Carrier = Carrier::Ip(114);
 
 /// What dissectors and the reference know of DSDV.
-pub(crate) const LAYOUTS: [Layout; 1] = [Advert::LAYOUT];
+pub(crate) const FORMAT: WireFormat =
+    WireFormat { carrier: CARRIER, layouts: &[Advert::LAYOUT], in_wireshark: false };
 
 header! {
     /// Entry of a routing table in an update of DSDV, which is one entry after another

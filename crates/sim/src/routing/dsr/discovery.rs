@@ -1,4 +1,4 @@
-//! When a node asks for a route: first its neighbours, then everyone, and less and less often.
+//! When a node sends a Route Request: first a non-propagating one, then one that floods the network, and less and less often.
 
 use crate::config::DsrConfig;
 use multihop_core::{NodeId, Span, Time};
@@ -44,10 +44,10 @@ impl Discoveries {
             if !is_own && discovery.begun > 1 {
                 return Turn::GiveUp;
             }
-            discovery.neighbours_since = rules.ask_neighbours_first.map(|_| now);
-            return Turn::Ask(if rules.ask_neighbours_first.is_some() { 0 } else { rules.route_limit });
+            discovery.neighbours_since = rules.nonprop_request_timeout.map(|_| now);
+            return Turn::Ask(if rules.nonprop_request_timeout.is_some() { 0 } else { rules.route_limit });
         }
-        match (discovery.neighbours_since, rules.ask_neighbours_first) {
+        match (discovery.neighbours_since, rules.nonprop_request_timeout) {
             (Some(since), Some(timeout)) if is_own && now.since(since) > timeout => {
                 discovery.neighbours_since = None;
                 Turn::Ask(rules.route_limit)

@@ -18,7 +18,7 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-pub(super) use wire::{CARRIER, LAYOUTS};
+pub(super) use wire::FORMAT;
 pub(crate) use wire::{PROTOCOL as DSR_PROTOCOL, next_on, source_route_bytes, source_route_header};
 
 use super::buffer::SendBuffer;
@@ -68,7 +68,7 @@ impl Dsr {
         Dsr {
             id,
             rng,
-            cache: RouteCache::new(id, longest, parameters.routes, parameters.heard_routes),
+            cache: RouteCache::new(id, longest, parameters.routes, parameters.overheard_routes),
             discoveries: Discoveries::default(),
             number: 1,
             buffer: SendBuffer::new(parameters.buffer),
@@ -402,7 +402,7 @@ impl RoutingAgent for Dsr {
                 match &message {
                     DsrMessage::Reply(reply) => self.cache.learn(&reply.found),
                     DsrMessage::Error(error) => self.cache.cut(error.link),
-                    DsrMessage::Request(_) => unreachable!("requests are for everyone"),
+                    DsrMessage::Request(_) => unreachable!("requests are broadcast"),
                 }
                 self.learn_from(from, message.route());
             }

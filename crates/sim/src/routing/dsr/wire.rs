@@ -3,8 +3,8 @@
 //! The first and the last node of a route are the source and the destination of the IP header; a request's TTL says how far it may go.
 
 use crate::routing::SourceRoute;
-use crate::routing::message::{IpFields, Message};
-use multihop_core::{Bits, Carrier, Header, Layout, NodeId, header};
+use crate::routing::message::{IpFields, Message, WireFormat};
+use multihop_core::{Bits, Carrier, Header, NodeId, header};
 use std::ops::Deref;
 
 /// The IP protocol number (section 11).
@@ -33,13 +33,17 @@ const LONGEST: usize =
     Fixed::LEN + (SourceRouteOption::LEN + 62 * ADDRESS) + (ReplyOption::LEN + 63 * ADDRESS + 1);
 
 /// What dissectors and the reference know of DSR.
-pub(crate) const LAYOUTS: [Layout; 5] = [
-    Fixed::LAYOUT,
-    RequestOption::LAYOUT,
-    ReplyOption::LAYOUT,
-    ErrorOption::LAYOUT,
-    SourceRouteOption::LAYOUT,
-];
+pub(crate) const FORMAT: WireFormat = WireFormat {
+    carrier: CARRIER,
+    layouts: &[
+        Fixed::LAYOUT,
+        RequestOption::LAYOUT,
+        ReplyOption::LAYOUT,
+        ErrorOption::LAYOUT,
+        SourceRouteOption::LAYOUT,
+    ],
+    in_wireshark: true,
+};
 
 header! {
     /// Fixed header of DSR (RFC 4728, 6.1), before the options

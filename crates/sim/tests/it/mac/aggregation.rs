@@ -160,8 +160,12 @@ fn row(rng: &mut Rng) -> (Config, Vec<Seen>) {
             airtime: limits.then(AirtimeLimits::default),
         });
     }
-    // Block acknowledgements alone, one in ten or nearly all.
-    let ack_error_rate = f64::from(pick(&[0, 0, 10, 95])) / 100.0;
+    lose_acks(&mut config, f64::from(pick(&[0, 0, 10, 95])) / 100.0);
+    (config, seen)
+}
+
+/// Losses of block acknowledgements alone, of all, of some or of none.
+fn lose_acks(config: &mut Config, ack_error_rate: f64) {
     let nodes = config.nodes.len() as u32;
     let links = (1..nodes).flat_map(|node| [(node - 1, node), (node, node - 1)]);
     let errors = links.map(|(from, to)| LinkError {
@@ -171,7 +175,6 @@ fn row(rng: &mut Rng) -> (Config, Vec<Seen>) {
         ack_error_rate,
     });
     config.medium.link_errors = errors.filter(|_| ack_error_rate > 0.0).collect();
-    (config, seen)
 }
 
 /// Access categories, opportunities long and short, and flows of several traffic identifiers.

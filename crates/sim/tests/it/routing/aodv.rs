@@ -1,5 +1,6 @@
 //! AODV in the engine: routes are found, end where nothing takes them, and go around what is off.
 
+use super::{RULES, crowd, diamond, four_and_five_hops, one_way, unreachable};
 use crate::common::{
     add_flow, chain, check_conservation, dropped, network, saturate, total_goodput, trickle,
 };
@@ -10,13 +11,12 @@ use multihop_sim::mobility::Outage;
 use multihop_sim::outcome::Outcome;
 use multihop_sim::{Ties, World, run};
 
-const RULES: [DcfRules; 2] = [DcfRules::IEEE, DcfRules::NS2];
 const REPAIRS: [LocalRepair; 3] = [LocalRepair::Off, LocalRepair::Ns2, LocalRepair::Rfc];
 
 /// Requests have jitter where files have it by default, unless `parameters` have one.
 fn aodv(mut config: Config, mut parameters: AodvConfig) -> Config {
     if config.mac.rules.immediate_access && parameters.broadcast_jitter > Span::ZERO {
-        parameters.request_jitter = Span::from_ms(10);
+        parameters.rreq_jitter = Span::from_ms(10);
     }
     config.routing.protocol = RoutingProtocol::Aodv(parameters);
     config
@@ -56,20 +56,6 @@ fn a_discovery_costs_a_flood_and_a_reply() {
     assert_eq!(flow.packets_sent, flow.packets_delivered + outcome.conservation.queued);
     let back = outcome.links.iter().find(|link| (link.from, link.to) == (1, 0)).unwrap();
     assert_eq!((back.data, back.acknowledged), (1, 1), "the reply is a unicast");
-}
-
-/// 0 reaches 3 over 1 or 2, of which each is off for a while.
-fn diamond(rules: DcfRules) -> Config {
-    let mut config = network(rules, &[[0.0, 0.0], [150.0, 100.0], [150.0, -100.0], [300.0, 0.0]]);
-    (config.warmup, config.duration) = (Span::ZERO, Span::from_ms(60_000));
-    let off = |node, from: u64, to: u64| Outage {
-        node: NodeId(node),
-        from: Span::from_ms(from * 1_000),
-        to: Span::from_ms(to * 1_000),
-    };
-    config.mobility.outages = vec![off(1, 10, 30), off(2, 35, 50)];
-    add_flow(&mut config, 0, 3, trickle());
-    config
 }
 
 #[test]
@@ -161,8 +147,7 @@ fn failures_in_a_row_are_rarer_than_failures() {
 #[test]
 fn a_packet_without_a_route_waits_and_is_lost_in_the_end() {
     for rules in RULES {
-        let mut config = network(rules, &[[0.0, 0.0], [5_000.0, 0.0]]);
-        (config.warmup, config.duration) = (Span::ZERO, Span::from_ms(100_000));
+        let mut config = unreachable(rules, Span::from_ms(100_000));
         add_flow(&mut config, 0, 1, AppConfig::Cbr { rate: Rate::from_kbps(4), packet: 500, jitter: 0.0 });
         let outcome = run(&aodv(config, AodvConfig::default()));
         // One a second; all that wait are lost after each fourth request, and there is a pause of 10 s before the next.
@@ -174,8 +159,7 @@ fn a_packet_without_a_route_waits_and_is_lost_in_the_end() {
 
 #[test]
 fn a_saturated_source_without_a_route_does_not_flood_its_own_node() {
-    let mut config = network(DcfRules::IEEE, &[[0.0, 0.0], [5_000.0, 0.0]]);
-    (config.warmup, config.duration) = (Span::ZERO, Span::from_ms(10_000));
+    let mut config = unreachable(DcfRules::IEEE, Span::from_ms(10_000));
     saturate(&mut config, 0, 1);
     let outcome = run(&aodv(config, AodvConfig::default()));
     assert!((50..=210).contains(&outcome.flows[0].packets_sent), "{:?}", outcome.flows[0]);
@@ -184,9 +168,7 @@ fn a_saturated_source_without_a_route_does_not_flood_its_own_node() {
 
 #[test]
 fn nothing_goes_farther_than_it_may() {
-    let mut config = chain(DcfRules::IEEE, 5);
-    add_flow(&mut config, 0, 4, trickle());
-    add_flow(&mut config, 0, 5, trickle());
+    let config = four_and_five_hops();
     let outcome = run(&aodv(config.clone(), AodvConfig { network_diameter: 4, ..AodvConfig::default() }));
     assert!(outcome.flows[0].packets_delivered > 100);
     assert_eq!(outcome.flows[1].packets_delivered, 0);
@@ -198,16 +180,7 @@ fn nothing_goes_farther_than_it_may() {
 /// b hears a, but a does not hear b: requests come through, replies do not, so that no route is believed in.
 #[test]
 fn a_link_that_works_one_way_is_no_route() {
-    let mut config = network(DcfRules::IEEE, &[[0.0; 2]; 3]);
-    let link = |from, to| MatrixLink { from: NodeId(from), to: NodeId(to), value: 1.0 };
-    config.medium.model = MediumModel::Matrix {
-        links: vec![link(0, 1), link(1, 2), link(2, 1)],
-        quantity: MatrixQuantity::Delivery { probe_size: 1500 },
-    };
-    (config.warmup, config.duration) = (Span::ZERO, Span::from_ms(60_000));
-    add_flow(&mut config, 0, 2, trickle());
-    add_flow(&mut config, 2, 1, trickle());
-    let outcome = run(&aodv(config, AodvConfig::default()));
+    let outcome = run(&aodv(one_way(), AodvConfig::default()));
     assert_eq!(outcome.flows[0].packets_delivered, 0);
     assert!(
         outcome.flows[1].packets_delivered + 1 >= outcome.flows[1].packets_sent,
@@ -237,14 +210,8 @@ fn hellos_find_a_node_that_is_off() {
 #[test]
 fn the_order_of_ties_changes_nothing() {
     for rules in RULES {
-        let positions: Vec<[f64; 2]> =
-            (0..16).map(|i| [200.0 * f64::from(i % 4), 200.0 * f64::from(i / 4)]).collect();
-        let mut config = network(rules, &positions);
+        let mut config = crowd(rules);
         config.duration = Span::from_ms(8_000);
-        config.medium.bit_error_rate = 1e-6;
-        for i in 0..8 {
-            saturate(&mut config, i, 15 - i);
-        }
         for local_repair in REPAIRS {
             for (failures, link_layer_detection) in [(1, true), (3, true), (1, false)] {
                 // Without jitter, all nodes ask and relay at the same instants, and hardly a request comes through.

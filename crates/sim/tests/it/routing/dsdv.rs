@@ -1,5 +1,6 @@
 //! DSDV in the engine: its packets are sent, take airtime, and find the routes that static routing computes.
 
+use super::{RULES, crowd};
 use crate::common::{add_flow, chain, check_conservation, dropped, network, saturate, total_goodput};
 use multihop_core::{DropCause, NodeId, Rate, Span};
 use multihop_dot11::DcfRules;
@@ -144,14 +145,8 @@ fn an_update_makes_room_in_a_full_queue() {
 
 #[test]
 fn the_order_of_ties_changes_nothing() {
-    for rules in [DcfRules::IEEE, DcfRules::NS2] {
-        let positions: Vec<[f64; 2]> =
-            (0..16).map(|i| [200.0 * f64::from(i % 4), 200.0 * f64::from(i / 4)]).collect();
-        let mut config = network(rules, &positions);
-        config.medium.bit_error_rate = 1e-6;
-        for i in 0..8 {
-            saturate(&mut config, i, 15 - i);
-        }
+    for rules in RULES {
+        let config = crowd(rules);
         for use_mac in [false, true] {
             // Without jitter, all nodes send at the same instants.
             let together = DsdvConfig {

@@ -1,15 +1,11 @@
 //! DSR in the engine: routes are found, written into packets, and go around what is off.
 
-use crate::common::{
-    add_flow, chain, check_conservation, dropped, network, saturate, total_goodput, trickle,
-};
-use multihop_core::{DropCause, NodeId, Rate, Span};
+use super::{RULES, crowd, diamond, four_and_five_hops, one_way, unreachable};
+use crate::common::{add_flow, chain, check_conservation, dropped, saturate, total_goodput, trickle};
+use multihop_core::{DropCause, Rate, Span};
 use multihop_dot11::DcfRules;
 use multihop_sim::config::*;
-use multihop_sim::mobility::Outage;
 use multihop_sim::{Ties, World, run};
-
-const RULES: [DcfRules; 2] = [DcfRules::IEEE, DcfRules::NS2];
 
 fn dsr(mut config: Config, parameters: DsrConfig) -> Config {
     config.routing.protocol = RoutingProtocol::Dsr(parameters);
@@ -40,7 +36,7 @@ fn a_chain_carries_data_as_over_static_routes_with_a_longer_header() {
     }
 }
 
-/// One request to neighbours, one to everyone that each node but the target relays, and a reply over each hop.
+/// One non-propagating Route Request, one that floods the network and that each node but the target relays, and a reply over each hop.
 #[test]
 fn a_discovery_costs_a_flood_and_a_reply() {
     let mut config = chain(DcfRules::IEEE, 4);
@@ -60,20 +56,6 @@ fn a_discovery_costs_a_flood_and_a_reply() {
     );
     let back = outcome.links.iter().find(|link| (link.from, link.to) == (1, 0)).unwrap();
     assert_eq!((back.data, back.acknowledged), (1, 1), "the reply is a unicast");
-}
-
-/// 0 reaches 3 over 1 or 2, of which each is off for a while.
-fn diamond(rules: DcfRules) -> Config {
-    let mut config = network(rules, &[[0.0, 0.0], [150.0, 100.0], [150.0, -100.0], [300.0, 0.0]]);
-    (config.warmup, config.duration) = (Span::ZERO, Span::from_ms(60_000));
-    let off = |node, from: u64, to: u64| Outage {
-        node: NodeId(node),
-        from: Span::from_ms(from * 1_000),
-        to: Span::from_ms(to * 1_000),
-    };
-    config.mobility.outages = vec![off(1, 10, 30), off(2, 35, 50)];
-    add_flow(&mut config, 0, 3, trickle());
-    config
 }
 
 #[test]
@@ -126,8 +108,7 @@ fn failures_in_a_row_are_rarer_than_failures() {
 #[test]
 fn a_packet_without_a_route_waits_and_is_lost_in_the_end() {
     for rules in RULES {
-        let mut config = network(rules, &[[0.0, 0.0], [5_000.0, 0.0]]);
-        (config.warmup, config.duration) = (Span::ZERO, Span::from_ms(100_000));
+        let mut config = unreachable(rules, Span::from_ms(100_000));
         add_flow(&mut config, 0, 1, AppConfig::Cbr { rate: Rate::from_kbps(4), packet: 500, jitter: 0.0 });
         let outcome = run(&dsr(config, DsrConfig::default()));
         // One a second, each for 30 s.
@@ -142,8 +123,7 @@ fn a_packet_without_a_route_waits_and_is_lost_in_the_end() {
 
 #[test]
 fn a_saturated_source_without_a_route_does_not_flood_its_own_node() {
-    let mut config = network(DcfRules::IEEE, &[[0.0, 0.0], [5_000.0, 0.0]]);
-    (config.warmup, config.duration) = (Span::ZERO, Span::from_ms(10_000));
+    let mut config = unreachable(DcfRules::IEEE, Span::from_ms(10_000));
     saturate(&mut config, 0, 1);
     let outcome = run(&dsr(config, DsrConfig::default()));
     assert!((50..=210).contains(&outcome.flows[0].packets_sent), "{:?}", outcome.flows[0]);
@@ -152,9 +132,7 @@ fn a_saturated_source_without_a_route_does_not_flood_its_own_node() {
 
 #[test]
 fn no_route_is_longer_than_the_limit() {
-    let mut config = chain(DcfRules::IEEE, 5);
-    add_flow(&mut config, 0, 4, trickle());
-    add_flow(&mut config, 0, 5, trickle());
+    let config = four_and_five_hops();
     let outcome = run(&dsr(config.clone(), DsrConfig { route_limit: 4, ..DsrConfig::default() }));
     assert!(outcome.flows[0].packets_delivered > 100);
     assert_eq!(outcome.flows[1].packets_delivered, 0);
@@ -166,16 +144,7 @@ fn no_route_is_longer_than_the_limit() {
 /// b hears a, but a does not hear b: requests come through, replies do not, so that no route is believed in.
 #[test]
 fn a_link_that_works_one_way_is_no_route() {
-    let mut config = network(DcfRules::IEEE, &[[0.0; 2]; 3]);
-    let link = |from, to| MatrixLink { from: NodeId(from), to: NodeId(to), value: 1.0 };
-    config.medium.model = MediumModel::Matrix {
-        links: vec![link(0, 1), link(1, 2), link(2, 1)],
-        quantity: MatrixQuantity::Delivery { probe_size: 1500 },
-    };
-    (config.warmup, config.duration) = (Span::ZERO, Span::from_ms(60_000));
-    add_flow(&mut config, 0, 2, trickle());
-    add_flow(&mut config, 2, 1, trickle());
-    let outcome = run(&dsr(config, DsrConfig::default()));
+    let outcome = run(&dsr(one_way(), DsrConfig::default()));
     assert_eq!(outcome.flows[0].packets_delivered, 0);
     assert!(outcome.flows[1].packets_delivered + 1 >= outcome.flows[1].packets_sent);
     assert!(outcome.nodes[1].routing.dropped > 5, "replies are given up: {:?}", outcome.nodes[1]);
@@ -185,14 +154,8 @@ fn a_link_that_works_one_way_is_no_route() {
 #[test]
 fn the_order_of_ties_changes_nothing() {
     for rules in RULES {
-        let positions: Vec<[f64; 2]> =
-            (0..16).map(|i| [200.0 * f64::from(i % 4), 200.0 * f64::from(i / 4)]).collect();
-        let mut config = network(rules, &positions);
+        let mut config = crowd(rules);
         config.duration = Span::from_ms(8_000);
-        config.medium.bit_error_rate = 1e-6;
-        for i in 0..8 {
-            saturate(&mut config, i, 15 - i);
-        }
         for (failures, listen) in [(1, true), (1, false), (3, true)] {
             // Without jitter, all nodes answer at the same instants.
             let together =

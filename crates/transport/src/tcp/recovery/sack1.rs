@@ -16,7 +16,7 @@ pub(crate) struct Sack1 {
     board: Scoreboard,
     episode: Option<Episode>,
     /// The timer expired and nothing new was acknowledged since.
-    deaf: bool,
+    ignores_duplicates: bool,
     /// `recover_` as a timeout left it: fast retransmit waits for an acknowledgement beyond.
     recover: Option<u64>,
 }
@@ -42,7 +42,7 @@ impl Sack1 {
         if let Some(episode) = &mut self.episode {
             episode.pipe -= 1;
         }
-        !self.deaf && self.board.update(una, max, blocks) > 0
+        !self.ignores_duplicates && self.board.update(una, max, blocks) > 0
     }
 
     pub fn detects_loss(&self, view: &View) -> bool {
@@ -57,7 +57,7 @@ impl Sack1 {
     }
 
     pub fn on_advance(&mut self, view: &View) -> Advance {
-        self.deaf = false;
+        self.ignores_duplicates = false;
         match &mut self.episode {
             Some(episode) if view.una < episode.point => {
                 episode.pipe -= 1;
@@ -75,7 +75,7 @@ impl Sack1 {
     }
 
     pub fn on_timeout(&mut self, view: &View) {
-        *self = Sack1 { deaf: true, recover: Some(view.max), ..Sack1::default() };
+        *self = Sack1 { ignores_duplicates: true, recover: Some(view.max), ..Sack1::default() };
     }
 
     pub fn plan(&self, view: &View) -> Option<Planned> {

@@ -127,11 +127,11 @@ fn a_node_nearer_to_the_destination_repairs_as_in_ns2() {
     assert_eq!(run(&mut aodv, 1.42).len(), 2);
 }
 
-/// A repair that began at 1.1 s asks everyone, as the distance counts as known only once the route was lost. It waits for 1.8 s, until
+/// A repair that began at 1.1 s floods the network, as the distance counts as known only once the route was lost. It waits for 1.8 s, until
 /// 2.9 s, which ns-2 takes for a delay: it is over at 4 s. The route is gone then, and no RERR is sent.
 #[test]
 fn a_repair_ends_late_in_ns2() {
-    let mut aodv = node(AodvConfig { request_retries: 1000, ..prompt() });
+    let mut aodv = node(AodvConfig { rreq_retries: 1000, ..prompt() });
     let packets = handles(3);
     knows(&mut aodv, 1.0, B, 6, 3);
     given_up(&mut aodv, 1.1, B, forwarded(D, packets[0], 4));

@@ -18,7 +18,7 @@ const D: NodeId = NodeId(4);
 
 /// Without jitter, so that everything is due at once or at a known time.
 fn prompt() -> AodvConfig {
-    AodvConfig { broadcast_jitter: Span::ZERO, request_jitter: Span::ZERO, ..AodvConfig::default() }
+    AodvConfig { broadcast_jitter: Span::ZERO, rreq_jitter: Span::ZERO, ..AodvConfig::default() }
 }
 
 fn node(parameters: AodvConfig) -> Aodv {

@@ -16,7 +16,7 @@ fn messages_have_ns2s_sizes() {
 
 // ---- asking ----
 
-/// A destination that was never known: in ns-2 everyone is asked at once. Each request waits for twice 30 hops of 30 ms, and then as
+/// A destination that was never known: in ns-2 the first RREQ floods the network. Each request waits for twice 30 hops of 30 ms, and then as
 /// many times longer as there were requests; the node looks every half second. The fifth time it gives up, and pauses for 10 s.
 #[test]
 fn requests_become_rarer_until_the_node_gives_up() {
@@ -42,7 +42,7 @@ fn requests_become_rarer_until_the_node_gives_up() {
     assert_eq!(requests(&run(&mut aodv, 31.9)), [(at(30.0), 30, 0)]);
 }
 
-/// RFC 3561, 6.4, with ns-2's 5, 7, and then everyone.
+/// RFC 3561, 6.4, with ns-2's 5, 7, and then the whole network.
 #[test]
 fn rings_grow() {
     let mut aodv = node(AodvConfig { ring_search_first: true, ..prompt() });
@@ -79,7 +79,7 @@ fn waits_are_as_long_as_discoveries_were() {
 
 #[test]
 fn sixty_four_packets_wait_and_each_for_thirty_seconds() {
-    let mut aodv = node(AodvConfig { request_retries: 1000, ..prompt() });
+    let mut aodv = node(AodvConfig { rreq_retries: 1000, ..prompt() });
     let packets = handles(66);
     let mut dropped = Vec::new();
     for packet in &packets {
@@ -181,7 +181,7 @@ fn relays_ask_for_routes_as_recent_as_the_one_that_they_lost() {
 
 #[test]
 fn requests_are_held_back_by_jitter() {
-    let mut aodv = node(AodvConfig { request_jitter: Span::from_ms(10), ..AodvConfig::default() });
+    let mut aodv = node(AodvConfig { rreq_jitter: Span::from_ms(10), ..AodvConfig::default() });
     assert_eq!(hear(&mut aodv, 1.0, A, AodvMessage::Request(request())), []);
     let relayed = run(&mut aodv, 1.02);
     aodv.on_no_route(at(2.0), own(D, handles(1)[0]));

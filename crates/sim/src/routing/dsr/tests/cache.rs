@@ -18,7 +18,7 @@ fn the_shortest_route_wins_and_its_own_if_two_are() {
 }
 
 #[test]
-fn heard_routes_push_out_none_that_is_used() {
+fn overheard_routes_push_out_none_that_is_used() {
     let mut cache = RouteCache::new(ME, 16, 1, 1);
     cache.learn(&[ME, A, D]);
     assert_eq!(cache.take(D).as_deref(), Some(&[ME, A, D][..]));

@@ -125,7 +125,7 @@ fn neighbours_are_asked_first_then_everyone() {
 
 #[test]
 fn everyone_is_asked_at_once_if_it_is_set_so() {
-    let mut dsr = node(DsrConfig { ask_neighbours_first: None, ..prompt() });
+    let mut dsr = node(DsrConfig { nonprop_request_timeout: None, ..prompt() });
     dsr.on_no_route(at(1.0), own(D, handle()));
     assert_eq!(requests(&run(&mut dsr, 1.4)), [(at(1.0), 15)]);
 }
