@@ -109,7 +109,7 @@ def test_settings_replace_and_add_keys():
     assert changed.overrides == {"set": {"topology.hops": 4, "mac": {"queue": 7}}}
     every = multihop.check(CHAIN, set={"flows[*].scheme": "udp", "flows.length": 1})
     assert [flow["scheme"] for flow in every["flows"]] == ["udp"]
-    with pytest.raises(multihop.ScenarioError, match=r"^--set topology\.hops: topology\.hops: 0 is out of range"):
+    with pytest.raises(multihop.ScenarioError, match=r"^--set topology\.hops: 0 is out of range"):
         multihop.run(CHAIN, set={"topology.hops": 0})
 
 
