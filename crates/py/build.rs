@@ -1,4 +1,5 @@
-//! Gives the build its name, made of what it is built from, and as a remark the commit of the checkout, if it is in one.
+//! Gives the build its name, made of what it is built from, and as a remark the commit of the checkout, if it
+//! is in one.
 
 use std::path::Path;
 use std::process::Command;

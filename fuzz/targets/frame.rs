@@ -1,5 +1,5 @@
-//! Any bytes as a header of a link layer and a frame behind it. The first byte chooses the link layer, the next two how much longer
-//! the frame was before it was cut.
+//! Any bytes as a header of a link layer and a frame behind it. The first byte chooses the link layer, the
+//! next two how much longer the frame was before it was cut.
 
 use multihop_capture::{Frame, LinkType, Reception, airtime, radiotap};
 

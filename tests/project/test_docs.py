@@ -24,6 +24,22 @@ def test_pictures_fit_into_the_repository():
     assert sum(sizes.values()) < MOST_BYTES, sorted(sizes.items(), key=lambda item: -item[1])[:10]
 
 
+def test_documentation_of_the_crates_has_lines_of_at_most_110_characters():
+    """But for tables, which have a row in a line."""
+    comment = re.compile(r"\s*//[/!] ")
+    lines, long = 0, []
+    for path in repository():
+        if path.suffix != ".rs":
+            continue
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+            said = comment.match(line)
+            lines += bool(said)
+            if said and len(line) > 110 and not line[said.end() :].startswith(("|", "> ")):
+                long.append(f"{path.relative_to(ROOT)}:{number}")
+    assert lines > 10_000
+    assert not long
+
+
 def test_links_lead_to_repository():
     generated = {generate.TARGET / name for name in generate.pages()}
     broken, seen = [], 0

@@ -1,5 +1,5 @@
-//! Prints a line for each frame of a capture, for comparison with other dissectors:
-//! number, time in seconds, type and subtype as one number, bytes on the air, microseconds on the air, FCS; `-` for what is unknown.
+//! Prints a line for each frame of a capture, for comparison with other dissectors: number, time in seconds,
+//! type and subtype as one number, bytes on the air, microseconds on the air, FCS; `-` for what is unknown.
 //!
 //! ```sh
 //! cargo run --release -p multihop-capture --example frames -- CAPTURE
@@ -10,7 +10,8 @@ use std::error::Error;
 use std::fmt::Display;
 use std::io::{BufWriter, Write};
 
-/// Nanoseconds; as a fraction of a second in floating point, a stamp of this century would lose its last digits.
+/// Nanoseconds; as a fraction of a second in floating point, a stamp of this century would lose its last
+/// digits.
 const SECOND: u64 = 1_000_000_000;
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -5,12 +5,12 @@ use crate::{Channel, Reception};
 use multihop_core::{Rate, Span};
 use multihop_dot11::{Band, Bandwidth, Clock, HePpdu, HtPpdu, MPDU_DELIMITER, Ppdu, Preamble, VhtPpdu};
 
-/// For how long a frame of `air_bytes` bytes, MAC header and frame check sequence included, was on the air by itself, from its
-/// preamble to its last symbol.
+/// For how long a frame of `air_bytes` bytes, MAC header and frame check sequence included, was on the air by
+/// itself, from its preamble to its last symbol.
 ///
-/// None where the receiver did not say enough ([`ppdu`]) or said something that cannot be. The silence that belongs to OFDM frames
-/// at 2.4 GHz is not part of it: see [`txtime`]. For the frames of an A-MPDU, which share a preamble, there is
-/// [`aggregate_airtime`].
+/// None where the receiver did not say enough ([`ppdu`]) or said something that cannot be. The silence that
+/// belongs to OFDM frames at 2.4 GHz is not part of it: see [`txtime`]. For the frames of an A-MPDU, which
+/// share a preamble, there is [`aggregate_airtime`].
 pub fn airtime(reception: &Reception, air_bytes: u32) -> Option<Span> {
     airtime_of(&ppdu(reception)?, reception, air_bytes)
 }
@@ -20,8 +20,8 @@ pub fn airtime_of(ppdu: &Ppdu, reception: &Reception, air_bytes: u32) -> Option<
     on_air(ppdu, psdu_bytes(reception, air_bytes), Band::Ghz5)
 }
 
-/// For how long an A-MPDU of frames of so many bytes was on the air: each stands behind a delimiter of four bytes, and all but the
-/// last are padded to a multiple of four (9.7.1). None as for [`airtime`].
+/// For how long an A-MPDU of frames of so many bytes was on the air: each stands behind a delimiter of four
+/// bytes, and all but the last are padded to a multiple of four (9.7.1). None as for [`airtime`].
 ///
 /// Frames that are not reported, and padding at the end, are not in it.
 pub fn aggregate_airtime(ppdu: &Ppdu, air_bytes: impl IntoIterator<Item = u32>) -> Option<Span> {
@@ -32,8 +32,8 @@ pub fn aggregate_airtime(ppdu: &Ppdu, air_bytes: impl IntoIterator<Item = u32>) 
     on_air(ppdu, air_bytes.into_iter().fold(0, add), Band::Ghz5)
 }
 
-/// For how long a PPDU of HT, VHT or HE was on the air, by the length in the legacy signal field of its preamble: in whole symbols of
-/// 4 us, rounded up (19.3.9.3.5). None where the receiver did not say.
+/// For how long a PPDU of HT, VHT or HE was on the air, by the length in the legacy signal field of its
+/// preamble: in whole symbols of 4 us, rounded up (19.3.9.3.5). None where the receiver did not say.
 pub fn legacy_airtime(reception: &Reception) -> Option<Span> {
     let length = u64::from(reception.legacy_length?);
     let has_another =
@@ -41,25 +41,26 @@ pub fn legacy_airtime(reception: &Reception) -> Option<Span> {
     has_another.then(|| Span::from_us(20 + 4 * (length + 3).div_ceil(3)))
 }
 
-/// No frame is on the air for longer than the length field of direct sequence can say, 16 bits of microseconds (15.2.3.6), and its
-/// preamble; those of other PHYs say less. A length that needs more time is wrong.
+/// No frame is on the air for longer than the length field of direct sequence can say, 16 bits of
+/// microseconds (15.2.3.6), and its preamble; those of other PHYs say less. A length that needs more time is
+/// wrong.
 const LONGEST: Span = Span::from_us(192 + 65_535);
 
 fn on_air(ppdu: &Ppdu, bytes: u32, band: Band) -> Option<Span> {
     ppdu.airtime(bytes, band).filter(|&span| span <= LONGEST)
 }
 
-/// The same with that silence of 6 us, where the receiver named a channel at 2.4 GHz: TXTIME of the standard, after which SIFS and
-/// DIFS count (18.3.2.4).
+/// The same with that silence of 6 us, where the receiver named a channel at 2.4 GHz: TXTIME of the standard,
+/// after which SIFS and DIFS count (18.3.2.4).
 pub fn txtime(reception: &Reception, air_bytes: u32) -> Option<Span> {
     let low = reception.channel.is_some_and(Channel::is_2_4_ghz);
     let band = if low { Band::Ghz2_4 } else { Band::Ghz5 };
     on_air(&ppdu(reception)?, psdu_bytes(reception, air_bytes), band)
 }
 
-/// Bytes that a frame of `air_bytes` bytes takes in its PSDU: in an A-MPDU it stands behind a delimiter of four (9.7.1), and all
-/// frames of VHT and HE are in one, if need be alone (10.13.7). In an A-MPDU, all but the last are padded to a multiple of four,
-/// which is not counted here.
+/// Bytes that a frame of `air_bytes` bytes takes in its PSDU: in an A-MPDU it stands behind a delimiter of
+/// four (9.7.1), and all frames of VHT and HE are in one, if need be alone (10.13.7). In an A-MPDU, all but
+/// the last are padded to a multiple of four, which is not counted here.
 pub fn psdu_bytes(reception: &Reception, air_bytes: u32) -> u32 {
     let always = matches!(reception.encoding, Some(Encoding::Vht(_) | Encoding::He(_)));
     if always || reception.aggregate.is_some() { air_bytes.saturating_add(MPDU_DELIMITER) } else { air_bytes }
@@ -67,10 +68,10 @@ pub fn psdu_bytes(reception: &Reception, air_bytes: u32) -> u32 {
 
 /// How a frame was sent, by what its receiver said.
 ///
-/// What is not said is taken to be usual: long preamble, long guard intervals, mixed format, convolutional coding, no space-time
-/// block coding, and for HE 0.8 us of guard interval with training symbols of 6.4 us. Rate, scheme, streams and bandwidth
-/// are not guessed: without them there is nothing. Nor is there of HE frames to or from several users, whose length is not
-/// that of one of them.
+/// What is not said is taken to be usual: long preamble, long guard intervals, mixed format, convolutional
+/// coding, no space-time block coding, and for HE 0.8 us of guard interval with training symbols of 6.4 us.
+/// Rate, scheme, streams and bandwidth are not guessed: without them there is nothing. Nor is there of HE
+/// frames to or from several users, whose length is not that of one of them.
 pub fn ppdu(reception: &Reception) -> Option<Ppdu> {
     match reception.encoding? {
         Encoding::Legacy(rate) => Some(legacy(rate, reception.preamble, reception.channel)),
@@ -80,8 +81,9 @@ pub fn ppdu(reception: &Reception) -> Option<Ppdu> {
     }
 }
 
-/// Frequency hopping has 1 and 2 Mb/s as direct sequence has: that the channel says. The rates of direct sequence are none of those of OFDM, but for 5.5 and 11 Mb/s, which OFDM has not even at half its clock, and
-/// 1 and 2 Mb/s, which it has not at a quarter.
+/// Frequency hopping has 1 and 2 Mb/s as direct sequence has: that the channel says. The rates of direct
+/// sequence are none of those of OFDM, but for 5.5 and 11 Mb/s, which OFDM has not even at half its clock,
+/// and 1 and 2 Mb/s, which it has not at a quarter.
 fn legacy(rate: Rate, preamble: Option<Preamble>, channel: Option<Channel>) -> Ppdu {
     let hops = channel.is_some_and(Channel::is_gfsk);
     match rate.bps() / 1_000 {

@@ -2,18 +2,22 @@
 //!
 //! A tour, in the order in which a byte travels:
 //!
-//! * [`Capture`] reads pcap and pcapng files, plain or compressed, as a stream: each [`Record`] borrows from one buffer of a
-//!   fixed size, so that memory does not depend on the file. What is wrong with a file is a [`CaptureError`].
-//! * [`Reception`] is what the receiving station wrote in front of a frame: rate, signal, channel, clock. There are several
-//!   such headers, one per [`LinkType`]; [`radiotap`] is the usual one, and can be read field by field.
+//! * [`Capture`] reads pcap and pcapng files, plain or compressed, as a stream: each [`Record`] borrows from
+//!   one buffer of a fixed size, so that memory does not depend on the file. What is wrong with a file is a
+//!   [`CaptureError`].
+//! * [`Reception`] is what the receiving station wrote in front of a frame: rate, signal, channel, clock.
+//!   There are several such headers, one per [`LinkType`]; [`radiotap`] is the usual one, and can be read
+//!   field by field.
 //! * [`Frame`] is the MAC header, and what is readable of the payload.
 //! * [`airtime`] says for how long the frame was on the air.
 //! * [`dissect`] does the last three for a record.
 //!
-//! A capture is not to be trusted. Files end in the middle, lengths lie, headers contradict each other, and stations receive
-//! damaged frames and pass them on: whatever the bytes, the result is a value or an error with a sentence, never a panic.
+//! A capture is not to be trusted. Files end in the middle, lengths lie, headers contradict each other, and
+//! stations receive damaged frames and pass them on: whatever the bytes, the result is a value or an error
+//! with a sentence, never a panic.
 //!
-//! Clauses are those of IEEE 802.11-2016 unless another edition is named. Instants are nanoseconds since 1970-01-01 UTC.
+//! Clauses are those of IEEE 802.11-2016 unless another edition is named. Instants are nanoseconds since
+//! 1970-01-01 UTC.
 
 mod airtime;
 mod bytes;

@@ -1,28 +1,33 @@
 //! What a MAC saw, as typed events.
 //!
-//! There are two grains. An [`Attempt`] is one try to get a frame across; an [`Exchange`] is a frame's whole life at one node,
-//! from the moment it was queued until it was acknowledged or given up. Quantities that papers derive from them are methods
-//! here, so that each has one definition.
+//! There are two grains. An [`Attempt`] is one try to get a frame across; an [`Exchange`] is a frame's whole
+//! life at one node, from the moment it was queued until it was acknowledged or given up. Quantities that
+//! papers derive from them are methods here, so that each has one definition.
 //!
 //! A source of events, the simulator or a capture, keeps to this:
 //!
-//! * They come to one node in the order of their ends, an event of the medium's state when it happens. An [`Attempt`] comes
-//!   when its outcome is known, which may be after frames that came later; its [`Exchange`] follows at once if it was the last.
-//! * [`DecodedFrame`] is every frame that the node decoded, those that were for it included, and none that it sent.
-//! * The node's own RTS and DATA are in its attempts; its own CTS and ACK show in nothing but the busy medium.
+//! * They come to one node in the order of their ends, an event of the medium's state when it happens. An
+//!   [`Attempt`] comes when its outcome is known, which may be after frames that came later; its [`Exchange`]
+//!   follows at once if it was the last.
+//! * [`DecodedFrame`] is every frame that the node decoded, those that were for it included, and none that it
+//!   sent.
+//! * The node's own RTS and DATA are in its attempts; its own CTS and ACK show in nothing but the busy
+//!   medium.
 //! * Times are those at the node: of what it hears, after propagation.
 //!
 //! With aggregation there are two views of one thing:
 //!
-//! * Per exchange: a PPDU of many MPDUs is one DATA frame, and the block acknowledgement its ACK. An [`Attempt`] is one try of that, a
-//!   [`DecodedFrame`] one PPDU of which an MPDU at least was decoded, with the bytes of all that were. An [`Exchange`] follows each
-//!   block acknowledgement, with the bytes of the MPDUs that it acknowledged; another one has those that were given up. Its delays are the
-//!   means of theirs, so that one MPDU of 32 that was sent twice hardly changes them, and a PPDU of which all were lost counts in full.
-//!   RTS, DATA and slots of tries that were in vain are in the next exchange with that neighbour. Bytes by service delay
-//!   (packet throughput) and airtime by service delay (transmission efficiency) mean what they mean without aggregation. Requests for
-//!   block acknowledgements are no attempts: they carry no data.
-//! * Per MPDU: [`LinkEvent::Mpdu`], before that, for what counts packets, flows or retries. Its airtime is that of the whole
-//!   exchange, which it shared with [`Exchange::mpdus`].
+//! * Per exchange: a PPDU of many MPDUs is one DATA frame, and the block acknowledgement its ACK. An
+//!   [`Attempt`] is one try of that, a [`DecodedFrame`] one PPDU of which an MPDU at least was decoded, with
+//!   the bytes of all that were. An [`Exchange`] follows each block acknowledgement, with the bytes of the
+//!   MPDUs that it acknowledged; another one has those that were given up. Its delays are the means of
+//!   theirs, so that one MPDU of 32 that was sent twice hardly changes them, and a PPDU of which all were
+//!   lost counts in full. RTS, DATA and slots of tries that were in vain are in the next exchange with that
+//!   neighbour. Bytes by service delay (packet throughput) and airtime by service delay (transmission
+//!   efficiency) mean what they mean without aggregation. Requests for block acknowledgements are no
+//!   attempts: they carry no data.
+//! * Per MPDU: [`LinkEvent::Mpdu`], before that, for what counts packets, flows or retries. Its airtime is
+//!   that of the whole exchange, which it shared with [`Exchange::mpdus`].
 
 use crate::{DropCause, FlowId, NodeId, Rate, Span, Time};
 
@@ -107,8 +112,8 @@ pub struct Exchange {
     pub data_tries: u32,
     /// Back-off slots counted down.
     pub slots: u32,
-    /// Time that a successful exchange of this frame takes on the air, from the first bit of the RTS (or of the DATA, without
-    /// RTS) to the last bit of the ACK: `T_SL` of RECN.
+    /// Time that a successful exchange of this frame takes on the air, from the first bit of the RTS (or of
+    /// the DATA, without RTS) to the last bit of the ACK: `T_SL` of RECN.
     pub airtime: Span,
     /// MPDUs that the last DATA frame of the exchange carried: one without aggregation.
     pub mpdus: u32,
@@ -125,8 +130,8 @@ impl Exchange {
         self.head_of_line.since(self.enqueued)
     }
 
-    /// `R_FTE`, the share of the service delay that a successful exchange needs (He et al. 2017, Eq. 2). None for a frame that
-    /// was not acknowledged.
+    /// `R_FTE`, the share of the service delay that a successful exchange needs (He et al. 2017, Eq. 2). None
+    /// for a frame that was not acknowledged.
     pub fn transmission_efficiency(&self) -> Option<f64> {
         (self.fate == Fate::Acknowledged).then(|| self.airtime.seconds() / self.service_delay().seconds())
     }
@@ -156,7 +161,8 @@ pub struct DecodedFrame {
     pub node: NodeId,
     /// What it was.
     pub kind: FrameKind,
-    /// Transmitter. A CTS or ACK on the air carries no transmitter address; the simulator knows it all the same.
+    /// Transmitter. A CTS or ACK on the air carries no transmitter address; the simulator knows it all the
+    /// same.
     pub from: NodeId,
     /// Receiver; none for a broadcast.
     pub to: Option<NodeId>,
@@ -166,7 +172,8 @@ pub struct DecodedFrame {
     pub duration: Span,
     /// Bytes that the MAC was asked to carry; zero for control frames.
     pub size: u32,
-    /// The flow of the packet in it, by the addresses and ports of its headers; none in control frames, and where they were not read.
+    /// The flow of the packet in it, by the addresses and ports of its headers; none in control frames, and
+    /// where they were not read.
     pub flow: Option<FlowId>,
     /// Its bit rate.
     pub rate: Rate,
@@ -204,8 +211,8 @@ pub struct Dropped {
     pub cause: DropCause,
 }
 
-/// What a node says of its links in an ACK, where it has an estimator that does (Barreto 2015, Eq. 11). The ACK of 802.11 has no
-/// field for it.
+/// What a node says of its links in an ACK, where it has an estimator that does (Barreto 2015, Eq. 11). The
+/// ACK of 802.11 has no field for it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Report {
     /// What they carry, in bits per second.
@@ -230,8 +237,8 @@ pub struct Reported {
 pub enum LinkEvent {
     /// A try ended.
     Attempt(Attempt),
-    /// The life of one MPDU of an aggregate ended, which was or will be a part of the [`LinkEvent::Exchange`] that follows at once. Not
-    /// without aggregation.
+    /// The life of one MPDU of an aggregate ended, which was or will be a part of the [`LinkEvent::Exchange`]
+    /// that follows at once. Not without aggregation.
     Mpdu(Exchange),
     /// A frame's life ended.
     Exchange(Exchange),
@@ -243,11 +250,12 @@ pub enum LinkEvent {
     BusyFrom(Time),
     /// The medium was sensed busy for this long; known when it falls idle.
     Busy(Interval),
-    /// The network allocation vector was set, at the first instant, to the second. The frame that set it ends at the first, so
-    /// that the medium is busy up to there.
+    /// The network allocation vector was set, at the first instant, to the second. The frame that set it ends
+    /// at the first, so that the medium is busy up to there.
     NavSet(Interval),
-    /// The network allocation vector is over from this instant on, before its time, because nothing followed the RTS that had
-    /// set it (9.3.2.4). Reported when the station next looks at it, and at the latest when the medium turns busy.
+    /// The network allocation vector is over from this instant on, before its time, because nothing followed
+    /// the RTS that had set it (9.3.2.4). Reported when the station next looks at it, and at the latest when
+    /// the medium turns busy.
     NavReset(Time),
     /// A packet was lost here.
     Dropped(Dropped),
@@ -259,7 +267,8 @@ pub enum LinkEvent {
 mod tests {
     use super::*;
 
-    /// He et al. 2017 with 1 Mb/s and 1000-byte frames: 9406 us of exchange; DIFS and a mean back-off of 310 us more when idle.
+    /// He et al. 2017 with 1 Mb/s and 1000-byte frames: 9406 us of exchange; DIFS and a mean back-off of 310
+    /// us more when idle.
     #[test]
     fn efficiency_of_an_uncontended_exchange() {
         let at = |us: u64| Time::from_ns(us * 1_000);

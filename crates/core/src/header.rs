@@ -1,5 +1,5 @@
-//! Headers and messages as bytes. A scheme owns the layout of its congestion header, a routing protocol those of its messages; no other
-//! code interprets them.
+//! Headers and messages as bytes. A scheme owns the layout of its congestion header, a routing protocol those
+//! of its messages; no other code interprets them.
 
 mod field;
 
@@ -13,7 +13,8 @@ pub struct HeaderBytes {
     air: u8,
 }
 
-/// A congestion header, or another fixed row of fields, which [`header!`](crate::header!) makes of a table of its fields.
+/// A congestion header, or another fixed row of fields, which [`header!`](crate::header!) makes of a table of
+/// its fields.
 pub trait Header: Sized {
     /// Names, type and fields, as dissectors need them.
     const LAYOUT: Layout;
@@ -56,11 +57,11 @@ pub struct Layout {
     pub name: &'static str,
     /// What it is, in a line.
     pub title: &'static str,
-    /// The type of a congestion header, in its first byte; others have none, or a field of their own for it. Those from
-    /// [`Layout::FREE`] on are for schemes outside of this repository.
+    /// The type of a congestion header, in its first byte; others have none, or a field of their own for it.
+    /// Those from [`Layout::FREE`] on are for schemes outside of this repository.
     pub kind: Option<u8>,
-    /// Bytes on the air, before the words that the first byte counts. What follows is known to simulated ends alone: ns-2 shares
-    /// some numbers at no cost in bytes, and some papers use bits that are there anyway.
+    /// Bytes on the air, before the words that the first byte counts. What follows is known to simulated ends
+    /// alone: ns-2 shares some numbers at no cost in bytes, and some papers use bits that are there anyway.
     pub air: usize,
     /// Bytes of the whole header.
     pub len: usize,
@@ -126,8 +127,8 @@ impl FieldKind {
 impl Layout {
     /// The first type that no scheme of this repository uses.
     pub const FREE: u8 = 16;
-    /// IP protocols of a congestion header, "use for experimentation and testing" (RFC 3692), each with that of the transport which
-    /// follows: TCP and UDP.
+    /// IP protocols of a congestion header, "use for experimentation and testing" (RFC 3692), each with that
+    /// of the transport which follows: TCP and UDP.
     pub const PROTOCOLS: [(u8, u8); 2] = [(253, 6), (254, 17)];
     /// The bits of the first byte that are the type; the others count 32-bit words beyond [`Layout::air`].
     pub const KIND_BITS: u8 = 0x1f;
@@ -204,12 +205,13 @@ impl std::fmt::Debug for HeaderBytes {
 
 /// A congestion header from the table of its fields: a struct with public fields, and its [`Header`].
 ///
-/// After the name come the type, and the bytes on the air of those of the whole header. Byte 0 is the type, and in bits 5 to 7 the number of
-/// 32-bit words beyond the bytes on the air, 0 for most. Each field says its place, `[from..to]` and for part of a byte the bit, and its
-/// unit; its doc comment is what dissectors and the reference say of it.
+/// After the name come the type, and the bytes on the air of those of the whole header. Byte 0 is the type,
+/// and in bits 5 to 7 the number of 32-bit words beyond the bytes on the air, 0 for most. Each field says its
+/// place, `[from..to]` and for part of a byte the bit, and its unit; its doc comment is what dissectors and
+/// the reference say of it.
 ///
-/// What is no congestion header, such as a message of a routing protocol, has `= AIR of LEN` after its name, and no byte that is not in
-/// the table. A byte that is in no field is zero.
+/// What is no congestion header, such as a message of a routing protocol, has `= AIR of LEN` after its name,
+/// and no byte that is not in the table. A byte that is in no field is zero.
 ///
 /// ```
 /// use multihop_core::{HeaderBytes, header};

@@ -2,8 +2,8 @@
 
 use std::fmt::Display;
 
-/// The known name that is nearest to one that is not known, if one is near: few letters apart, or with the name for some of its parts, as
-/// `tcp-cubic` for `cubic` and `video_frames_late` for `frames_late`.
+/// The known name that is nearest to one that is not known, if one is near: few letters apart, or with the
+/// name for some of its parts, as `tcp-cubic` for `cubic` and `video_frames_late` for `frames_late`.
 pub fn nearest_name<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
     let meant = name.to_lowercase();
     let has_part = |candidate: &&str| {

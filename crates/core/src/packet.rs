@@ -10,7 +10,8 @@ pub enum Ecn {
     NotCapable,
     /// 10: the transport understands ECN. What TCP sends.
     Ect0,
-    /// 01: the same to a router of RFC 3168; schemes that have three things to say in two bits give it a meaning of its own.
+    /// 01: the same to a router of RFC 3168; schemes that have three things to say in two bits give it a
+    /// meaning of its own.
     Ect1,
     /// 11: congestion was experienced.
     CongestionExperienced,
@@ -134,15 +135,16 @@ impl SackBlocks {
 
 /// A transport segment or datagram: the header fields that are in use, and the number of payload bytes.
 ///
-/// Sequence numbers count payload bytes from 0 and never wrap; for datagrams they count datagrams. A SYN takes no sequence
-/// number here.
+/// Sequence numbers count payload bytes from 0 and never wrap; for datagrams they count datagrams. A SYN
+/// takes no sequence number here.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Segment {
     /// First payload byte (or the datagram's number).
     pub seq: u64,
     /// Next byte expected by the other side, if `flags.ack`.
     pub ack: u64,
-    /// Place of the first payload byte among all that the application handed over: of a stream it is `seq`, and this stays 0.
+    /// Place of the first payload byte among all that the application handed over: of a stream it is `seq`,
+    /// and this stays 0.
     pub offset: u64,
     /// Payload bytes.
     pub payload: u32,
@@ -156,20 +158,21 @@ pub struct Segment {
     pub dscp: Dscp,
     /// Selective acknowledgements.
     pub sack: SackBlocks,
-    /// The timestamp option (RFC 7323), if it is on: of data, when it was sent (`TSval`); of an acknowledgement, when the
-    /// segment that caused it was sent (`TSecr`).
+    /// The timestamp option (RFC 7323), if it is on: of data, when it was sent (`TSval`); of an
+    /// acknowledgement, when the segment that caused it was sent (`TSecr`).
     pub echo: Option<Time>,
     /// Receive window in bytes that the sender of this segment advertises.
     pub window: u64,
     /// This segment repeats payload that was sent before.
     pub retransmission: bool,
-    /// Hops that it took, filled in by the node that passes it up to its end: what a host infers from the TTL. 0 before.
+    /// Hops that it took, filled in by the node that passes it up to its end: what a host infers from the
+    /// TTL. 0 before.
     pub hops: u16,
-    /// Identification of the IP header: the number of the packet among those of its flow and direction, modulo 2^16. Filled in like
-    /// `hops`.
+    /// Identification of the IP header: the number of the packet among those of its flow and direction,
+    /// modulo 2^16. Filled in like `hops`.
     pub identification: u16,
-    /// Which of the streams of its flow it belongs to. Queues that keep flows apart keep streams apart: packets from outside of the
-    /// simulator may be of many connections. 0 of all others.
+    /// Which of the streams of its flow it belongs to. Queues that keep flows apart keep streams apart:
+    /// packets from outside of the simulator may be of many connections. 0 of all others.
     pub stream: u16,
     /// The congestion header, of transports that have one; its bytes are among those of `header`.
     pub feedback: HeaderBytes,
@@ -180,8 +183,8 @@ pub struct Segment {
 pub struct Packet {
     /// The transport's part.
     pub segment: Segment,
-    /// The flow that it belongs to; [`FlowId::ROUTING`] for what a routing protocol sends, [`FlowId::SIGNALLING`] for what routers of
-    /// a scheme do, [`FlowId::ARP`] for address resolution.
+    /// The flow that it belongs to; [`FlowId::ROUTING`] for what a routing protocol sends,
+    /// [`FlowId::SIGNALLING`] for what routers of a scheme do, [`FlowId::ARP`] for address resolution.
     pub flow: FlowId,
     /// Which end of the flow it is addressed to.
     pub port: Port,
@@ -210,7 +213,8 @@ impl Packet {
         self.flow == FlowId::ROUTING
     }
 
-    /// Is it of address resolution? A request goes from the port of senders to that of receivers, a reply back.
+    /// Is it of address resolution? A request goes from the port of senders to that of receivers, a reply
+    /// back.
     pub fn is_arp(&self) -> bool {
         self.flow == FlowId::ARP
     }
@@ -259,7 +263,8 @@ pub enum DropCause {
     NoRoute,
     /// A router policy decided so.
     Policy,
-    /// It waited in a queue for a next hop that routing declared broken, or was on a wire one end of which was switched off.
+    /// It waited in a queue for a next hop that routing declared broken, or was on a wire one end of which
+    /// was switched off.
     LinkBroken,
     /// It took more hops than packets may, or came back to the node that sent it first.
     HopLimit,
@@ -269,7 +274,8 @@ pub enum DropCause {
     Aqm,
     /// A wire lost it, at random.
     WireLoss,
-    /// It came to a next hop that had given it up, and passed later packets on: the time-out of its reordering buffer was over.
+    /// It came to a next hop that had given it up, and passed later packets on: the time-out of its
+    /// reordering buffer was over.
     Reordering,
 }
 

@@ -1,4 +1,5 @@
-//! Tables of parameters: each parameter is written once, with its name in scenario files, its range, its default and its meaning.
+//! Tables of parameters: each parameter is written once, with its name in scenario files, its range, its
+//! default and its meaning.
 
 /// The engine's type of a parameter of this kind.
 #[doc(hidden)]
@@ -30,14 +31,15 @@ macro_rules! first_name {
     };
 }
 
-/// A table of parameters: the struct that the engine reads, with its defaults, and a macro by which the crate of scenarios reads it
-/// from a file, with the same names, descriptions, ranges and defaults.
+/// A table of parameters: the struct that the engine reads, with its defaults, and a macro by which the crate
+/// of scenarios reads it from a file, with the same names, descriptions, ranges and defaults.
 ///
-/// A row is `name: kind range = default;`. Kinds are whole numbers (`u32 [1, 1000]`), `f64 [0, 1]`, `bool`, times
-/// (`Span from "1 ms" to "10 s"`), sizes (`Bytes from "1 B" to "2304 B"`), enums that have names in files (`[Enum]`), and others, whose
-/// value in a file and its default stand in brackets (`(engine as written = default)`): those are resolved by hand. Bounds of
-/// quantities are written as in a file; a time without an upper bound may last as long as the clock. A parameter that had another name
-/// before is `name (once old_name)`.
+/// A row is `name: kind range = default;`. Kinds are whole numbers (`u32 [1, 1000]`), `f64 [0, 1]`, `bool`,
+/// times (`Span from "1 ms" to "10 s"`), sizes (`Bytes from "1 B" to "2304 B"`), enums that have names in
+/// files (`[Enum]`), and others, whose value in a file and its default stand in brackets (`(engine as
+/// written = default)`): those are resolved by hand. Bounds of quantities are written as in a file; a time
+/// without an upper bound may last as long as the clock. A parameter that had another name before is `name
+/// (once old_name)`.
 #[macro_export]
 macro_rules! parameters {
     (
@@ -69,8 +71,8 @@ macro_rules! parameters {
             }
         }
 
-        /// As `derive` would, with the first name of each parameter: hashes of scenarios are made of it, and a new name leaves them as
-        /// they are.
+        /// As `derive` would, with the first name of each parameter: hashes of scenarios are made of it, and
+        /// a new name leaves them as they are.
         impl std::fmt::Debug for $config {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.debug_struct(stringify!($config))

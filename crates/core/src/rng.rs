@@ -1,7 +1,8 @@
 //! Random numbers by path.
 //!
-//! The generator is xoshiro256++ (Blackman and Vigna, 2019), seeded through `SplitMix64` from an FNV-1a hash of the run's seed
-//! and the stream's path. It lives here, and is pinned by value tests, so that a seed means the same run for ever.
+//! The generator is xoshiro256++ (Blackman and Vigna, 2019), seeded through `SplitMix64` from an FNV-1a hash
+//! of the run's seed and the stream's path. It lives here, and is pinned by value tests, so that a seed means
+//! the same run for ever.
 
 /// A stream of random numbers.
 #[derive(Clone, Debug)]
@@ -10,7 +11,8 @@ pub struct Rng {
 }
 
 impl Rng {
-    /// The stream at `path` of the run with this `seed`: `Rng::at(7, &["node", "3", "mac"])`. Distinct paths are independent.
+    /// The stream at `path` of the run with this `seed`: `Rng::at(7, &["node", "3", "mac"])`. Distinct paths
+    /// are independent.
     pub fn at(seed: u64, path: &[&str]) -> Rng {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         let mut absorb = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
@@ -22,7 +24,8 @@ impl Rng {
         Rng::from_hash(hash)
     }
 
-    /// The stream of these numbers under a name: as [`Rng::at`], where streams are looked up so often that numbers are not to be written out.
+    /// The stream of these numbers under a name: as [`Rng::at`], where streams are looked up so often that
+    /// numbers are not to be written out.
     pub fn numbered(seed: u64, name: &str, numbers: &[u64]) -> Rng {
         let mut hash = 0x9ae1_6a3b_2f90_404f_u64;
         let mut absorb = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
@@ -57,7 +60,8 @@ impl Rng {
         result
     }
 
-    /// Uniform in `0..bound`, by multiplication; the bias is below 2^-32 for the bounds in use. Zero for `bound` = 0.
+    /// Uniform in `0..bound`, by multiplication; the bias is below 2^-32 for the bounds in use. Zero for
+    /// `bound` = 0.
     #[inline]
     pub fn below(&mut self, bound: u32) -> u32 {
         ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u32

@@ -2,7 +2,8 @@
 
 use crate::{Band, Bandwidth};
 
-/// Channels at 5 GHz that lie side by side, four numbers apart: the first, the last, and the widest channels made of them.
+/// Channels at 5 GHz that lie side by side, four numbers apart: the first, the last, and the widest channels
+/// made of them.
 const RUNS: [(u16, u16, u32); 4] = [(36, 64, 160), (100, 144, 160), (149, 165, 80), (184, 196, 40)];
 /// Those that wide channels are never made of. The first four were Japan's.
 const SINGLE: [u16; 6] = [34, 38, 42, 46, 169, 173];
@@ -10,7 +11,8 @@ const SINGLE: [u16; 6] = [34, 38, 42, 46, 169, 173];
 const APART: u16 = 4;
 
 impl Band {
-    /// The numbers of the 20 MHz channels that can be the primary one of a channel of this width, in ascending order.
+    /// The numbers of the 20 MHz channels that can be the primary one of a channel of this width, in
+    /// ascending order.
     pub fn channels(self, bandwidth: Bandwidth) -> impl Iterator<Item = u16> {
         (1..=196).filter(move |number| self.has(*number, bandwidth.mhz()))
     }
@@ -32,7 +34,8 @@ impl Band {
     }
 }
 
-/// The first of the channels at 5 GHz that a channel lies side by side with, from which wide ones are counted.
+/// The first of the channels at 5 GHz that a channel lies side by side with, from which wide ones are
+/// counted.
 pub fn first_of_run(number: u16) -> u16 {
     let run = RUNS.iter().find(|(first, last, _)| (*first..=*last).contains(&number));
     run.map_or(number, |(first, ..)| *first)

@@ -22,7 +22,8 @@ pub struct Durations {
 }
 
 impl Durations {
-    /// Of an RTS: "one CTS frame, plus one ACK frame, plus three SIFS intervals" and the DATA frame of airtime `data` (8.3.1.2).
+    /// Of an RTS: "one CTS frame, plus one ACK frame, plus three SIFS intervals" and the DATA frame of
+    /// airtime `data` (8.3.1.2).
     pub const fn rts(&self, data: Span) -> Span {
         let (sifs, cts, ack) = (self.sifs.ns(), self.cts.ns(), self.ack.ns());
         self.rounding.apply(Span::from_ns(3 * sifs + cts + data.ns() + ack))
@@ -35,7 +36,8 @@ impl Durations {
         self.rounding.apply(rts_duration.saturating_sub(self.sifs).saturating_sub(self.cts))
     }
 
-    /// Of an unfragmented DATA frame to one station: a SIFS and its ACK (8.2.5.2). A group-addressed frame has zero.
+    /// Of an unfragmented DATA frame to one station: a SIFS and its ACK (8.2.5.2). A group-addressed frame
+    /// has zero.
     pub const fn data(&self) -> Span {
         self.rounding.apply(Span::from_ns(self.sifs.ns() + self.ack.ns()))
     }
@@ -54,7 +56,8 @@ mod tests {
         Durations { sifs: phy.sifs, cts: timing.airtime(CTS_BYTES), ack: timing.airtime(ACK_BYTES), rounding }
     }
 
-    /// 1500 bytes at 11 Mb/s are 192 + 1528 * 8 / 11 = 1303.27 us on the air, a CTS or an ACK at 1 Mb/s is 304 us.
+    /// 1500 bytes at 11 Mb/s are 192 + 1528 * 8 / 11 = 1303.27 us on the air, a CTS or an ACK at 1 Mb/s is
+    /// 304 us.
     #[test]
     fn an_exchange_at_11_mbps_with_control_at_1_mbps() {
         let phy = Phy::new(Standard::Dot11b, Preamble::Long);

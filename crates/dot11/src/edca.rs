@@ -1,5 +1,5 @@
-//! Enhanced distributed channel access (IEEE 802.11-2016, 10.22.2): access categories, what they contend with, and what packets they
-//! are of.
+//! Enhanced distributed channel access (IEEE 802.11-2016, 10.22.2): access categories, what they contend
+//! with, and what packets they are of.
 
 use crate::phy::{Phy, Standard};
 use multihop_core::{Dscp, Span};
@@ -51,11 +51,11 @@ impl AccessCategory {
     }
 }
 
-/// The user priority of packets with a codepoint, which is the traffic identifier of their frames (RFC 8325, section 4.3 and figure 1;
-/// of LE, RFC 8622, section 11).
+/// The user priority of packets with a codepoint, which is the traffic identifier of their frames (RFC 8325,
+/// section 4.3 and figure 1; of LE, RFC 8622, section 11).
 ///
-/// Of the two mappings that RFC 8325 has for CS6 and CS7 this is that of networks that use them: priority 7. Codepoints without a
-/// class have that of the default class, 0.
+/// Of the two mappings that RFC 8325 has for CS6 and CS7 this is that of networks that use them: priority 7.
+/// Codepoints without a class have that of the default class, 0.
 pub const fn user_priority(dscp: Dscp) -> u8 {
     match dscp.number() {
         48 | 56 => 7,                               // CS6, CS7: network control

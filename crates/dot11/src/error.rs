@@ -2,22 +2,25 @@
 //!
 //! A frame arrives if all its bits do, independently: `(1 - ber)^bits`. The models, each in closed form:
 //!
-//! * **Direct sequence** (1 to 11 Mb/s): a receiver without carrier recovery. Every decision that it takes is one between two
-//!   equal-energy signals of known correlation in unknown phase, so that all four rates follow from one formula ([`confusion`]):
-//!   differential phases by Stein (1964) and Proakis, *Digital Communications*, 5.2.8 and appendix B; CCK code words by the
-//!   union bound over the correlations that 17.4.6.5 implies. Noise is that in the bandwidth of the chips, 11 MHz: spreading by
-//!   11 chips gains a factor of 11. A receiver with carrier recovery would gain up to 1.5 dB at 2 Mb/s and 3 dB at 11 Mb/s.
-//! * **Frequency hopping** (1 and 2 Mb/s): a receiver that decides by how far the phase went in a symbol, which the modulation
-//!   index says, so that it too follows from [`confusion`] (Pawula, Rice & Roberts, IEEE Trans. Commun. 30(8), 1982; Simon & Wang, 31(11),
-//!   1983). Noise is that in the 1 MHz of a channel; nothing is spread within it, so that it needs some 14 dB more than direct
-//!   sequence. That the Gaussian filter makes symbols overlap is taken to be equalized; receivers that do not are a few dB worse.
-//! * **OFDM**: hard decisions and a Viterbi decoder, by the union bound over the distance spectrum of the code (Pursley &
-//!   Taipale, IEEE Trans. Commun. 35(1), 1987) in the form of Miller, *Validation of 802.11a/UWB Coexistence Simulation*, NIST
-//!   2003, which other simulators use under the name NIST. SINR is per carrier. Schemes of HT, VHT and HE are the same with more points
-//!   and a code of rate 5/6. Each of several streams has its share of the power, and as many antennas that receive separate them: what
-//!   is left of the ratio for each is that of one stream, divided by their number, as a zero-forcing receiver has on average among
-//!   independent paths (Winters, Salz & Gitlin, IEEE Trans. Commun. 42(2-4), 1994). LDPC, which gains 1 to 2 dB, has the errors of
-//!   convolutional coding.
+//! * **Direct sequence** (1 to 11 Mb/s): a receiver without carrier recovery. Every decision that it takes is
+//!   one between two equal-energy signals of known correlation in unknown phase, so that all four rates
+//!   follow from one formula ([`confusion`]): differential phases by Stein (1964) and Proakis, *Digital
+//!   Communications*, 5.2.8 and appendix B; CCK code words by the union bound over the correlations that
+//!   17.4.6.5 implies. Noise is that in the bandwidth of the chips, 11 MHz: spreading by 11 chips gains a
+//!   factor of 11. A receiver with carrier recovery would gain up to 1.5 dB at 2 Mb/s and 3 dB at 11 Mb/s.
+//! * **Frequency hopping** (1 and 2 Mb/s): a receiver that decides by how far the phase went in a symbol,
+//!   which the modulation index says, so that it too follows from [`confusion`] (Pawula, Rice & Roberts, IEEE
+//!   Trans. Commun. 30(8), 1982; Simon & Wang, 31(11), 1983). Noise is that in the 1 MHz of a channel;
+//!   nothing is spread within it, so that it needs some 14 dB more than direct sequence. That the Gaussian
+//!   filter makes symbols overlap is taken to be equalized; receivers that do not are a few dB worse.
+//! * **OFDM**: hard decisions and a Viterbi decoder, by the union bound over the distance spectrum of the
+//!   code (Pursley & Taipale, IEEE Trans. Commun. 35(1), 1987) in the form of Miller, *Validation of
+//!   802.11a/UWB Coexistence Simulation*, NIST 2003, which other simulators use under the name NIST. SINR is
+//!   per carrier. Schemes of HT, VHT and HE are the same with more points and a code of rate 5/6. Each of
+//!   several streams has its share of the power, and as many antennas that receive separate them: what is
+//!   left of the ratio for each is that of one stream, divided by their number, as a zero-forcing receiver
+//!   has on average among independent paths (Winters, Salz & Gitlin, IEEE Trans. Commun. 42(2-4), 1994).
+//!   LDPC, which gains 1 to 2 dB, has the errors of convolutional coding.
 //!
 //! Multipath, frequency offset and the missed detection of preambles are not in it.
 
@@ -31,11 +34,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Probability that a bit is received wrong, in `0..=0.5`, never rising with `sinr`.
 ///
-/// `sinr` is a ratio of powers, not dB. Negative values and NaN count as no signal at all. Bounds that exceed 1/2 are cut there:
-/// the receiver can do no worse than to guess.
+/// `sinr` is a ratio of powers, not dB. Negative values and NaN count as no signal at all. Bounds that exceed
+/// 1/2 are cut there: the receiver can do no worse than to guess.
 ///
 /// # Panics
-/// If the code rate of an OFDM modulation is none of 1/2, 2/3, 3/4 and 5/6, which all those in the table of a [`crate::Phy`] are.
+/// If the code rate of an OFDM modulation is none of 1/2, 2/3, 3/4 and 5/6, which all those in the table of a
+/// [`crate::Phy`] are.
 pub fn bit_error_rate(modulation: Modulation, sinr: f64) -> f64 {
     let sinr = sinr.max(0.0); // NaN becomes 0 too
     let bound = match modulation {
@@ -50,15 +54,17 @@ pub fn bit_error_rate(modulation: Modulation, sinr: f64) -> f64 {
     bound.min(0.5)
 }
 
-/// `ln(1 - bit_error_rate)`: multiplied by a number of bits it is the logarithm of the chance that all of them are right.
+/// `ln(1 - bit_error_rate)`: multiplied by a number of bits it is the logarithm of the chance that all of
+/// them are right.
 pub fn bit_success_ln(modulation: Modulation, sinr: f64) -> f64 {
     (-bit_error_rate(modulation, sinr)).ln_1p()
 }
 
-/// [`bit_success_ln`] per bit for a link that delivers the share `delivery` of its probes, which are `probe_bytes` long.
+/// [`bit_success_ln`] per bit for a link that delivers the share `delivery` of its probes, which are
+/// `probe_bytes` long.
 ///
-/// `delivery` is cut to `0..=1`, NaN counting as 0. Zero gives minus infinity: nothing ever arrives. Probes of no bytes count as
-/// one byte.
+/// `delivery` is cut to `0..=1`, NaN counting as 0. Zero gives minus infinity: nothing ever arrives. Probes
+/// of no bytes count as one byte.
 pub fn success_from_delivery(delivery: f64, probe_bytes: u32) -> f64 {
     let delivery = if delivery.is_nan() { 0.0 } else { delivery.clamp(0.0, 1.0) };
     delivery.ln() / (8.0 * f64::from(probe_bytes.max(1)))
@@ -71,8 +77,8 @@ pub fn frame_success(bit_success_ln: f64, bytes: u32) -> f64 {
 
 /// [`bit_success_ln`] of one modulation from a table, for use at every frame.
 ///
-/// It interpolates `ln(-ln(1 - ber))` linearly in dB and is within 1 % of the exact value wherever a frame of up to 4096 bytes
-/// has a chance between 1e-9 and 1 - 1e-9.
+/// It interpolates `ln(-ln(1 - ber))` linearly in dB and is within 1 % of the exact value wherever a frame of
+/// up to 4096 bytes has a chance between 1e-9 and 1 - 1e-9.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ErrorTable {
     modulation: Modulation,
@@ -84,7 +90,8 @@ pub struct ErrorTable {
     log_hazard: Arc<[f64]>,
 }
 
-/// Those that were made: each takes longer than all else that a short run needs, and there are few modulations.
+/// Those that were made: each takes longer than all else that a short run needs, and there are few
+/// modulations.
 static MADE: Mutex<Vec<ErrorTable>> = Mutex::new(Vec::new());
 
 /// Below this no modulation is better than a guess.
@@ -138,8 +145,9 @@ impl ErrorTable {
 }
 
 impl ErrorTable {
-    /// The least SINR in the table at which bits are right as often as this [`bit_success_ln`] says: the inverse of
-    /// [`ErrorTable::bit_success_ln`]. For one stream it is never above that at which errors cease to matter, nor below -30 dB.
+    /// The least SINR in the table at which bits are right as often as this [`bit_success_ln`] says: the
+    /// inverse of [`ErrorTable::bit_success_ln`]. For one stream it is never above that at which errors cease
+    /// to matter, nor below -30 dB.
     pub fn sinr_for(&self, bit_success_ln: f64) -> f64 {
         let wanted = (-bit_success_ln).ln();
         let above = self.log_hazard.partition_point(|hazard| *hazard > wanted);
@@ -159,27 +167,29 @@ fn from_db(db: f64) -> f64 {
     10f64.powf(db / 10.0)
 }
 
-/// Modulation index of two-level GFSK: 160 kHz to either side at 1 Msymbol/s, nominally (14.6.5; from memory of the clause, not
-/// verified; it demands at least 110 kHz, which 160 kHz leave in the least favourable pattern).
+/// Modulation index of two-level GFSK: 160 kHz to either side at 1 Msymbol/s, nominally (14.6.5; from memory
+/// of the clause, not verified; it demands at least 110 kHz, which 160 kHz leave in the least favourable
+/// pattern).
 const GFSK2_INDEX: f64 = 0.32;
-/// Of four levels, between neighbours: 0.45 of that, 72 and 216 kHz to either side (14.6.5; from memory of the clause, not
-/// verified).
+/// Of four levels, between neighbours: 0.45 of that, 72 and 216 kHz to either side (14.6.5; from memory of
+/// the clause, not verified).
 const GFSK4_INDEX: f64 = 0.144;
 /// Chips of the Barker code, which carries one symbol of 1 and 2 Mb/s (15.4.6.4).
 const BARKER_CHIPS: f64 = 11.0;
 /// Chips of a CCK code word (17.4.6.5).
 const CCK_CHIPS: f64 = 8.0;
 
-/// Probability that a receiver which knows no phase takes one signal for another: `energy` is that of the signal over the noise
-/// density, `correlation` the magnitude of the correlation of the two, below 1.
+/// Probability that a receiver which knows no phase takes one signal for another: `energy` is that of the
+/// signal over the noise density, `correlation` the magnitude of the correlation of the two, below 1.
 ///
-/// The finite integral of Simon & Alouini (*Digital Communication over Fading Channels*, 2000, chapters 4 and 8) for
-/// Q1(a, b) - I0(ab) exp(-(a^2 + b^2) / 2) / 2, with a^2 + b^2 = energy and 2ab = energy * correlation:
+/// The finite integral of Simon & Alouini (*Digital Communication over Fading Channels*, 2000, chapters 4
+/// and 8) for Q1(a, b) - I0(ab) exp(-(a^2 + b^2) / 2) / 2, with a^2 + b^2 = energy and 2ab = energy *
+/// correlation:
 ///
 /// > 1/(4 pi) * integral over a full turn of sqrt(1 - r^2) / (1 + r sin t) * exp(-energy/2 * (1 + r sin t)) dt
 ///
-/// Its integrand is smooth and periodic, so that the midpoint rule converges exponentially; every term falls with `energy`, so
-/// that the sum does.
+/// Its integrand is smooth and periodic, so that the midpoint rule converges exponentially; every term falls
+/// with `energy`, so that the sum does.
 fn confusion(energy: f64, correlation: f64) -> f64 {
     const POINTS: u32 = 48; // on the half turn from -pi/2 to pi/2; the other half is its mirror image
     let root = (1.0 - correlation * correlation).sqrt();
@@ -193,35 +203,39 @@ fn confusion(energy: f64, correlation: f64) -> f64 {
     0.5 * sum / f64::from(POINTS)
 }
 
-/// Bit error rate of differential QPSK with Gray mapping, by symbol energy over noise density: two symbols decide, and the
-/// neighbouring phases' decision axes are 45 degrees off.
+/// Bit error rate of differential QPSK with Gray mapping, by symbol energy over noise density: two symbols
+/// decide, and the neighbouring phases' decision axes are 45 degrees off.
 fn dqpsk(symbol_energy: f64) -> f64 {
     confusion(2.0 * symbol_energy, FRAC_1_SQRT_2)
 }
 
-/// Probability that noise takes the turn of the phase in a symbol of 1 us, in 1 MHz, over a threshold that is `PI * index` away.
+/// Probability that noise takes the turn of the phase in a symbol of 1 us, in 1 MHz, over a threshold that is
+/// `PI * index` away.
 fn gfsk(sinr: f64, index: f64) -> f64 {
     confusion(2.0 * sinr, (PI * index).cos())
 }
 
-/// Four levels with Gray mapping and three thresholds, `h` and `3 h` away: the first bit, the sign, is wrong beyond the middle one;
-/// the second is wrong of an inner symbol beyond either of the others, and of an outer symbol beyond the nearest. That one that goes
-/// beyond the next as well makes the second bit right again is left out, which is a bound.
+/// Four levels with Gray mapping and three thresholds, `h` and `3 h` away: the first bit, the sign, is wrong
+/// beyond the middle one; the second is wrong of an inner symbol beyond either of the others, and of an outer
+/// symbol beyond the nearest. That one that goes beyond the next as well makes the second bit right again is
+/// left out, which is a bound.
 fn gfsk4(sinr: f64) -> f64 {
     0.25 * (3.0 * gfsk(sinr, GFSK4_INDEX) + 2.0 * gfsk(sinr, 3.0 * GFSK4_INDEX))
 }
 
-/// For a CCK code word how many others there are, whatever their common phase, with which magnitude of correlation.
+/// For a CCK code word how many others there are, whatever their common phase, with which magnitude of
+/// correlation.
 type Correlations = [(f64, f64)];
 
 /// Two of the three relative phases are keyed, by 0 or pi: four orthogonal words.
 const CCK5_5_CORRELATIONS: [(f64, f64); 1] = [(3.0, 0.0)];
-/// All three are keyed by quarter turns: each quarter turn of difference takes a factor of 1/sqrt(2), a half turn all.
+/// All three are keyed by quarter turns: each quarter turn of difference takes a factor of 1/sqrt(2), a half
+/// turn all.
 const CCK11_CORRELATIONS: [(f64, f64); 4] =
     [(6.0, FRAC_1_SQRT_2), (12.0, 0.5), (8.0, 0.5 * FRAC_1_SQRT_2), (37.0, 0.0)];
 
-/// CCK: two bits of the code word lie in its phase against that of the previous one, the others in which word it is. Wrong words
-/// have half of all bits wrong.
+/// CCK: two bits of the code word lie in its phase against that of the previous one, the others in which word
+/// it is. Wrong words have half of all bits wrong.
 fn cck(sinr: f64, share_of_phase: f64, correlations: &Correlations) -> f64 {
     let energy = CCK_CHIPS * sinr;
     let wrong_word: f64 =
@@ -229,8 +243,9 @@ fn cck(sinr: f64, share_of_phase: f64, correlations: &Correlations) -> f64 {
     share_of_phase * dqpsk(energy) + 0.5 * wrong_word
 }
 
-/// Error rate of the coded bits of Gray-mapped BPSK, QPSK, and QAM of 16 to 1024 points, counting decisions for a neighbour (Proakis,
-/// 5.2): `4/bits * (1 - 2^(-bits/2)) * Q(sqrt(3 * sinr / (2^bits - 1)))` for the square ones.
+/// Error rate of the coded bits of Gray-mapped BPSK, QPSK, and QAM of 16 to 1024 points, counting decisions
+/// for a neighbour (Proakis, 5.2): `4/bits * (1 - 2^(-bits/2)) * Q(sqrt(3 * sinr / (2^bits - 1)))` for the
+/// square ones.
 fn demapping(bits: u8, sinr: f64) -> f64 {
     if bits == 1 {
         return normal_tail((2.0 * sinr).sqrt());
@@ -262,8 +277,9 @@ mod tests {
         bits.count_ones() as usize % 2
     }
 
-    /// Walks all paths that leave the all-zero path at one phase of the puncturing until they return to it, and adds up
-    /// their input ones by distance, up to `farthest`. `kept` says of each input bit which of its two coded bits are sent.
+    /// Walks all paths that leave the all-zero path at one phase of the puncturing until they return to it,
+    /// and adds up their input ones by distance, up to `farthest`. `kept` says of each input bit which of its
+    /// two coded bits are sent.
     fn bit_errors(kept: &[(usize, usize)], phase: usize, farthest: usize, found: &mut BTreeMap<usize, f64>) {
         // Paths under way by (encoder state, distance): how many, and their ones.
         let mut paths = BTreeMap::from([((0usize, 0usize), (1.0, 0.0))]);
@@ -411,7 +427,8 @@ mod tests {
         }
     }
 
-    /// Of 4 and of 8 bits two lie in the phase (17.4.6.5). Orthogonal words are confused as often as `exp(-energy / 2) / 2` says.
+    /// Of 4 and of 8 bits two lie in the phase (17.4.6.5). Orthogonal words are confused as often as
+    /// `exp(-energy / 2) / 2` says.
     #[test]
     fn two_bits_of_a_code_word_lie_in_its_phase() {
         for sinr in [0.5, 1.0, 2.0] {

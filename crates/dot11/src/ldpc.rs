@@ -11,7 +11,8 @@ pub(crate) struct Codewords {
     pub code: (u64, u64),
 }
 
-/// Whether so many bits of the code words would have to be left out that one more symbol (or block of symbols) is sent.
+/// Whether so many bits of the code words would have to be left out that one more symbol (or block of
+/// symbols) is sent.
 ///
 /// Equations 19-37 to 19-41; all fractions are multiplied out.
 pub(crate) fn needs_extra_symbol(Codewords { payload, available, code: (k, n) }: Codewords) -> bool {
@@ -50,9 +51,10 @@ mod tests {
         Codewords { payload, available: payload.div_ceil(260) * 312, code: (5, 6) }
     }
 
-    /// 14 bytes: 128 bits, one word of 648 whose 540 information bits are shortened by 412; 648 - 412 = 236 bits fit into 312.
-    /// 65 bytes: 536 bits in 3 symbols, 936 bits: one word of 1296, 1080 - 536 = 544 shortened, 752 bits fit.
-    /// 1500 bytes: 12016 bits, 47 symbols, 14664 bits; 8 words of 1944, 12960 - 12016 = 944 shortened, 14608 bits fit.
+    /// 14 bytes: 128 bits, one word of 648 whose 540 information bits are shortened by 412; 648 - 412 = 236
+    /// bits fit into 312. 65 bytes: 536 bits in 3 symbols, 936 bits: one word of 1296, 1080 - 536 = 544
+    /// shortened, 752 bits fit. 1500 bytes: 12016 bits, 47 symbols, 14664 bits; 8 words of 1944, 12960 -
+    /// 12016 = 944 shortened, 14608 bits fit.
     #[test]
     fn words_that_fit_need_no_more() {
         for bytes in [14, 65, 1500] {
@@ -60,10 +62,10 @@ mod tests {
         }
     }
 
-    /// 1616 bytes: 12944 bits, 50 symbols, 15600 bits; 8 words of 1944 are 15552: they fit.
-    /// 1619 bytes: 12968 bits, 50 symbols, 15600 bits; 9 words are 17496, shortened by 1612: 284 bits are over, 9.7 % of the
-    /// parity of 2916. That is just borne. 1622 bytes: 12992 bits, 1588 shortened, 308 over: 10.6 %, but 1588 is not below
-    /// 1.2 * 308 * 5 = 1848? It is: one more symbol.
+    /// 1616 bytes: 12944 bits, 50 symbols, 15600 bits; 8 words of 1944 are 15552: they fit. 1619 bytes: 12968
+    /// bits, 50 symbols, 15600 bits; 9 words are 17496, shortened by 1612: 284 bits are over, 9.7 % of the
+    /// parity of 2916. That is just borne. 1622 bytes: 12992 bits, 1588 shortened, 308 over: 10.6 %, but 1588
+    /// is not below 1.2 * 308 * 5 = 1848? It is: one more symbol.
     #[test]
     fn punctured_words_take_another_symbol() {
         assert!(!needs_extra_symbol(at_mcs_7(1616)));
@@ -91,8 +93,9 @@ mod tests {
         }
     }
 
-    /// Equation 19-41 has strict inequalities. Five words of 1944 bits at 5/6 have 1620 bits of parity: a tenth of them may be left out.
-    /// One word of 648 at 1/2, shortened by 42 = 1.2 * 35 bits, may leave out 35, though they are more than a tenth of 324.
+    /// Equation 19-41 has strict inequalities. Five words of 1944 bits at 5/6 have 1620 bits of parity: a
+    /// tenth of them may be left out. One word of 648 at 1/2, shortened by 42 = 1.2 * 35 bits, may leave out
+    /// 35, though they are more than a tenth of 324.
     #[test]
     fn what_may_just_be_left_out() {
         let needs = |payload, available, code| needs_extra_symbol(Codewords { payload, available, code });

@@ -13,7 +13,8 @@ use std::fmt;
 pub struct Mcs {
     /// Spatial streams, from 1.
     pub streams: u8,
-    /// 0 to 7 in HT, to 9 in VHT, to 11 in HE. HT numbers on with the streams: its MCS 15 is scheme 7 in two streams.
+    /// 0 to 7 in HT, to 9 in VHT, to 11 in HE. HT numbers on with the streams: its MCS 15 is scheme 7 in two
+    /// streams.
     pub scheme: u8,
 }
 
@@ -105,8 +106,9 @@ impl fmt::Display for Mcs {
 }
 
 impl Mcs {
-    /// The rate of 802.11a with the same modulation and code rate, or the next below: what the rates of responses follow from
-    /// (10.7.6.5.4, "non-HT reference rate", table 10-7; for HE 10.6.6.5.4 of 802.11ax-2021).
+    /// The rate of 802.11a with the same modulation and code rate, or the next below: what the rates of
+    /// responses follow from (10.7.6.5.4, "non-HT reference rate", table 10-7; for HE 10.6.6.5.4 of
+    /// 802.11ax-2021).
     pub fn non_ht_reference(self) -> Rate {
         Rate::from_kbps(match self.scheme {
             0 => 6_000,
@@ -133,8 +135,8 @@ impl GuardInterval {
 }
 
 impl PpduOptions {
-    /// A channel of 20 MHz, at 5 GHz where the standard is for both bands, with guard intervals of 800 ns. Convolutional coding, but for
-    /// 802.11ax, whose wide channels have none.
+    /// A channel of 20 MHz, at 5 GHz where the standard is for both bands, with guard intervals of 800 ns.
+    /// Convolutional coding, but for 802.11ax, whose wide channels have none.
     pub fn of(standard: Standard) -> PpduOptions {
         let coding = if standard == Standard::Dot11ax { Coding::Ldpc } else { Coding::Bcc };
         let band = if standard.bands().contains(&Band::Ghz5) { Band::Ghz5 } else { Band::Ghz2_4 };
@@ -184,7 +186,8 @@ impl PpduOptions {
     }
 }
 
-/// Schemes of VHT whose encoders would each have a fraction of a block of the code in a symbol are left out (tables of 21.5).
+/// Schemes of VHT whose encoders would each have a fraction of a block of the code in a symbol are left out
+/// (tables of 21.5).
 fn is_encoded_evenly(bandwidth: Bandwidth, scheme: u8, streams: u8) -> bool {
     !matches!(
         (bandwidth, scheme, streams),
@@ -198,7 +201,8 @@ fn he_training(guard: GuardInterval) -> Span {
 }
 
 impl Standard {
-    /// Does it have modulation and coding schemes? They are sent as HT, VHT or HE PPDUs, in quality-of-service DATA frames.
+    /// Does it have modulation and coding schemes? They are sent as HT, VHT or HE PPDUs, in
+    /// quality-of-service DATA frames.
     pub const fn has_mcs(self) -> bool {
         matches!(self, Standard::Dot11n | Standard::Dot11ac | Standard::Dot11ax)
     }
@@ -270,8 +274,8 @@ impl Phy {
         }
     }
 
-    /// What noise does to frames at a rate or a scheme; none if this PHY does not have it. Signal and noise are those of the whole
-    /// channel.
+    /// What noise does to frames at a rate or a scheme; none if this PHY does not have it. Signal and noise
+    /// are those of the whole channel.
     pub fn error_table(&self, rate: impl Into<DataRate>) -> Option<ErrorTable> {
         let rate = rate.into();
         let streams = if let DataRate::Mcs(mcs) = rate { mcs.streams } else { 1 };

@@ -17,7 +17,8 @@ pub const ACK_BYTES: u32 = 14;
 /// An IEEE 802.11 physical layer.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub enum Standard {
-    /// Frequency hopping, 1 and 2 Mb/s (802.11-1999 and 802.11-2012, clause 14). Hops, and the time that they take, are not modelled.
+    /// Frequency hopping, 1 and 2 Mb/s (802.11-1999 and 802.11-2012, clause 14). Hops, and the time that they
+    /// take, are not modelled.
     #[serde(rename = "fhss")]
     Fhss,
     /// Direct sequence, 1 and 2 Mb/s (802.11-1999, clause 15).
@@ -39,7 +40,8 @@ pub enum Standard {
     /// Very high throughput at 5 GHz, up to 8 streams and 160 MHz (802.11ac; 802.11-2016, clause 21).
     #[serde(rename = "802.11ac")]
     Dot11ac,
-    /// High efficiency at 2.4 and 5 GHz, up to 8 streams and 160 MHz, to one user at a time (802.11ax-2021, clause 27).
+    /// High efficiency at 2.4 and 5 GHz, up to 8 streams and 160 MHz, to one user at a time (802.11ax-2021,
+    /// clause 27).
     #[serde(rename = "802.11ax")]
     Dot11ax,
 }
@@ -59,10 +61,12 @@ pub enum Preamble {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OfdmSymbols {
-    /// Whole symbols of 4 us, with 16 service and 6 tail bits (18.3.5.4), and in 802.11g the silence of 6 us after them.
+    /// Whole symbols of 4 us, with 16 service and 6 tail bits (18.3.5.4), and in 802.11g the silence of 6 us
+    /// after them.
     #[default]
     Whole,
-    /// The bytes of the frame at its rate and nothing else, as in ns-2, which knows no OFDM: for comparison with it.
+    /// The bytes of the frame at its rate and nothing else, as in ns-2, which knows no OFDM: for comparison
+    /// with it.
     #[serde(rename = "ns2")]
     None,
 }
@@ -82,7 +86,8 @@ pub enum Modulation {
     Cck5_5,
     /// Complementary code keying, 8 bits a symbol.
     Cck11,
-    /// OFDM: constellation bits per carrier (1, 2, 4, 6; 8 from VHT, 10 from HE on) and code rate as a fraction.
+    /// OFDM: constellation bits per carrier (1, 2, 4, 6; 8 from VHT, 10 from HE on) and code rate as a
+    /// fraction.
     Ofdm {
         /// Coded bits per carrier.
         bits: u8,
@@ -122,7 +127,8 @@ pub struct Phy {
 }
 
 impl fmt::Debug for Phy {
-    /// All fields; options of PPDUs, of which older standards have none, only where there are some. Hashes of scenarios are made of it.
+    /// All fields; options of PPDUs, of which older standards have none, only where there are some. Hashes of
+    /// scenarios are made of it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Phy { standard, options, preamble, basic, symbols, slot, sifs, cw_min, cw_max } = self;
         let mut shown = f.debug_struct("Phy");
@@ -137,12 +143,13 @@ impl fmt::Debug for Phy {
 }
 
 impl Phy {
-    /// The physical layer with the values of the standard (14.9, 15.4.8, 17.3.3, 18.4.4, 19.8.4; 802.11-2016, 19.4.4 and 21.4.4).
-    /// `preamble` only matters for direct-sequence frames.
+    /// The physical layer with the values of the standard (14.9, 15.4.8, 17.3.3, 18.4.4, 19.8.4; 802.11-2016,
+    /// 19.4.4 and 21.4.4). `preamble` only matters for direct-sequence frames.
     ///
-    /// 802.11g is that of a network without 802.11b stations: the short slot of 9 us, the OFDM rates 6, 12 and 24 Mb/s as basic
-    /// rates. For others see [`Phy::with_long_slot`] and [`Phy::mixed`]. The standards with schemes, [`Standard::has_mcs`], are those
-    /// of [`PpduOptions::of`], in networks without 802.11b stations too; for others see [`Phy::with_options`].
+    /// 802.11g is that of a network without 802.11b stations: the short slot of 9 us, the OFDM rates 6, 12
+    /// and 24 Mb/s as basic rates. For others see [`Phy::with_long_slot`] and [`Phy::mixed`]. The standards
+    /// with schemes, [`Standard::has_mcs`], are those of [`PpduOptions::of`], in networks without 802.11b
+    /// stations too; for others see [`Phy::with_options`].
     pub fn new(standard: Standard, preamble: Preamble) -> Phy {
         let (slot, sifs, cw_min, basic): (_, _, _, &[Rate]) = match standard {
             Standard::Fhss => (50, 28, 15, &BASIC_FHSS),
@@ -157,18 +164,19 @@ impl Phy {
         Phy { standard, options, preamble, basic, symbols, slot, sifs, cw_min, cw_max: 1023 }
     }
 
-    /// A standard with schemes, in this channel. Its SIFS is that of the band (802.11-2016, 19.4.4, table 19-25). Options that the
-    /// standard does not have make a PHY without schemes.
+    /// A standard with schemes, in this channel. Its SIFS is that of the band (802.11-2016, 19.4.4, table
+    /// 19-25). Options that the standard does not have make a PHY without schemes.
     #[must_use]
     pub fn with_options(self, options: PpduOptions) -> Phy {
         let sifs = Span::from_us(if options.band == Band::Ghz2_4 { 10 } else { 16 });
         Phy { options, sifs, ..self }
     }
 
-    /// 802.11g in a network that has 802.11b stations too: slots of 20 us, and basic rates 1, 2, 5.5 and 11 Mb/s (19.8.4).
+    /// 802.11g in a network that has 802.11b stations too: slots of 20 us, and basic rates 1, 2, 5.5 and 11
+    /// Mb/s (19.8.4).
     ///
-    /// The contention window still begins at 15, as between stations that have the OFDM rates. Protection by CTS-to-self is
-    /// not included: it is a matter of what the MAC sends.
+    /// The contention window still begins at 15, as between stations that have the OFDM rates. Protection by
+    /// CTS-to-self is not included: it is a matter of what the MAC sends.
     pub fn mixed(preamble: Preamble) -> Phy {
         Phy { basic: &BASIC_MIXED, ..Phy::new(Standard::Dot11g, preamble).with_long_slot() }
     }
@@ -185,8 +193,9 @@ impl Phy {
         Phy { symbols, ..self }
     }
 
-    /// The same with the longer slot of a coverage class: aAirPropagationTime, which is part of aSlotTime, is 3 us for each
-    /// (802.11-2007, 7.3.2.9 and 17.3.8.6, as Linux's drivers cite them; those that the standard defines end at 31).
+    /// The same with the longer slot of a coverage class: aAirPropagationTime, which is part of aSlotTime, is
+    /// 3 us for each (802.11-2007, 7.3.2.9 and 17.3.8.6, as Linux's drivers cite them; those that the
+    /// standard defines end at 31).
     #[must_use]
     pub fn with_coverage_class(self, class: u32) -> Phy {
         Phy { slot: self.slot + Span::from_us(3) * u64::from(class), ..self }
@@ -202,12 +211,14 @@ impl Phy {
         self.options
     }
 
-    /// The bit rates that it has, ascending, with their modulations: with schemes ([`Phy::schemes`]) those of 802.11a beside them.
+    /// The bit rates that it has, ascending, with their modulations: with schemes ([`Phy::schemes`]) those of
+    /// 802.11a beside them.
     pub fn rates(&self) -> impl Iterator<Item = (Rate, Modulation)> {
         self.table().iter().copied()
     }
 
-    /// Do frames at `rate` have the short preamble? Those at 1 Mb/s never do, nor do those of OFDM and of frequency hopping.
+    /// Do frames at `rate` have the short preamble? Those at 1 Mb/s never do, nor do those of OFDM and of
+    /// frequency hopping.
     pub fn has_short_preamble(&self, rate: Rate) -> bool {
         let can = |m| matches!(m, Modulation::Dqpsk | Modulation::Cck5_5 | Modulation::Cck11);
         self.preamble == Preamble::Short && self.modulation(rate).is_some_and(can)
@@ -215,16 +226,17 @@ impl Phy {
 
     /// The basic rates, ascending, at which every station of the network can receive.
     ///
-    /// The standard leaves the choice to the network; here it is 1 and 2 Mb/s for direct sequence, so that stations of
-    /// 802.11-1999 could take part, and the mandatory ones for the others: 6, 12 and 24 Mb/s for OFDM, 1 Mb/s for frequency
-    /// hopping.
+    /// The standard leaves the choice to the network; here it is 1 and 2 Mb/s for direct sequence, so that
+    /// stations of 802.11-1999 could take part, and the mandatory ones for the others: 6, 12 and 24 Mb/s for
+    /// OFDM, 1 Mb/s for frequency hopping.
     pub fn basic_rates(&self) -> &'static [Rate] {
         self.basic
     }
 
-    /// The rate of a CTS or an ACK that answers a frame at `rate`: the highest basic rate not above it and of the same kind of
-    /// modulation, or else the highest such rate that the PHY makes mandatory (9.7.6.5.2; 802.11-2007, 9.6). In place of a scheme counts
-    /// its rate among those of 802.11a ([`crate::Mcs::non_ht_reference`]; 802.11-2016, 10.7.6.5).
+    /// The rate of a CTS or an ACK that answers a frame at `rate`: the highest basic rate not above it and of
+    /// the same kind of modulation, or else the highest such rate that the PHY makes mandatory (9.7.6.5.2;
+    /// 802.11-2007, 9.6). In place of a scheme counts its rate among those of 802.11a
+    /// ([`crate::Mcs::non_ht_reference`]; 802.11-2016, 10.7.6.5).
     ///
     /// # Panics
     /// If this PHY does not have the rate.
@@ -251,17 +263,19 @@ impl Phy {
         self.sifs + self.slot * 2
     }
 
-    /// Extended inter-frame space: SIFS, the airtime of an ACK at the lowest basic rate, and DIFS (9.3.2.3.7).
+    /// Extended inter-frame space: SIFS, the airtime of an ACK at the lowest basic rate, and DIFS
+    /// (9.3.2.3.7).
     ///
-    /// The text says the lowest *mandatory* rate, which is the same but for 802.11g without 802.11b stations: there no
-    /// station would send the ACK at 1 Mb/s that the text waits for.
+    /// The text says the lowest *mandatory* rate, which is the same but for 802.11g without 802.11b stations:
+    /// there no station would send the ACK at 1 Mb/s that the text waits for.
     pub fn eifs(&self) -> Span {
         self.sifs + self.airtime(self.basic[0], ACK_BYTES, Microseconds::Up) + self.difs()
     }
 
-    /// aPHY-RX-START-Delay: how long after its first bit a frame at `rate` is known to be one, for the timeouts that wait for the
-    /// beginning of a response (15.4.8, 17.3.3, 18.4.4, 19.8.4; that of clause 14, the 128 us of preamble and header, is from memory
-    /// of its table of characteristics and could not be verified).
+    /// aPHY-RX-START-Delay: how long after its first bit a frame at `rate` is known to be one, for the
+    /// timeouts that wait for the beginning of a response (15.4.8, 17.3.3, 18.4.4, 19.8.4; that of clause 14,
+    /// the 128 us of preamble and header, is from memory of its table of characteristics and could not be
+    /// verified).
     ///
     /// # Panics
     /// If this PHY does not have the rate.
@@ -276,8 +290,8 @@ impl Phy {
 
     /// How a frame at `rate` is timed: look it up once, use it for every frame.
     ///
-    /// `rounding` only concerns direct-sequence payloads, whose length field counts whole microseconds (17.2.3.6); the others
-    /// have whole symbols anyway.
+    /// `rounding` only concerns direct-sequence payloads, whose length field counts whole microseconds
+    /// (17.2.3.6); the others have whole symbols anyway.
     ///
     /// # Panics
     /// If this PHY does not have the rate or the scheme.
@@ -304,7 +318,8 @@ impl Phy {
         FrameTiming { overhead: Span::from_us(overhead_us), payload }
     }
 
-    /// How long a frame of `bytes` bytes, MAC header and FCS included, is on the air at `rate`, preamble included.
+    /// How long a frame of `bytes` bytes, MAC header and FCS included, is on the air at `rate`, preamble
+    /// included.
     ///
     /// See [`Phy::timing`] for `rounding`, and for the cheaper way when there are many frames.
     ///
@@ -355,15 +370,16 @@ enum Payload {
     Bits { kbps: u64, rounding: Microseconds },
     /// OFDM: whole symbols (18.4.3), and for 802.11g a silence after them (19.8.3).
     Symbols { bits_per_symbol: u32, extension: Span },
-    /// Frequency hopping: symbols of 1 us, and in front of each block of them one that says whether the block is inverted.
+    /// Frequency hopping: symbols of 1 us, and in front of each block of them one that says whether the block
+    /// is inverted.
     Whitened { bits_per_symbol: u32 },
     /// HT, VHT and HE.
     Scheme { ppdu: Ppdu, code: SymbolCode, extension: Span },
 }
 
 impl FrameTiming {
-    /// How long a frame of `bytes` bytes, MAC header and FCS included, is on the air, from its preamble to its end. VHT and HE send it
-    /// behind a delimiter ([`Ppdu::psdu_of`]).
+    /// How long a frame of `bytes` bytes, MAC header and FCS included, is on the air, from its preamble to
+    /// its end. VHT and HE send it behind a delimiter ([`Ppdu::psdu_of`]).
     pub fn airtime(&self, bytes: u32) -> Span {
         match self.payload {
             Payload::Scheme { ppdu, .. } => self.psdu_airtime(ppdu.psdu_of(bytes)),
@@ -371,7 +387,8 @@ impl FrameTiming {
         }
     }
 
-    /// The same of a PSDU of so many bytes: in an A-MPDU from its first delimiter to the end of the last frame.
+    /// The same of a PSDU of so many bytes: in an A-MPDU from its first delimiter to the end of the last
+    /// frame.
     pub fn psdu_airtime(&self, bytes: u32) -> Span {
         let bits = 8 * u64::from(bytes);
         self.overhead
@@ -407,15 +424,17 @@ const OFDM_SYMBOL_US: u64 = 4;
 const SERVICE_BITS: u64 = 16;
 const TAIL_BITS: u64 = 6;
 
-/// 80 bits of synchronisation, 16 of delimiter and 32 of header at 1 Mb/s (14.3.2; Gast, *802.11 Wireless Networks*, table 11-4).
+/// 80 bits of synchronisation, 16 of delimiter and 32 of header at 1 Mb/s (14.3.2; Gast, *802.11 Wireless
+/// Networks*, table 11-4).
 const FHSS_OVERHEAD_US: u64 = 80 + 16 + 32;
 const FHSS_SYMBOL_US: u64 = 1;
-/// Whitening adds a symbol to each 32 of the PSDU, to keep the number of ones near that of zeros (14.3.2.3, "32/33 bias
-/// suppression"; as in Garg, *Wireless Communications and Networking*, 21.7). That an incomplete last block has one too is from memory
-/// of the clause, not verified.
+/// Whitening adds a symbol to each 32 of the PSDU, to keep the number of ones near that of zeros (14.3.2.3,
+/// "32/33 bias suppression"; as in Garg, *Wireless Communications and Networking*, 21.7). That an incomplete
+/// last block has one too is from memory of the clause, not verified.
 const FHSS_BLOCK_SYMBOLS: u64 = 32;
 
-/// Silence after an OFDM frame at 2.4 GHz, which gives the decoder the time that the longer SIFS gives it at 5 GHz (19.8.3).
+/// Silence after an OFDM frame at 2.4 GHz, which gives the decoder the time that the longer SIFS gives it at
+/// 5 GHz (19.8.3).
 const SIGNAL_EXTENSION_US: u64 = 6;
 
 const BASIC_FHSS: [Rate; 1] = [Rate::from_kbps(1_000)];

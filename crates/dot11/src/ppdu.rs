@@ -160,12 +160,13 @@ pub enum Ppdu {
 }
 
 impl Ppdu {
-    /// For how long a PSDU of `bytes` bytes is on the air, preamble included: TXTIME of the standard (16.3.4, 17.4.3, 18.5.3.2,
-    /// 19.4.3, 21.4.3; 27.4.3). At 2.4 GHz it includes the silence after OFDM, [`Ppdu::signal_extension`].
+    /// For how long a PSDU of `bytes` bytes is on the air, preamble included: TXTIME of the standard (16.3.4,
+    /// 17.4.3, 18.5.3.2, 19.4.3, 21.4.3; 27.4.3). At 2.4 GHz it includes the silence after OFDM,
+    /// [`Ppdu::signal_extension`].
     ///
-    /// `bytes` counts from the first byte of the first MAC header to the last byte of the last FCS, with what lies between the
-    /// frames of an A-MPDU. HE is without the packet extension of 0 to 16 us and without mid-ambles, which depend on capabilities of the
-    /// receiver; its LDPC may take a symbol more.
+    /// `bytes` counts from the first byte of the first MAC header to the last byte of the last FCS, with what
+    /// lies between the frames of an A-MPDU. HE is without the packet extension of 0 to 16 us and without
+    /// mid-ambles, which depend on capabilities of the receiver; its LDPC may take a symbol more.
     ///
     /// None for combinations that the standard does not have.
     pub fn airtime(&self, bytes: u32, band: Band) -> Option<Span> {
@@ -212,20 +213,21 @@ impl Ppdu {
         }
     }
 
-    /// Bytes of the PSDU that a frame of `bytes` bytes makes by itself: those of VHT and HE are always in an A-MPDU, if need be alone,
-    /// behind a delimiter (9.7.1, 10.13.7).
+    /// Bytes of the PSDU that a frame of `bytes` bytes makes by itself: those of VHT and HE are always in an
+    /// A-MPDU, if need be alone, behind a delimiter (9.7.1, 10.13.7).
     pub fn psdu_of(&self, bytes: u32) -> u32 {
         if matches!(self, Ppdu::Vht(_) | Ppdu::He(_)) { bytes.saturating_add(MPDU_DELIMITER) } else { bytes }
     }
 
-    /// How the PSDU is modulated; none for combinations that the standard does not have, and before HT, where a PHY says it.
+    /// How the PSDU is modulated; none for combinations that the standard does not have, and before HT, where
+    /// a PHY says it.
     pub fn modulation(&self) -> Option<Modulation> {
         let code = self.symbol_code()?;
         Some(Modulation::Ofdm { bits: code.bits as u8, code: (code.code.0 as u8, code.code.1 as u8) })
     }
 
-    /// The silence at the end of every frame of OFDM at 2.4 GHz, which keeps the SIFS of 10 us there and gives the decoder the
-    /// time that 16 us give it elsewhere (18.3.2.4, 19.3.2).
+    /// The silence at the end of every frame of OFDM at 2.4 GHz, which keeps the SIFS of 10 us there and
+    /// gives the decoder the time that 16 us give it elsewhere (18.3.2.4, 19.3.2).
     pub fn signal_extension(&self, band: Band) -> Span {
         match (self, band) {
             (Ppdu::Fhss { .. } | Ppdu::Dsss { .. }, _) | (_, Band::Ghz5) => Span::ZERO,
@@ -233,7 +235,8 @@ impl Ppdu {
         }
     }
 
-    /// The part of the airtime before the first bit of the first MAC header: preamble and PLCP header or signal fields.
+    /// The part of the airtime before the first bit of the first MAC header: preamble and PLCP header or
+    /// signal fields.
     pub fn overhead(&self) -> Span {
         match self {
             Ppdu::Fhss { rate } => Phy::new(Standard::Fhss, Preamble::Long).overhead(*rate),
@@ -313,7 +316,8 @@ impl HtPpdu {
         })
     }
 
-    /// 19.3.11 and 19.4.3. With short guard intervals the mixed format ends at a multiple of 4 us, as its legacy length says.
+    /// 19.3.11 and 19.4.3. With short guard intervals the mixed format ends at a multiple of 4 us, as its
+    /// legacy length says.
     fn data(self, code: SymbolCode, bytes: u32) -> Span {
         let block = if self.stbc > 0 { 2 } else { 1 };
         let payload = SERVICE_BITS + 8 * u64::from(bytes);
@@ -376,8 +380,8 @@ impl VhtPpdu {
 }
 
 impl VhtPpdu {
-    /// `N_ES`, each of which has bits of tail: as many as serve 540 Mb/s each at long guard intervals, and as share the coded bits of a symbol
-    /// evenly, in whole blocks of the punctured code (tables of 21.5).
+    /// `N_ES`, each of which has bits of tail: as many as serve 540 Mb/s each at long guard intervals, and as
+    /// share the coded bits of a symbol evenly, in whole blocks of the punctured code (tables of 21.5).
     fn encoders(code: SymbolCode) -> u64 {
         let shared = |encoders: &u64| code.coded_bits.is_multiple_of(encoders * code.code.1);
         let fewest = code.data_bits.div_ceil(540 * 4);
@@ -405,7 +409,8 @@ impl HePpdu {
         Span::from_ns(12_800) + self.guard
     }
 
-    /// 27.3.4: the repeated legacy signal field, signal field A, short training, and long training for each stream.
+    /// 27.3.4: the repeated legacy signal field, signal field A, short training, and long training for each
+    /// stream.
     fn preamble(&self) -> Span {
         let signal_us = if self.extended_range { 16 } else { 8 };
         let training = (self.training + self.guard) * training_symbols(self.streams);
@@ -432,7 +437,8 @@ const TAIL_BITS: u64 = 6;
 /// The one scheme of HT that sends the same in both halves of 40 MHz.
 const DUPLICATE_MCS: u8 = 32;
 
-/// Bits per carrier and code rate of the schemes that HT, VHT and HE number alike (tables of 19.5, 21.5 and 27.5).
+/// Bits per carrier and code rate of the schemes that HT, VHT and HE number alike (tables of 19.5, 21.5 and
+/// 27.5).
 const SCHEMES: [(u64, (u64, u64)); 12] = [
     (1, (1, 2)),
     (2, (1, 2)),

@@ -2,11 +2,13 @@
 
 use crate::{Bandwidth, DataRate, Modulation, Phy};
 
-/// Receiver minimum input level sensitivity in dBm, in 20 MHz: what a receiver that just complies decodes, 9 frames of 10.
+/// Receiver minimum input level sensitivity in dBm, in 20 MHz: what a receiver that just complies decodes, 9
+/// frames of 10.
 ///
-/// OFDM of 802.11a and g (802.11-2016, table 17-18), HT (table 19-23), VHT (table 21-25) and HE (802.11ax-2021, table 27-51) have one table
-/// together: schemes that exist in several have the same values there. Direct sequence has one of 2 Mb/s (15.4.8.2) and one of 11 Mb/s
-/// (16.3.8.2); for 1 and 5.5 Mb/s, and for frequency hopping, none is taken. Most receivers are better by 5 to 10 dB.
+/// OFDM of 802.11a and g (802.11-2016, table 17-18), HT (table 19-23), VHT (table 21-25) and HE
+/// (802.11ax-2021, table 27-51) have one table together: schemes that exist in several have the same values
+/// there. Direct sequence has one of 2 Mb/s (15.4.8.2) and one of 11 Mb/s (16.3.8.2); for 1 and 5.5 Mb/s, and
+/// for frequency hopping, none is taken. Most receivers are better by 5 to 10 dB.
 fn in_20_mhz(modulation: Modulation) -> Option<f64> {
     let dbm = match modulation {
         Modulation::Dqpsk => -80.0,
@@ -33,8 +35,9 @@ fn in_20_mhz(modulation: Modulation) -> Option<f64> {
 }
 
 impl Phy {
-    /// The standard's minimum sensitivity in dBm of a rate or a scheme in the channel of this PHY: 3 dB more for each doubling of the width.
-    /// None where the standard has none, and for rates that this PHY does not have.
+    /// The standard's minimum sensitivity in dBm of a rate or a scheme in the channel of this PHY: 3 dB more
+    /// for each doubling of the width. None where the standard has none, and for rates that this PHY does not
+    /// have.
     pub fn sensitivity_dbm(&self, rate: impl Into<DataRate>) -> Option<f64> {
         let doublings = match self.options().bandwidth {
             Bandwidth::Mhz40 => 1.0,

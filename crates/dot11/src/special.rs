@@ -5,11 +5,11 @@ use std::f64::consts::PI;
 /// Where the power series hands over to the continued fraction: both are good to 13 digits here.
 const HANDOVER: f64 = 2.0;
 
-/// `erfc(x) = 2/sqrt(pi) * integral of exp(-t^2) from x to infinity`, for `x >= 0`, with a relative error below 1e-12
-/// until it underflows.
+/// `erfc(x) = 2/sqrt(pi) * integral of exp(-t^2) from x to infinity`, for `x >= 0`, with a relative error
+/// below 1e-12 until it underflows.
 ///
-/// The series 7.1.6 of Abramowitz & Stegun (1964), whose terms are all positive, for small `x`, and their continued fraction
-/// 7.1.14 above, where `1 - erf(x)` would cancel.
+/// The series 7.1.6 of Abramowitz & Stegun (1964), whose terms are all positive, for small `x`, and their
+/// continued fraction 7.1.14 above, where `1 - erf(x)` would cancel.
 pub fn erfc(x: f64) -> f64 {
     debug_assert!(x >= 0.0);
     if x < HANDOVER { 1.0 - erf_series(x) } else { (-x * x).exp() / PI.sqrt() / continued_fraction(x) }

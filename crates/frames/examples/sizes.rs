@@ -1,4 +1,5 @@
-//! What the bytes of frame logs are spent on: `cargo run --release -p multihop-frames --example sizes -- LOG...`, in bytes per transmission.
+//! What the bytes of frame logs are spent on: `cargo run --release -p multihop-frames --example sizes --
+//! LOG...`, in bytes per transmission.
 
 use multihop_frames::{Table, read, sizes};
 

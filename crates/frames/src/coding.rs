@@ -16,23 +16,30 @@ pub enum Coding {
     Optional,
     /// The difference from the row before (from 0 in the first), zigzag: 0, -1, 1, -2 are 0, 1, 2, 3.
     Delta,
-    /// The difference, zigzag, from the last row of the block (from 0 in the first) with the same value in an earlier column, the index of which this is.
+    /// The difference, zigzag, from the last row of the block (from 0 in the first) with the same value in an
+    /// earlier column, the index of which this is.
     DeltaBy(usize),
-    /// The same, in nanoseconds: twice the difference in microseconds, zigzag, if these are whole; otherwise one more than twice the difference in nanoseconds, zigzag.
+    /// The same, in nanoseconds: twice the difference in microseconds, zigzag, if these are whole; otherwise
+    /// one more than twice the difference in nanoseconds, zigzag.
     TimeBy(usize),
-    /// So is the difference from what it would be at a steady pace: from the last row of the block with the same value in the first of these columns on, for each
-    /// number by which the second has more since, as much (rounded towards 0) as between that row and the one before it.
+    /// So is the difference from what it would be at a steady pace: from the last row of the block with the
+    /// same value in the first of these columns on, for each number by which the second has more since, as
+    /// much (rounded towards 0) as between that row and the one before it.
     PacedBy([usize; 2]),
-    /// 0 if it is what came after the value of the row before (-1 before the first) the last time in the block that this was there (0 if it never was); otherwise one
-    /// more than the value, zigzag.
+    /// 0 if it is what came after the value of the row before (-1 before the first) the last time in the
+    /// block that this was there (0 if it never was); otherwise one more than the value, zigzag.
     Follows,
-    /// Two numbers, zigzag, in streams of their own: by how many transmissions of the block that began until then there are more than in the row before, and the
-    /// difference from the beginning of the latest of these (from 0 if there is none).
+    /// Two numbers, zigzag, in streams of their own: by how many transmissions of the block that began until
+    /// then there are more than in the row before, and the difference from the beginning of the latest of
+    /// these (from 0 if there is none).
     After,
-    /// A number and, unless it is 0 or 1, more of them in two further streams. 0 if it is as in the row before (0 before the first); 1 if it is what it would be at a
-    /// steady pace (see `PacedBy`); otherwise how much more than the beginning of the latest transmission of the block that began until then (0 if there is none): 2 to 5 as
-    /// much as lately in rows with the same value in the first of these columns (the latest such difference first; all are 0 at first), 6 as much as the
-    /// third stream says, zigzag. The second stream has, zigzag, how many more transmissions began until then than in the last row that had such a number.
+    /// A number and, unless it is 0 or 1, more of them in two further streams. 0 if it is as in the row
+    /// before (0 before the first); 1 if it is what it would be at a steady pace (see `PacedBy`); otherwise
+    /// how much more than the beginning of the latest transmission of the block that began until then (0 if
+    /// there is none): 2 to 5 as much as lately in rows with the same value in the first of these columns
+    /// (the latest such difference first; all are 0 at first), 6 as much as the third stream says, zigzag.
+    /// The second stream has, zigzag, how many more transmissions began until then than in the last row that
+    /// had such a number.
     Since([usize; 2]),
     /// By what differs from what a model of the table expects (module `timeline`).
     Modelled,
@@ -188,8 +195,8 @@ impl Memory {
     }
 }
 
-/// Appends the columns of a table to a block, each of which is a packed stream of varints. `values` are whole rows; `starts` are the beginnings of
-/// the transmissions in the block.
+/// Appends the columns of a table to a block, each of which is a packed stream of varints. `values` are whole
+/// rows; `starts` are the beginnings of the transmissions in the block.
 pub fn pack_rows(table: Table, values: &[i64], starts: &[i64], out: &mut Vec<u8>) {
     let columns = table.columns();
     let (mut bytes, mut places) = (Vec::new(), Vec::new());
@@ -222,7 +229,8 @@ pub fn pack_rows(table: Table, values: &[i64], starts: &[i64], out: &mut Vec<u8>
     }
 }
 
-/// Appends so many rows of a table to its columns, and says what follows them in the block. None if they are not there.
+/// Appends so many rows of a table to its columns, and says what follows them in the block. None if they are
+/// not there.
 pub fn unpack_rows<'b>(
     table: Table,
     rows: usize,

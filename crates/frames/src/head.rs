@@ -23,7 +23,8 @@ pub struct Head {
     pub duration_ns: u64,
     /// From when on the tables of the run count, in nanoseconds.
     pub warmup_ns: u64,
-    /// A frame is at its listeners by this much later than at its sender, in nanoseconds; 0 where that goes by distance.
+    /// A frame is at its listeners by this much later than at its sender, in nanoseconds; 0 where that goes
+    /// by distance.
     pub propagation_ns: u64,
     /// Slot time in nanoseconds.
     pub slot_ns: u64,
@@ -33,7 +34,8 @@ pub struct Head {
     pub flows: Vec<Flow>,
     /// Only transmissions of or to these nodes are there, by index; all if there are none.
     pub only_nodes: Vec<u32>,
-    /// Only what carries packets of these flows, and answers to it, is there, by index; all if there are none.
+    /// Only what carries packets of these flows, and answers to it, is there, by index; all if there are
+    /// none.
     pub only_flows: Vec<u32>,
     /// Only what began in this interval is there, in nanoseconds; none for everything.
     pub only_between: Option<[u64; 2]>,

@@ -1,4 +1,5 @@
-//! Every table and column of a frame log: the one place that says what there is. Times and lengths of time are whole nanoseconds.
+//! Every table and column of a frame log: the one place that says what there is. Times and lengths of time
+//! are whole nanoseconds.
 
 use crate::Coding::{
     self, After, Delta, DeltaBy, Follows, Modelled, Optional, PacedBy, Plain, Since, TimeBy,

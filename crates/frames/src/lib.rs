@@ -1,8 +1,10 @@
 //! The frame log: every transmission of a run or of a capture, in about two bytes each.
 //!
-//! It is a sibling of the capture that a run can write, and says what a capture cannot: which frames collided, how long stations backed off,
-//! at which stations the NAV was set, how long queues were. [`layout`] is its one definition: the file carries a description of its own tables, so
-//! that readers in other languages decode it without a copy of that. [`Writer`] writes it as a run goes on, [`read`] reads it.
+//! It is a sibling of the capture that a run can write, and says what a capture cannot: which frames
+//! collided, how long stations backed off, at which stations the NAV was set, how long queues were.
+//! [`layout`] is its one definition: the file carries a description of its own tables, so that readers in
+//! other languages decode it without a copy of that. [`Writer`] writes it as a run goes on, [`read`] reads
+//! it.
 //!
 //! A file is:
 //!
@@ -22,12 +24,14 @@
 //! | 4 | the length of what follows |
 //! | as many | its content |
 //!
-//! The description is JSON ([`Head`]), compressed by DEFLATE (RFC 1951) without a header, as of `deflate-raw` in browsers. Any other block has streams of bytes, each
-//! packed by its frequencies (module `rans`). Of a table that stands alone these are its columns: a number for each row, made as its
-//! [`Coding`] says, in a varint: seven bits in each byte, the lowest first, the highest bit set in all bytes but the last (LEB128). A block of transmissions has the streams of their model
-//! (modules `timeline` and `streams`), from which packets in aggregates and reservations are read too, and then, of drops, of windows and of entries, how many rows there are (a varint) and
-//! their columns. Codings begin afresh in each block, so that blocks can be skipped: a reader that wants a window of time looks
-//! at the instants alone.
+//! The description is JSON ([`Head`]), compressed by DEFLATE (RFC 1951) without a header, as of `deflate-raw`
+//! in browsers. Any other block has streams of bytes, each packed by its frequencies (module `rans`). Of a
+//! table that stands alone these are its columns: a number for each row, made as its [`Coding`] says, in a
+//! varint: seven bits in each byte, the lowest first, the highest bit set in all bytes but the last (LEB128).
+//! A block of transmissions has the streams of their model (modules `timeline` and `streams`), from which
+//! packets in aggregates and reservations are read too, and then, of drops, of windows and of entries, how
+//! many rows there are (a varint) and their columns. Codings begin afresh in each block, so that blocks can
+//! be skipped: a reader that wants a window of time looks at the instants alone.
 
 #![forbid(unsafe_code)]
 

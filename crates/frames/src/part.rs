@@ -5,7 +5,8 @@ use crate::reader::{ReadError, Take, Window, walk};
 use crate::timeline::{Sort, Transmission};
 use crate::{BLOCK_HEADER, MAGIC, Table, Writer};
 
-/// What is in a window. Stations that contend since an exchange that is not there are said to wait for as long.
+/// What is in a window. Stations that contend since an exchange that is not there are said to wait for as
+/// long.
 pub(crate) struct Part {
     window: Option<Window>,
     /// Does the log know of contention?

@@ -1,8 +1,8 @@
-//! Bytes of one kind in as few bytes as their frequencies allow: range asymmetric numeral systems (Duda 2013, arXiv:1311.2540) with frequencies
-//! of the whole.
+//! Bytes of one kind in as few bytes as their frequencies allow: range asymmetric numeral systems (Duda 2013,
+//! arXiv:1311.2540) with frequencies of the whole.
 //!
-//! A DEFLATE of this crate's streams took four times as long as everything else that writes a log, and at least one bit for each byte, where
-//! most bytes are as expected and carry almost no information.
+//! A DEFLATE of this crate's streams took four times as long as everything else that writes a log, and at
+//! least one bit for each byte, where most bytes are as expected and carry almost no information.
 
 use crate::coding::{put, take};
 

@@ -10,7 +10,8 @@ use crate::writer::BESIDE;
 use crate::{BLOCK_HEADER, END, HEAD, MAGIC, Table, VERSION, rans};
 use std::collections::BTreeMap;
 
-/// A block has no more packets in aggregates, and NAVs that are set, than these, or a damaged one could ask for any memory.
+/// A block has no more packets in aggregates, and NAVs that are set, than these, or a damaged one could ask
+/// for any memory.
 const MOST_PARTS: usize = 1 << 24;
 
 /// The instants that a reader wants, in nanoseconds, both included.
@@ -67,11 +68,12 @@ impl FrameLog {
     }
 }
 
-/// Reads a log; of a `window` only the transmissions, drops, windows and entries that begin in it, and at most so many transmissions: those of all blocks
-/// that overlap it count.
+/// Reads a log; of a `window` only the transmissions, drops, windows and entries that begin in it, and at
+/// most so many transmissions: those of all blocks that overlap it count.
 ///
 /// # Errors
-/// If it is no frame log, is damaged, or has too many transmissions. One that is cut short is none: its whole blocks are read.
+/// If it is no frame log, is damaged, or has too many transmissions. One that is cut short is none: its whole
+/// blocks are read.
 pub fn read(bytes: &[u8], window: Option<Window>, most: u64) -> Result<FrameLog, ReadError> {
     let mut kept = Kept::new(true);
     kept.log.cut_short = walk(bytes, window, most, &mut kept)?;

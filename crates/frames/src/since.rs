@@ -1,4 +1,5 @@
-//! Instants that mostly follow from a transmission, or come at a steady pace: the coding of when packets come to a node.
+//! Instants that mostly follow from a transmission, or come at a steady pace: the coding of when packets come
+//! to a node.
 
 use crate::coding::{Memory, put, take, unzigzag, zigzag};
 use crate::{Coding, rans};
@@ -28,7 +29,8 @@ impl Past {
         Past { paced: Memory::new(coding), lengths: Vec::new(), before: 0, place: 0 }
     }
 
-    /// What the lengths of a key were, the latest first. Keys are those of a memory, which refuses large ones.
+    /// What the lengths of a key were, the latest first. Keys are those of a memory, which refuses large
+    /// ones.
     fn lengths(&mut self, key: i64) -> Option<&mut [i64; LENGTHS]> {
         let key = usize::try_from(key.wrapping_add(1)).ok()?;
         if key >= self.lengths.len() {
@@ -91,7 +93,8 @@ pub fn pack(
     Some(())
 }
 
-/// Reads so many instants into `out`; `of` says key and count of a row. What follows them in the block; none if they are not there.
+/// Reads so many instants into `out`; `of` says key and count of a row. What follows them in the block; none
+/// if they are not there.
 pub fn unpack<'b>(
     coding: Coding,
     rows: usize,

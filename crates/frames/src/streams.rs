@@ -1,13 +1,16 @@
-//! What is written of transmissions, as streams of small numbers, each of which is packed apart; and the two directions in which they go.
+//! What is written of transmissions, as streams of small numbers, each of which is packed apart; and the two
+//! directions in which they go.
 
 use crate::coding::{of_thousands, put, take, thousands, unzigzag, zigzag};
 use crate::rans;
 
-/// A stream. Some quantities have several, by what is known before they are read: they are distributed differently.
+/// A stream. Some quantities have several, by what is known before they are read: they are distributed
+/// differently.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[repr(u8)]
 pub enum Stream {
-    /// How many transmissions follow that are as expected in all; when nothing, one, or more answers are awaited.
+    /// How many transmissions follow that are as expected in all; when nothing, one, or more answers are
+    /// awaited.
     RunAlone,
     RunAwaited,
     RunSeveral,
@@ -89,7 +92,8 @@ impl Stream {
     ];
 }
 
-/// Numbers from here on have two bytes, the higher of which is one of these and the lower is in [`Stream::Low`].
+/// Numbers from here on have two bytes, the higher of which is one of these and the lower is in
+/// [`Stream::Low`].
 const TWO: i64 = 192;
 /// Numbers from here on are in [`Stream::Wide`], and have this in their place.
 const MANY: i64 = TWO + ((ESCAPE as i64 - TWO) << 8);

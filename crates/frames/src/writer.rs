@@ -11,7 +11,8 @@ use std::io::{self, Write};
 
 /// Rows of a block.
 const ROWS: usize = 1 << 15;
-/// A block of transmissions has no more rows of another table: where packets are many, its model would be forgotten too often.
+/// A block of transmissions has no more rows of another table: where packets are many, its model would be
+/// forgotten too often.
 const MOST_BESIDE: usize = 1 << 19;
 /// A block has no stream that is longer.
 const MOST_BYTES: usize = 1 << 22;
@@ -68,7 +69,8 @@ impl<W: Write> Writer<W> {
         Ok(writer)
     }
 
-    /// Adds a transmission, none of which may begin before one that was added earlier. What it is given stays as it is.
+    /// Adds a transmission, none of which may begin before one that was added earlier. What it is given stays
+    /// as it is.
     ///
     /// # Errors
     /// If a block is full and cannot be written.

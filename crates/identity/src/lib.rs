@@ -1,9 +1,10 @@
 //! A name for what an engine is built from, which finished runs are kept under.
 //!
-//! Two builds have the same name if and only if they are made from the same sources, on whatever machine, in whatever folder, in
-//! a checkout or outside of one. What counts is what can change a run: the sources of the crates that the engine is made of,
-//! without their tests; what their manifests say of building them; and the locked versions of all other packages below them.
-//! What does not count is everything else: tests, documents, Python, lints, and crates that the engine does not use.
+//! Two builds have the same name if and only if they are made from the same sources, on whatever machine, in
+//! whatever folder, in a checkout or outside of one. What counts is what can change a run: the sources of the
+//! crates that the engine is made of, without their tests; what their manifests say of building them; and the
+//! locked versions of all other packages below them. What does not count is everything else: tests,
+//! documents, Python, lints, and crates that the engine does not use.
 
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +23,8 @@ const NOT_BUILT: [&str; 3] = ["build-dependencies", "dev-dependencies", "lints"]
 ///
 /// # Errors
 ///
-/// If a file cannot be read, a manifest is not one of Cargo, or `Cargo.lock` does not have a package that a manifest asks for.
+/// If a file cannot be read, a manifest is not one of Cargo, or `Cargo.lock` does not have a package that a
+/// manifest asks for.
 pub fn identity(root: &Path, of: &str) -> Result<String> {
     let mut digest = Sha256::new();
     for (name, content) in parts(root, of)? {
@@ -99,7 +101,8 @@ impl Lock {
         Ok(Self(packages.into_iter().filter_map(|package| package.try_into().ok()).collect()))
     }
 
-    /// How the lock calls the package that a crate of the workspace depends on: by its name, with its version if there are several.
+    /// How the lock calls the package that a crate of the workspace depends on: by its name, with its version
+    /// if there are several.
     fn of_member(&self, member: &str, package: &str) -> Result<String> {
         let names = dependencies(self.find(member)?);
         let found = names.into_iter().find(|name| name.split(' ').next() == Some(package));

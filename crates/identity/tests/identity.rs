@@ -1,4 +1,5 @@
-//! What changes the name of a build, and what does not, on a workspace made up for it; and that this one's sources are all in.
+//! What changes the name of a build, and what does not, on a workspace made up for it; and that this one's
+//! sources are all in.
 
 use multihop_identity::{identity, parts};
 use std::fs;

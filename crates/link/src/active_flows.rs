@@ -2,9 +2,10 @@
 
 use multihop_core::{FlowId, FrameKind, LinkEvent, Span, Time};
 
-/// Flows of which a sender's node sent or decoded packets lately: its own, those that it forwards, and those that pass within its range.
-/// A node that reads addresses and ports of what it decodes knows them. A flow counts until nothing of it was sent or decoded for so long as
-/// the window is: it ended, its route goes elsewhere, or one of the nodes has moved away.
+/// Flows of which a sender's node sent or decoded packets lately: its own, those that it forwards, and those
+/// that pass within its range. A node that reads addresses and ports of what it decodes knows them. A flow
+/// counts until nothing of it was sent or decoded for so long as the window is: it ended, its route goes
+/// elsewhere, or one of the nodes has moved away.
 #[derive(Clone, Debug)]
 pub struct ActiveFlows {
     own: FlowId,
@@ -122,9 +123,10 @@ impl ActiveFlows {
         self.turned += self.window * windows;
     }
 
-    /// Among how many flows like its own it shares the air: itself, and each other one by what was seen of it in this window and the one
-    /// before it, over what its own flow sent, but at most one. So a flow that sends less leaves the remainder to the others, and may still have as
-    /// much as they: max-min fairness, once nothing changes.
+    /// Among how many flows like its own it shares the air: itself, and each other one by what was seen of it
+    /// in this window and the one before it, over what its own flow sent, but at most one. So a flow that
+    /// sends less leaves the remainder to the others, and may still have as much as they: max-min fairness,
+    /// once nothing changes.
     pub fn sharers(&mut self, now: Time) -> f64 {
         self.turn(now);
         self.seen.retain(|seen| now.since(seen.last) <= self.window);

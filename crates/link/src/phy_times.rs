@@ -69,8 +69,8 @@ impl PhyTimes {
         PacketExchange { packets: 1, data: self.data(size), response: self.ack, handshake }
     }
 
-    /// An exchange of as many packets of `size` bytes as fit into an A-MPDU, an MPDU each. It is what a station sends whose queue never runs
-    /// empty.
+    /// An exchange of as many packets of `size` bytes as fit into an A-MPDU, an MPDU each. It is what a
+    /// station sends whose queue never runs empty.
     pub fn full_exchange(
         &self,
         size: u32,
@@ -99,26 +99,28 @@ impl PhyTimes {
         self.difs + self.backoff + reservation + exchange.data + self.sifs + exchange.response
     }
 
-    /// The same where DATA has another bit rate. ACKs keep their airtime, though that follows the rate of DATA by the standard's rule for
-    /// control responses, between 28 and 44 us in OFDM.
+    /// The same where DATA has another bit rate. ACKs keep their airtime, though that follows the rate of
+    /// DATA by the standard's rule for control responses, between 28 and 44 us in OFDM.
     #[must_use]
     pub fn at(self, data_rate: Rate) -> PhyTimes {
         PhyTimes { data_rate, ..self }
     }
 
-    /// Airtime of a DATA frame that carries `size` bytes, at the nominal rate. OFDM's rounding up to whole symbols is left out.
+    /// Airtime of a DATA frame that carries `size` bytes, at the nominal rate. OFDM's rounding up to whole
+    /// symbols is left out.
     pub fn data(&self, size: u32) -> Span {
         self.data_overhead + self.data_rate.span_of_bytes(u64::from(size + self.data_header))
     }
 
-    /// The size that a DATA frame of this airtime carries, to the nearest byte: the inverse of [`PhyTimes::data`].
+    /// The size that a DATA frame of this airtime carries, to the nearest byte: the inverse of
+    /// [`PhyTimes::data`].
     pub(crate) fn size_of(&self, data: Span) -> u32 {
         let bits = data.saturating_sub(self.data_overhead).seconds() * self.data_rate.bps() as f64;
         (bits / 8.0).round() as u32 - self.data_header.min((bits / 8.0).round() as u32)
     }
 
-    /// The delay of each MSDU of `size` bytes without contention, `T_MSDU` of Barreto 2015, Eq. 14: DIFS, the mean
-    /// back-off, RTS and CTS with a SIFS after each (`handshake`), DATA, SIFS, ACK.
+    /// The delay of each MSDU of `size` bytes without contention, `T_MSDU` of Barreto 2015, Eq. 14: DIFS, the
+    /// mean back-off, RTS and CTS with a SIFS after each (`handshake`), DATA, SIFS, ACK.
     pub fn per_msdu(&self, size: u32, handshake: bool) -> Span {
         self.length(&self.exchange(size, handshake.then_some(0)))
     }
@@ -129,12 +131,13 @@ impl PhyTimes {
         self.difs + self.backoff + reservation + self.sifs + self.ack
     }
 
-    /// The upper bound of what a link can carry, in bits of MSDU per second: `TH = MSDU / T_MSDU` (Barreto 2015, Eq. 14, after
-    /// Ilić et al. 2005).
+    /// The upper bound of what a link can carry, in bits of MSDU per second: `TH = MSDU / T_MSDU` (Barreto
+    /// 2015, Eq. 14, after Ilić et al. 2005).
     ///
-    /// Its counterpart, the *lower* bound of the paper's figures ("iperf UDP"), is no estimate but a measurement: the rate at
-    /// which a receiver has datagrams of 1470 bytes that are offered at the PHY's rate for 10 s. It displaces part of the
-    /// traffic that was there, so that it bounds the available bandwidth only in that this could be had by force.
+    /// Its counterpart, the *lower* bound of the paper's figures ("iperf UDP"), is no estimate but a
+    /// measurement: the rate at which a receiver has datagrams of 1470 bytes that are offered at the PHY's
+    /// rate for 10 s. It displaces part of the traffic that was there, so that it bounds the available
+    /// bandwidth only in that this could be had by force.
     pub fn upper_bound_bps(&self, size: u32, handshake: bool) -> f64 {
         f64::from(size) * 8.0 / self.per_msdu(size, handshake).seconds()
     }
@@ -177,7 +180,8 @@ mod tests {
         assert!((phy.upper_bound_bps(1500, false) * 1e-6 - 6.068).abs() < 1.5e-3);
     }
 
-    /// 802.11ac at 351 Mb/s: 1492 bytes with 34 of headers, a delimiter and padding are 1532 bytes, 34.9 us; 64 of them 2274.7 us.
+    /// 802.11ac at 351 Mb/s: 1492 bytes with 34 of headers, a delimiter and padding are 1532 bytes, 34.9 us;
+    /// 64 of them 2274.7 us.
     #[test]
     fn a_full_aggregate_is_as_long_as_its_limits_allow() {
         let us = Span::from_us;

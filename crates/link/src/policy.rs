@@ -24,7 +24,8 @@ pub struct EgressQueue {
     pub is_wired: bool,
     /// Packets that fit into the queue.
     pub queue_limit: usize,
-    /// The least size of packets, in bytes at the network layer, before which the MAC sends RTS; none if it never does.
+    /// The least size of packets, in bytes at the network layer, before which the MAC sends RTS; none if it
+    /// never does.
     pub rts_from: Option<u32>,
     /// An exchange of the radio carries as many packets as wait for a neighbour, and not one.
     pub aggregates: bool,
@@ -41,7 +42,8 @@ pub struct Hop {
     pub peer: NodeId,
 }
 
-/// What a policy signals to the policies of the same scheme at all nodes that receive it, in a broadcast without acknowledgement.
+/// What a policy signals to the policies of the same scheme at all nodes that receive it, in a broadcast
+/// without acknowledgement.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Notice {
     /// What carries it.
@@ -80,7 +82,8 @@ pub struct Departure {
     pub propagation: Span,
     /// Airtime of a whole successful exchange (`T_SL`), from the first bit of the RTS, if one is used.
     pub exchange: Span,
-    /// What a frame waits without contention, on average: inter-frame space and the back-off from the first window.
+    /// What a frame waits without contention, on average: inter-frame space and the back-off from the first
+    /// window.
     pub access: Span,
     /// RTS transmissions of this frame so far.
     pub rts_tries: u32,
@@ -91,18 +94,20 @@ pub struct Departure {
 }
 
 impl Departure {
-    /// The frame's service delay (He et al. 2017, Eq. 6) if this DATA is acknowledged at once: the delay so far plus DATA, SIFS,
-    /// ACK, and propagation there and back. The paper leaves out the SIFS of 10 us and counts propagation once; here it is the
-    /// [`multihop_core::Exchange::service_delay`] that follows, to the nanosecond.
+    /// The frame's service delay (He et al. 2017, Eq. 6) if this DATA is acknowledged at once: the delay so
+    /// far plus DATA, SIFS, ACK, and propagation there and back. The paper leaves out the SIFS of 10 us and
+    /// counts propagation once; here it is the [`multihop_core::Exchange::service_delay`] that follows, to
+    /// the nanosecond.
     pub fn predicted_service_delay(&self) -> Span {
         self.service_so_far + self.data + self.sifs + self.ack + self.propagation * 2
     }
 }
 
-/// What a forwarding node does to the packets of one scheme's flows, at one of its queues. It acts at four instants; each method
-/// may change the packet's headers.
+/// What a forwarding node does to the packets of one scheme's flows, at one of its queues. It acts at four
+/// instants; each method may change the packet's headers.
 pub trait RouterPolicy: Send {
-    /// The estimators that write what it reads in its views, for a node with this PHY. They watch it from the start of the run.
+    /// The estimators that write what it reads in its views, for a node with this PHY. They watch it from the
+    /// start of the run.
     fn estimators(&self, _phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
         Vec::new()
     }
@@ -114,13 +119,14 @@ pub trait RouterPolicy: Send {
     fn on_head_of_line(&mut self, _hop: Hop, _packet: &mut Packet, _view: &LinkView) -> Verdict {
         Verdict::Pass
     }
-    /// By how much longer than by the MAC's rules the back-off before the first transmission of this packet's frame is; asked once
-    /// [`on_head_of_line`](RouterPolicy::on_head_of_line) let it pass. The MAC rounds it up to slots, which stand still while the medium is
-    /// busy, as all slots do. Only of policies at radios.
+    /// By how much longer than by the MAC's rules the back-off before the first transmission of this packet's
+    /// frame is; asked once [`on_head_of_line`](RouterPolicy::on_head_of_line) let it pass. The MAC rounds it
+    /// up to slots, which stand still while the medium is busy, as all slots do. Only of policies at radios.
     fn extra_backoff(&self, _packet: &Packet) -> Span {
         Span::ZERO
     }
-    /// The packet's DATA frame is about to leave. `Verdict::Drop` is treated as `Verdict::Pass`: the air has been won.
+    /// The packet's DATA frame is about to leave. `Verdict::Drop` is treated as `Verdict::Pass`: the air has
+    /// been won.
     fn on_data(&mut self, _departure: &Departure, _packet: &mut Packet, _view: &LinkView) -> Verdict {
         Verdict::Pass
     }
@@ -128,16 +134,18 @@ pub trait RouterPolicy: Send {
     fn on_received(&mut self, _hop: Hop, _packet: &mut Packet, _view: &LinkView) -> Verdict {
         Verdict::Pass
     }
-    /// A packet of `size` bytes that is not of this scheme's flows, but another's or a routing protocol's, passes the queue.
+    /// A packet of `size` bytes that is not of this scheme's flows, but another's or a routing protocol's,
+    /// passes the queue.
     fn on_other(&mut self, _now: Time, _event: QueueEvent, _size: u32, _view: &LinkView) {}
-    /// What waits for a next hop changed by so many bytes: packets in the queue, of whatever flow, and the one that is being sent.
+    /// What waits for a next hop changed by so many bytes: packets in the queue, of whatever flow, and the
+    /// one that is being sent.
     fn on_backlog(&mut self, _now: Time, _next_hop: NodeId, _bytes: i64) {}
     /// Something happened at the node's MAC.
     fn on_link(&mut self, _event: &LinkEvent) {}
     /// A neighbour's policy of the same scheme signalled something, as [`Notice::content`].
     fn on_notice(&mut self, _now: Time, _from: NodeId, _content: &[u8]) {}
-    /// What there is to signal to the neighbours now; asked when [`next_notice`](RouterPolicy::next_notice) has come, until there is nothing
-    /// more. Only of policies at radios.
+    /// What there is to signal to the neighbours now; asked when [`next_notice`](RouterPolicy::next_notice)
+    /// has come, until there is nothing more. Only of policies at radios.
     fn poll_notice(&mut self, _now: Time) -> Option<Notice> {
         None
     }
@@ -165,7 +173,8 @@ mod tests {
         assert!(silent.poll_notice(Time::ZERO).is_none());
     }
 
-    /// 5 ms of service, 1500 bytes at 11 Mb/s with a long preamble (1303 us), SIFS, an ACK at 1 Mb/s (304 us), 2 us each way.
+    /// 5 ms of service, 1500 bytes at 11 Mb/s with a long preamble (1303 us), SIFS, an ACK at 1 Mb/s (304
+    /// us), 2 us each way.
     #[test]
     fn the_predicted_service_delay_ends_with_the_acknowledgement() {
         let us = Span::from_us;

@@ -3,7 +3,8 @@
 use crate::datagram::Refusal;
 use multihop_core::DropCause;
 
-/// Counters since the start. Every packet that was read is refused, delivered, lost for one cause, or still in the network.
+/// Counters since the start. Every packet that was read is refused, delivered, lost for one cause, or still
+/// in the network.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Counters {
     /// Packets that came out of devices.

@@ -1,4 +1,5 @@
-//! What a packet of the kernel says that a run has to know (RFC 791), and the mark that a run makes on it (RFC 3168).
+//! What a packet of the kernel says that a run has to know (RFC 791), and the mark that a run makes on it
+//! (RFC 3168).
 
 use multihop_core::Ecn;
 
@@ -22,7 +23,8 @@ pub struct Datagram {
     pub header: u32,
     /// ECN codepoint.
     pub ecn: Ecn,
-    /// A hash of addresses, protocol and ports, as flow queues use it; of fragments without ports, as the kernel's.
+    /// A hash of addresses, protocol and ports, as flow queues use it; of fragments without ports, as the
+    /// kernel's.
     pub stream: u16,
 }
 
@@ -126,13 +128,15 @@ fn fold(parts: &[&[u8]]) -> u16 {
     (hash ^ (hash >> 16)) as u16
 }
 
-/// Sets congestion experienced in a packet that [`Datagram::parse`] has accepted, and makes its checksum right (RFC 1624, equation 3).
+/// Sets congestion experienced in a packet that [`Datagram::parse`] has accepted, and makes its checksum
+/// right (RFC 1624, equation 3).
 pub fn mark(packet: &mut [u8]) {
     let class = packet[TRAFFIC_CLASS] | CE;
     change(packet, TRAFFIC_CLASS, class, CHECKSUM);
 }
 
-/// Changes a byte at an offset of a header, and the checksum at another, so that it is as right as before (RFC 1624, equation 3).
+/// Changes a byte at an offset of a header, and the checksum at another, so that it is as right as before
+/// (RFC 1624, equation 3).
 pub(crate) fn change(header: &mut [u8], at: usize, to: u8, checksum: usize) {
     let word = |header: &[u8], at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
     let before = word(header, at & !1);

@@ -1,4 +1,5 @@
-//! The loop: virtual time follows a clock, packets of devices go into a run, and come out where and when the run delivers them.
+//! The loop: virtual time follows a clock, packets of devices go into a run, and come out where and when the
+//! run delivers them.
 
 use crate::counters::Counters;
 use crate::datagram::{Datagram, Refusal, mark};
@@ -25,7 +26,8 @@ const MOST_PACKETS: u32 = 256;
 /// A turn waits no longer than this, so that the caller of the loop can end it.
 const PATIENCE: Span = Span::from_ms(20);
 
-/// A broadcast that was sent may still be on its way for this long: as light takes to the farthest listener, and more.
+/// A broadcast that was sent may still be on its way for this long: as light takes to the farthest listener,
+/// and more.
 const FLIGHT: Span = Span::from_ms(1);
 
 /// What routes: the run, or programs.
@@ -52,7 +54,8 @@ pub trait Wire {
     /// If the devices are gone.
     fn wait(&mut self, at_most: Span) -> io::Result<()>;
 
-    /// Takes a packet that a node sends: the node, and its length in the buffer. None if no more are there; then `wait` has to look.
+    /// Takes a packet that a node sends: the node, and its length in the buffer. None if no more are there;
+    /// then `wait` has to look.
     ///
     /// # Errors
     /// If the devices are gone.
@@ -180,11 +183,11 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
         self
     }
 
-    /// Lets virtual time come up to real time, waits for packets until the run may next deliver one, but not for long, and
-    /// injects them. False when the run is over.
+    /// Lets virtual time come up to real time, waits for packets until the run may next deliver one, but not
+    /// for long, and injects them. False when the run is over.
     ///
-    /// What happens in the run before it delivers something need not happen at its instant of real time, but before the next
-    /// packet is injected.
+    /// What happens in the run before it delivers something need not happen at its instant of real time, but
+    /// before the next packet is injected.
     ///
     /// # Errors
     /// If the devices are gone, or the journal cannot be written.

@@ -1,10 +1,11 @@
 //! What was injected when, so that the run can be run again.
 //!
-//! A journal is text. Its first line belongs to the program that writes it. Each line after it is an injection: the instant in nanoseconds,
-//! flow, payload and header in bytes, ECN codepoint, stream, the congestion header if there is one (its bytes on the air, a colon, all of
-//! its bytes in hexadecimal), and a hash of the packet's bytes; or, of a frame of one hop, the word `frame`, from which node to which or
-//! `all`, bytes, and the hash. The last one says when the run ended, and its fingerprint; it is missing if the writer was killed, and so
-//! may be the end of the line before.
+//! A journal is text. Its first line belongs to the program that writes it. Each line after it is an
+//! injection: the instant in nanoseconds, flow, payload and header in bytes, ECN codepoint, stream, the
+//! congestion header if there is one (its bytes on the air, a colon, all of its bytes in hexadecimal), and a
+//! hash of the packet's bytes; or, of a frame of one hop, the word `frame`, from which node to which or
+//! `all`, bytes, and the hash. The last one says when the run ended, and its fingerprint; it is missing if
+//! the writer was killed, and so may be the end of the line before.
 
 use multihop_core::{Ecn, FlowId, HeaderBytes, NodeId, Time};
 use multihop_sim::World;
@@ -100,8 +101,8 @@ pub struct Ending {
     pub fingerprint: u64,
 }
 
-/// Repeats in `world` what a journal says behind its first line, and leaves it where the journal ends. None if its last line is
-/// missing.
+/// Repeats in `world` what a journal says behind its first line, and leaves it where the journal ends. None
+/// if its last line is missing.
 ///
 /// # Errors
 /// If the journal is damaged, or not of such a run.

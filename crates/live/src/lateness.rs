@@ -1,5 +1,5 @@
-//! How late packets are: the time from the instant at which the run delivers one to that at which it is written into its device, and
-//! that by which the loop woke too late to read one.
+//! How late packets are: the time from the instant at which the run delivers one to that at which it is
+//! written into its device, and that by which the loop woke too late to read one.
 
 use multihop_core::Span;
 

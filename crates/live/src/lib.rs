@@ -1,8 +1,8 @@
 //! The simulated air under real programs, in real time.
 //!
-//! Each node of a scenario is a network namespace of the kernel with a TUN device in it. What a program sends comes out of the
-//! device, is injected into a run of [`multihop_sim`], and is written into the device of its destination at the instant at which the
-//! run delivers it.
+//! Each node of a scenario is a network namespace of the kernel with a TUN device in it. What a program sends
+//! comes out of the device, is injected into a run of [`multihop_sim`], and is written into the device of its
+//! destination at the instant at which the run delivers it.
 //!
 //! * [`datagram`]: what a packet of the kernel says that the run has to know.
 //! * [`shim`]: a scheme's ends below the TCP of kernels.

@@ -18,11 +18,11 @@ pub struct Part {
     pub stands_for: Option<u32>,
 }
 
-/// Puts the frames of an A-MPDU together: they follow each other with the same reference. Each has a share of the airtime of the
-/// PPDU, preamble included, by its bytes, so that all shares together are the PPDU.
+/// Puts the frames of an A-MPDU together: they follow each other with the same reference. Each has a share of
+/// the airtime of the PPDU, preamble included, by its bytes, so that all shares together are the PPDU.
 ///
-/// The receiver reports the frames of an A-MPDU that it decoded. Where it missed some, the airtime is a lower bound, unless it says what
-/// the legacy preamble announced, to 4 us.
+/// The receiver reports the frames of an A-MPDU that it decoded. Where it missed some, the airtime is a lower
+/// bound, unless it says what the legacy preamble announced, to 4 us.
 #[derive(Clone, Debug, Default)]
 pub struct Aggregates {
     open: Vec<CapturedFrame>,
@@ -34,16 +34,17 @@ pub struct Aggregates {
     complete: Option<bool>,
     /// A-MPDUs.
     pub count: u64,
-    /// Those of them of which frames were missed and no preamble says how long they were, as far as that can be seen: the last one did not come, or, between two that were
-    /// sent for the first time, a sequence number.
+    /// Those of them of which frames were missed and no preamble says how long they were, as far as that can
+    /// be seen: the last one did not come, or, between two that were sent for the first time, a sequence
+    /// number.
     pub partial: u64,
 }
 
 /// Frames of an A-MPDU at the most: as many as a block acknowledgement covers, in 802.11be.
 const MOST: usize = 1_024;
 
-/// No PPDU of an A-MPDU is longer (aPPDUMaxTime, Table 19-25), so that its stamps do not differ by more. Some drivers never change
-/// the reference.
+/// No PPDU of an A-MPDU is longer (aPPDUMaxTime, Table 19-25), so that its stamps do not differ by more. Some
+/// drivers never change the reference.
 const LONGEST: Span = Span::from_ms(10);
 
 /// Sequence numbers count modulo this; a larger step than the window of a block acknowledgement says nothing.
@@ -85,7 +86,8 @@ impl Aggregates {
         self.open.push(frame);
     }
 
-    /// Ends the A-MPDU that is open: its frames, with their shares; nothing if none is open. [`Aggregates::reuse`] takes the list back.
+    /// Ends the A-MPDU that is open: its frames, with their shares; nothing if none is open.
+    /// [`Aggregates::reuse`] takes the list back.
     pub fn end(&mut self) -> Vec<CapturedFrame> {
         let mut frames = std::mem::take(&mut self.open);
         let (Some(first), Some(last)) = (frames.first(), frames.last()) else { return frames };
@@ -119,14 +121,15 @@ impl Aggregates {
     }
 }
 
-/// The airtime that is announced, in which frames count that were not seen; if all were, that of the frames, which is not rounded.
+/// The airtime that is announced, in which frames count that were not seen; if all were, that of the frames,
+/// which is not rounded.
 fn announced_or(announced: Option<Span>, seen: Option<Span>) -> Option<Span> {
     const ROUNDED: Span = Span::from_us(4);
     seen.filter(|&seen| announced.is_none_or(|announced| announced < seen + ROUNDED)).or(announced)
 }
 
-/// The frame that stands for an A-MPDU in an exchange, and the bytes that all that are like it carry: its last data; if there
-/// are none its last frame that can be read; if there are none its last.
+/// The frame that stands for an A-MPDU in an exchange, and the bytes that all that are like it carry: its
+/// last data; if there are none its last frame that can be read; if there are none its last.
 fn representative(frames: &[CapturedFrame]) -> (usize, u32) {
     let carries_data = |seen: &CapturedFrame| matches!(seen.frame.kind, FrameType::Data(data) if !data.null);
     if let Some(last) = frames.iter().rposition(carries_data) {
@@ -137,8 +140,8 @@ fn representative(frames: &[CapturedFrame]) -> (usize, u32) {
     (last, frames.get(last).map_or(0, |seen| seen.size))
 }
 
-/// Is a sequence number missing between two frames that follow each other and were both sent for the first time? What was sent
-/// before may lie in an A-MPDU in any order, with gaps where frames have arrived.
+/// Is a sequence number missing between two frames that follow each other and were both sent for the first
+/// time? What was sent before may lie in an A-MPDU in any order, with gaps where frames have arrived.
 fn has_gap(frames: &[CapturedFrame]) -> bool {
     let mut before: Option<(Option<u8>, u16)> = None;
     let mut damaged = 0;

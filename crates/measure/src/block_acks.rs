@@ -12,7 +12,8 @@ pub struct Group {
     pub frames: u64,
     /// Bytes that the network layer asked the MAC to carry in them.
     pub bytes: u64,
-    /// When the PPDU began in which so many of them were sent first. Of more than these PPDUs the last has all others.
+    /// When the PPDU began in which so many of them were sent first. Of more than these PPDUs the last has
+    /// all others.
     first: [(Time, u32); PPDUS],
 }
 
@@ -58,8 +59,9 @@ struct Waiting {
 
 /// Data frames of quality of service that were seen and not acknowledged so far, by sender and receiver.
 ///
-/// A block acknowledgement may be about frames of an earlier exchange, if the answer to that was lost and asked for again. One that is
-/// cut, or of a kind with other fields, is taken to say that all arrived. What the sniffer missed has no size, and does not count.
+/// A block acknowledgement may be about frames of an earlier exchange, if the answer to that was lost and
+/// asked for again. One that is cut, or of a kind with other fields, is taken to say that all arrived. What
+/// the sniffer missed has no size, and does not count.
 #[derive(Clone, Debug, Default)]
 pub struct BlockAcks(BTreeMap<(StationId, StationId), Vec<Waiting>>);
 
@@ -69,7 +71,8 @@ const MOST_FRAMES: usize = 1_024;
 const MOST_LINKS: usize = 16_384;
 
 impl BlockAcks {
-    /// A data frame in a PPDU that began then; its traffic identifier says that there may be an agreement about it.
+    /// A data frame in a PPDU that began then; its traffic identifier says that there may be an agreement
+    /// about it.
     pub fn sent(&mut self, frame: &CapturedFrame, ppdu: Time) {
         let (Some(sender), Some(receiver), Some(number)) =
             (frame.transmitter, frame.receiver, frame.number())

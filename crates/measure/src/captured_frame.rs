@@ -23,7 +23,8 @@ pub struct CapturedFrame {
     pub rate: Option<Rate>,
     /// Signal in dBm.
     pub signal_dbm: Option<i8>,
-    /// Bytes that the network layer asked the MAC to carry; of an A-MPDU that a frame stands for, of all its data.
+    /// Bytes that the network layer asked the MAC to carry; of an A-MPDU that a frame stands for, of all its
+    /// data.
     pub size: u32,
     /// The frame.
     pub frame: Frame,
@@ -55,7 +56,8 @@ impl CapturedFrame {
         Interval { start, end: ppdu.end.min(start + self.airtime.unwrap_or_default()) }
     }
 
-    /// When the PPDU was on the air that it was part of. Receivers stamp each frame of an A-MPDU by itself, or all alike.
+    /// When the PPDU was on the air that it was part of. Receivers stamp each frame of an A-MPDU by itself,
+    /// or all alike.
     pub fn ppdu(&self, marks: Marks) -> Interval {
         let (first, last) = self.stamps();
         let length = self.ppdu_airtime().unwrap_or_default();
@@ -119,9 +121,10 @@ impl CapturedFrame {
     }
 }
 
-/// Bytes that the network layer asked the MAC to carry in a frame: the IP packet, where it can be read; otherwise what is left of the
-/// body without LLC and SNAP (8 bytes) and, if it is encrypted, CCMP's header and check (16 bytes; 12.5.3.2), the most common. A
-/// packet that says it is longer than the body is a part of one. Of an A-MSDU all packets count.
+/// Bytes that the network layer asked the MAC to carry in a frame: the IP packet, where it can be read;
+/// otherwise what is left of the body without LLC and SNAP (8 bytes) and, if it is encrypted, CCMP's header
+/// and check (16 bytes; 12.5.3.2), the most common. A packet that says it is longer than the body is a part
+/// of one. Of an A-MSDU all packets count.
 pub fn network_bytes(frame: &Frame) -> u32 {
     if let Some(bytes) = frame.a_msdu_bytes {
         return bytes.min(frame.body_bytes);

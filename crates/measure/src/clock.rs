@@ -13,12 +13,12 @@ const SET_BACK: Span = Span::from_ms(1_000);
 /// TSFT counts microseconds.
 const TSFT_UNIT_NS: u32 = 1_000;
 
-/// Makes one time line of the stamps of records, which the host wrote, and of the timer of the receiving radio (TSFT), which is
-/// exact but may be set anew whenever the radio hears a beacon.
+/// Makes one time line of the stamps of records, which the host wrote, and of the timer of the receiving
+/// radio (TSFT), which is exact but may be set anew whenever the radio hears a beacon.
 ///
-/// Where there is a timer its differences count; the host's stamps say where the line begins, and where it goes on after a step of
-/// the timer. Without a timer the host's stamps are taken as they are, but never backwards. Where the host's clock was set back, the line goes on from
-/// where it was.
+/// Where there is a timer its differences count; the host's stamps say where the line begins, and where it
+/// goes on after a step of the timer. Without a timer the host's stamps are taken as they are, but never
+/// backwards. Where the host's clock was set back, the line goes on from where it was.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
     /// Host stamp and timer, in nanoseconds, at the last setting.
@@ -34,7 +34,8 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// The instant of a frame with these stamps, of the host and of the radio in nanoseconds, never before that of the frame before it; none without any stamp.
+    /// The instant of a frame with these stamps, of the host and of the radio in nanoseconds, never before
+    /// that of the frame before it; none without any stamp.
     pub fn read(&mut self, host: Option<Time>, timer_ns: Option<u64>) -> Option<Time> {
         let host = host.map(Time::ns);
         if let (Some(now), Some(before)) = (host, self.host)
@@ -72,7 +73,8 @@ impl Clock {
     }
 }
 
-/// The clock of the radio in nanoseconds, what it marks if the radio says so, and whether it is exact. A timestamp goes before TSFT where it is finer.
+/// The clock of the radio in nanoseconds, what it marks if the radio says so, and whether it is exact. A
+/// timestamp goes before TSFT where it is finer.
 pub(crate) fn radio_timer(reception: &Reception) -> (Option<u64>, Option<Marks>, bool) {
     let tsft = reception.tsft_us.and_then(|us| us.checked_mul(TSFT_UNIT_NS.into()));
     let known = reception.timestamp.and_then(|stamp| Some((stamp, stamp.position?)));

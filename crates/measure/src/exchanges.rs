@@ -5,8 +5,8 @@ use multihop_capture::{Control, FrameType};
 use multihop_core::{Interval, Rate, Span, Time};
 use multihop_link::{WinfReading, capacity_bps};
 
-/// An answer begins SIFS after what it answers. Stamps of hosts are late by much more, so that what counts is that nothing was heard
-/// in between; after so long, though, it answers something else.
+/// An answer begins SIFS after what it answers. Stamps of hosts are late by much more, so that what counts is
+/// that nothing was heard in between; after so long, though, it answers something else.
 const LATEST_ANSWER: Span = Span::from_ms(2);
 
 /// What distinguishes a station's frames: each traffic identifier counts for itself.
@@ -71,8 +71,9 @@ impl Seen {
         self.data.is_some() || self.rts.is_some()
     }
 
-    /// Could it have been as the stamps say? Each of its frames begins after the one before has ended; a host that stamps frames when
-    /// it gets around to it may say otherwise, and then nothing can be said of how long the exchange took.
+    /// Could it have been as the stamps say? Each of its frames begins after the one before has ended; a host
+    /// that stamps frames when it gets around to it may say otherwise, and then nothing can be said of how
+    /// long the exchange took.
     pub fn is_possible(&self) -> bool {
         let frames = [self.rts, self.cts, self.data, self.ack].into_iter().flatten();
         frames.clone().zip(frames.skip(1)).all(|(before, after)| before.end <= after.start)
@@ -83,10 +84,10 @@ impl Seen {
         self.ack.is_some() && self.data.is_some_and(|data| data.length() > Span::ZERO)
     }
 
-    /// What the link carries of such packets while it does, in bits per second, by rt-Winf as printed: with RTS/CTS of Eq. 6, and
-    /// without of Eq. 12 (Barreto 2015). An A-MPDU with its block
-    /// acknowledgement counts as one frame, all of which arrived. None unless DATA and ACK were seen at times that are possible. It is
-    /// never above the bit rate of the DATA: what would be is not a capacity.
+    /// What the link carries of such packets while it does, in bits per second, by rt-Winf as printed: with
+    /// RTS/CTS of Eq. 6, and without of Eq. 12 (Barreto 2015). An A-MPDU with its block acknowledgement
+    /// counts as one frame, all of which arrived. None unless DATA and ACK were seen at times that are
+    /// possible. It is never above the bit rate of the DATA: what would be is not a capacity.
     pub fn capacity_bps(&self) -> Option<f64> {
         let (data, ack) = (self.data?, self.ack?);
         let transfer = match self.cts {
@@ -132,8 +133,8 @@ impl Exchanges {
         self.open.take_if(|open| now.since(open.end()) > answer_timeout(open, timeout)).filter(Seen::is_one)
     }
 
-    /// The next frame, which was on the air at `air`. Returns the exchange that it ends, if any, and the transmitter of the frame, as far as
-    /// this follows from the frames before.
+    /// The next frame, which was on the air at `air`. Returns the exchange that it ends, if any, and the
+    /// transmitter of the frame, as far as this follows from the frames before.
     pub fn see(&mut self, frame: &CapturedFrame, air: Interval) -> (Option<Seen>, Option<StationId>) {
         let open =
             self.open.take_if(|open| air.start.since(open.end()) <= answer_timeout(open, self.timeout));

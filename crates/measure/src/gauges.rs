@@ -18,8 +18,8 @@ pub struct Gauge {
 }
 
 impl Gauge {
-    /// Those that a capture has enough for, with the options that are the default of scenarios. (`AdHoc` Probe needs to know when
-    /// probes were sent.)
+    /// Those that a capture has enough for, with the options that are the default of scenarios. (`AdHoc`
+    /// Probe needs to know when probes were sent.)
     pub fn standard() -> Vec<Gauge> {
         let window = Span::from_ms(1_000);
         let gain = 1.0 / 8.0;
@@ -61,8 +61,8 @@ pub(crate) struct Gauges {
 }
 
 impl Gauges {
-    /// Asked at whole multiples of `step` on the capture's time line: first when it has gone on for a step since `start`, or nearly
-    /// so, as simulations begin a little after zero.
+    /// Asked at whole multiples of `step` on the capture's time line: first when it has gone on for a step
+    /// since `start`, or nearly so, as simulations begin a little after zero.
     pub fn new(
         gauges: &[Gauge],
         reconstruction: Reconstruction,
@@ -86,7 +86,8 @@ impl Gauges {
         self.reconstruction.is(me);
     }
 
-    /// The next instant at which the estimators are to be asked, if it lies before the end of a frame on the air at `air`.
+    /// The next instant at which the estimators are to be asked, if it lies before the end of a frame on the
+    /// air at `air`.
     pub fn due(&mut self, air: Interval) -> Option<Time> {
         if air.end.since(self.next).whole(self.step) >= MOST_INSTANTS {
             self.lengthen_step(air.end);
@@ -144,7 +145,8 @@ impl Gauges {
         }
     }
 
-    /// Makes steps longer, at least twice, until those up to `until` are not too many; readings in between go.
+    /// Makes steps longer, at least twice, until those up to `until` are not too many; readings in between
+    /// go.
     fn lengthen_step(&mut self, until: Time) {
         let first = self.readings.first().map_or(self.next, |reading| reading.at);
         loop {

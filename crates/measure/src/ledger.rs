@@ -19,7 +19,8 @@ pub enum Kind {
     Data,
     /// Data that was sent before.
     Retry,
-    /// Frames that arrived damaged, or whose header cannot be read: what they were, and who sent them, is unknown.
+    /// Frames that arrived damaged, or whose header cannot be read: what they were, and who sent them, is
+    /// unknown.
     Damaged,
 }
 

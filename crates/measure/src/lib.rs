@@ -1,18 +1,24 @@
-//! What a monitor-mode capture says of a channel: which stations took the airtime, what links carried, and how far to trust it.
+//! What a monitor-mode capture says of a channel: which stations took the airtime, what links carried, and
+//! how far to trust it.
 //!
-//! [`survey`] reads a capture to its end. An [`Sniffer`] is one interface of it. Each frame that it saw goes through these steps:
+//! [`survey`] reads a capture to its end. An [`Sniffer`] is one interface of it. Each frame that it saw goes
+//! through these steps:
 //!
-//! * [`Clock`] makes one time line of the stamps of records and of the receiver's own timer, and counts their steps.
+//! * [`Clock`] makes one time line of the stamps of records and of the receiver's own timer, and counts their
+//!   steps.
 //! * [`Aggregates`] puts the frames of an A-MPDU together, which share a preamble.
-//! * [`Stamps`] finds out what the stamps mark, the beginning of a frame or its end, from frames and their answers; until that
-//!   is known, a bounded number of frames waits.
-//! * [`Exchanges`] puts RTS, CTS, DATA and ACK together by their spacing, and names the transmitter of frames without a transmitter address.
-//! * `reconstruction` reports to the estimators of `multihop-link` what happened, as link events of the radio's node, and `gauges` writes down
-//!   what they say; `profile` is what they have to know of the PHY, as the frames show it.
-//! * `ledger` adds up airtime by time, station and kind; `links` and `stations` what became of data; `quality` what the sniffer
-//!   must have missed.
+//! * [`Stamps`] finds out what the stamps mark, the beginning of a frame or its end, from frames and their
+//!   answers; until that is known, a bounded number of frames waits.
+//! * [`Exchanges`] puts RTS, CTS, DATA and ACK together by their spacing, and names the transmitter of frames
+//!   without a transmitter address.
+//! * `reconstruction` reports to the estimators of `multihop-link` what happened, as link events of the
+//!   radio's node, and `gauges` writes down what they say; `profile` is what they have to know of the PHY, as
+//!   the frames show it.
+//! * `ledger` adds up airtime by time, station and kind; `links` and `stations` what became of data;
+//!   `quality` what the sniffer must have missed.
 //!
-//! Memory does not depend on the length of the capture: the bins of the ledger become wider as it goes on, and stations are bounded.
+//! Memory does not depend on the length of the capture: the bins of the ledger become wider as it goes on,
+//! and stations are bounded.
 
 mod aggregates;
 mod block_acks;

@@ -52,8 +52,8 @@ pub struct Link {
     pub bytes: u64,
     /// Time from the first to the last frame of answered exchanges.
     pub occupied: Span,
-    /// Capacity by rt-Winf, in bits per second: means of batches of consecutive exchanges, which depend less on each other than
-    /// exchanges do.
+    /// Capacity by rt-Winf, in bits per second: means of batches of consecutive exchanges, which depend less
+    /// on each other than exchanges do.
     pub capacity_bps: Samples,
     /// Bit rate of the fastest DATA among them, which the capacity cannot be above.
     pub fastest: Option<Rate>,

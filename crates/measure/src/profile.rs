@@ -14,7 +14,8 @@ pub(crate) struct Profile {
     pub times: PhyTimes,
     /// The NAV that an RTS set may be dropped so long after its end if nothing has followed (9.3.2.4).
     pub nav_reset: Span,
-    /// A CTS or an ACK that has not begun so long after the frame that it would answer does not come (9.3.2.8).
+    /// A CTS or an ACK that has not begun so long after the frame that it would answer does not come
+    /// (9.3.2.8).
     pub answer_timeout: Span,
 }
 
@@ -22,8 +23,9 @@ pub(crate) struct Profile {
 const DATA_HEADER: u32 = 24 + 8 + 4;
 
 impl Profile {
-    /// Takes the standard from rates and band, and lengths and rates of frames from those that are most frequent. What was not seen
-    /// is as the standard says: control frames at the lowest basic rate, and DATA as fast as any frame that was seen.
+    /// Takes the standard from rates and band, and lengths and rates of frames from those that are most
+    /// frequent. What was not seen is as the standard says: control frames at the lowest basic rate, and DATA
+    /// as fast as any frame that was seen.
     pub fn of(seen: &[CapturedFrame]) -> Profile {
         let phy = phy(seen);
         let lowest = phy.basic_rates()[0];
@@ -85,8 +87,8 @@ const FHSS_SIFS_US: u64 = 28;
 /// Of direct sequence (16.2.2.2).
 const LONG_PREAMBLE: Span = Span::from_us(192);
 
-/// 10 us at 2.4 GHz, 16 us at 5 GHz and above (Tables 15-6, 17-21, 18-5), 28 us for frequency hopping; where the band is not
-/// known, the first.
+/// 10 us at 2.4 GHz, 16 us at 5 GHz and above (Tables 15-6, 17-21, 18-5), 28 us for frequency hopping; where
+/// the band is not known, the first.
 pub(crate) fn sifs(channel: Option<Channel>) -> Span {
     let is_high = channel.is_some_and(|channel| !channel.is_2_4_ghz() && channel.mhz > 3_000);
     let hops = channel.is_some_and(Channel::is_gfsk);

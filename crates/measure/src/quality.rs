@@ -35,7 +35,8 @@ pub struct Quality {
     pub orphan_block_acks: u64,
     /// Exchanges of DATA and answer whose airtimes are known.
     pub timed: u64,
-    /// Those of them that cannot have been as their stamps say: an answer begins before what it answers has ended.
+    /// Those of them that cannot have been as their stamps say: an answer begins before what it answers has
+    /// ended.
     pub impossible: u64,
     /// Times that the receiver's timer was set anew.
     pub timer_steps: u64,

@@ -8,27 +8,32 @@ use multihop_core::{
 };
 use multihop_link::PhyTimes;
 
-/// The node that stations beyond those that are distinguished, and those without a known address, are taken for.
+/// The node that stations beyond those that are distinguished, and those without a known address, are taken
+/// for.
 const UNKNOWN_STATION: NodeId = NodeId(u32::MAX - 1);
 
 /// A sniffer that is none of the stations.
 const OUTSIDER: NodeId = NodeId(u32::MAX - 2);
 
-/// So many RTS without an answer end a frame of which nothing else is seen, not even its size: the default of `dot11ShortRetryLimit`
-/// (annex C).
+/// So many RTS without an answer end a frame of which nothing else is seen, not even its size: the default of
+/// `dot11ShortRetryLimit` (annex C).
 const SHORT_RETRY_LIMIT: u32 = 7;
 
-/// Reports to estimators what happened at the radio that captured, or at one of the stations as seen from there.
+/// Reports to estimators what happened at the radio that captured, or at one of the stations as seen from
+/// there.
 ///
-/// It keeps to what [`multihop_core::LinkEvent`] asks of any source. A capture does not hold all that a node knows:
+/// It keeps to what [`multihop_core::LinkEvent`] asks of any source. A capture does not hold all that a node
+/// knows:
 ///
 /// * The medium was busy while frames that were decoded were on the air; of other signals nothing is known.
-/// * When a packet entered the queue, and when the MAC took it, follow from the times of frames: see [`Reconstruction::own`].
-/// * Contention windows and slots of back-off are unknown, and reported as zero; flows are not distinguished, and packets not as having
-///   arrived.
+/// * When a packet entered the queue, and when the MAC took it, follow from the times of frames: see
+///   [`Reconstruction::own`].
+/// * Contention windows and slots of back-off are unknown, and reported as zero; flows are not distinguished,
+///   and packets not as having arrived.
 /// * Frames of which it is unknown how they were sent, and so for how long, are busy medium at most.
 /// * An A-MPDU is one frame of data, and its block acknowledgement an ACK, as if all had arrived.
-/// * Management, other block acknowledgements, and polls count as busy medium, and set the NAV; they are no part of an exchange.
+/// * Management, other block acknowledgements, and polls count as busy medium, and set the NAV; they are no
+///   part of an exchange.
 #[derive(Clone, Debug)]
 pub(crate) struct Reconstruction {
     me: Option<StationId>,
@@ -44,8 +49,8 @@ pub(crate) struct Reconstruction {
     nav: Time,
     nav_reset: Option<Time>,
     idle: Idle,
-    /// When the node's own last frames began, and the idle time up to there: an exchange has at most two, and is reported when those
-    /// of the next may have begun.
+    /// When the node's own last frames began, and the idle time up to there: an exchange has at most two, and
+    /// is reported when those of the next may have begun.
     begun: [Option<(Time, Idle)>; 4],
     /// When the MAC was done with its last frame, and the idle time up to there.
     free: Option<(Time, Idle)>,
@@ -129,7 +134,8 @@ impl Reconstruction {
         self.me = Some(me);
     }
 
-    /// A frame was on the air at `air`, sent by `sender` if that is known; it ended the exchange `done`, and settled what became of data.
+    /// A frame was on the air at `air`, sent by `sender` if that is known; it ended the exchange `done`, and
+    /// settled what became of data.
     pub fn frame(
         &mut self,
         frame: &CapturedFrame,
@@ -237,9 +243,10 @@ impl Reconstruction {
 
     /// A try of this node's own ended, if the exchange is its own.
     ///
-    /// When the MAC took the packet is not on the air. A station with more to send takes the next packet when it is done with the
-    /// last, and then needs DIFS and a back-off from its first window; if the medium could be used for longer than that before the
-    /// first try, the station had nothing to send, and is taken to have got the packet DIFS before.
+    /// When the MAC took the packet is not on the air. A station with more to send takes the next packet when
+    /// it is done with the last, and then needs DIFS and a back-off from its first window; if the medium
+    /// could be used for longer than that before the first try, the station had nothing to send, and is taken
+    /// to have got the packet DIFS before.
     ///
     /// With a block acknowledgement it is an exchange of the data that this settles.
     pub fn own(&mut self, seen: &Seen, settled: Option<&Settled>, tell: &mut dyn FnMut(&LinkEvent)) {
@@ -342,8 +349,8 @@ impl Reconstruction {
         self.end(&trying, fate, done, airtime, tell);
     }
 
-    /// A block acknowledgement came. As the MAC of a simulated node does, reports what arrived as one exchange, with the mean of service
-    /// delays, and what was given up as another.
+    /// A block acknowledgement came. As the MAC of a simulated node does, reports what arrived as one
+    /// exchange, with the mean of service delays, and what was given up as another.
     fn settle(&mut self, settled: &Settled, at: Time, airtime: Span, tell: &mut dyn FnMut(&LinkEvent)) {
         let Some(trying) = self.trying.take() else { return };
         self.free = Some((at, self.idle));

@@ -22,8 +22,8 @@ pub struct Options {
     pub bin: Span,
     /// What stamps mark, if it is known; else it is found out.
     pub marks: Option<Marks>,
-    /// The station whose estimators are run, as far as the sniffer shows what it saw. None: that of the radio itself, if the
-    /// capture shows which one it is, and otherwise a node that sends nothing.
+    /// The station whose estimators are run, as far as the sniffer shows what it saw. None: that of the radio
+    /// itself, if the capture shows which one it is, and otherwise a node that sends nothing.
     pub station: Option<Address>,
     /// The estimators.
     pub gauges: Vec<Gauge>,
@@ -55,7 +55,8 @@ pub struct Sniffer {
     clock: Clock,
     stamps: Stamps,
     marks: Option<Marks>,
-    /// The station that the radio is, and whether its frames are stamped when they begin and those of others when they end.
+    /// The station that the radio is, and whether its frames are stamped when they begin and those of others
+    /// when they end.
     own: Option<StationId>,
     own_begins: bool,
     /// Where the time line of this sniffer begins: estimators take it that nothing was on the air before.
@@ -87,13 +88,13 @@ pub struct SnifferReport {
     pub marks: Marks,
     /// Pairs of a frame and its answer from which that was found; none if it was given.
     pub pairs: u64,
-    /// The station that the sniffer is itself: it marks what it sends, or stamps it when it begins, and what it receives when that
-    /// ends.
+    /// The station that the sniffer is itself: it marks what it sends, or stamps it when it begins, and what
+    /// it receives when that ends.
     pub own: Option<StationId>,
     /// The station whose estimators were run; none for a sniffer that sends nothing.
     pub at: Option<StationId>,
-    /// When the time line of the readings begins, as `start`: with the bin in which the first frame began, or with zero where
-    /// stamps are no dates.
+    /// When the time line of the readings begins, as `start`: with the bin in which the first frame began, or
+    /// with zero where stamps are no dates.
     pub origin: Time,
     /// The time series of the estimators, with [`Options::gauges`] by index.
     pub readings: Vec<Reading>,
@@ -367,8 +368,8 @@ impl Sniffer {
         self.gauges.iter_mut().for_each(|gauges| gauges.exchange(over));
     }
 
-    /// A frame as part of an exchange, before the estimators too, and what it settles if it is a block acknowledgement. Returns the exchange
-    /// that it ends, and who sent it.
+    /// A frame as part of an exchange, before the estimators too, and what it settles if it is a block
+    /// acknowledgement. Returns the exchange that it ends, and who sent it.
     fn exchange_frame(
         &mut self,
         captured_frame: &CapturedFrame,
@@ -460,15 +461,17 @@ impl Sniffer {
     }
 }
 
-/// Where the time line begins of a capture whose first frame began at `start`: with a whole bin. Stamps that lie within three years of
-/// zero are no dates but times of a simulation, or of a radio's timer, which begin there themselves.
+/// Where the time line begins of a capture whose first frame began at `start`: with a whole bin. Stamps that
+/// lie within three years of zero are no dates but times of a simulation, or of a radio's timer, which begin
+/// there themselves.
 fn origin(start: Time, bin: Span) -> Span {
     const DATES: Span = Span::from_ms(100_000_000_000);
     let since = start.since(Time::ZERO);
     if since < DATES { Span::ZERO } else { bin * since.whole(bin) }
 }
 
-/// The station whose frames are marked as sent by the host, if any are: it names itself, or it answers a frame for it.
+/// The station whose frames are marked as sent by the host, if any are: it names itself, or it answers a
+/// frame for it.
 fn sender_of_own(seen: &[CapturedFrame]) -> Option<StationId> {
     let named = || seen.iter().find(|frame| frame.sent && frame.transmitter.is_some());
     let answer = || {

@@ -18,14 +18,16 @@ pub enum Marks {
 
 /// An answer follows a frame after SIFS: the difference between their stamps shows what the stamps mark.
 ///
-/// Capture formats leave this open or are not kept to, and on the beginning of frames hangs all that is said of spacing. An
-/// sniffer that sends too may stamp its own frames when they begin and those of others when they end, as ns-3 does.
+/// Capture formats leave this open or are not kept to, and on the beginning of frames hangs all that is said
+/// of spacing. An sniffer that sends too may stamp its own frames when they begin and those of others when
+/// they end, as ns-3 does.
 #[derive(Clone, Debug, Default)]
 pub struct Stamps {
     before: Option<CapturedFrame>,
     /// Pairs that fit `Begin`, `Mpdu` and `End` for both frames.
     pub votes: [u64; 3],
-    /// Pairs of which one frame was stamped when it began and the other when it ended, by the station of the former.
+    /// Pairs of which one frame was stamped when it began and the other when it ended, by the station of the
+    /// former.
     mixed: BTreeMap<StationId, u64>,
 }
 
@@ -96,7 +98,8 @@ impl Stamps {
         }
     }
 
-    /// The station that the sniffer is itself, if its frames are stamped when they begin and those of others when they end.
+    /// The station that the sniffer is itself, if its frames are stamped when they begin and those of others
+    /// when they end.
     pub fn own(&self) -> Option<StationId> {
         let (&own, &pairs) = self.mixed.iter().max_by_key(|&(_, pairs)| pairs)?;
         (self.marks() == Marks::End && pairs >= ENOUGH_MIXED).then_some(own)

@@ -20,13 +20,15 @@ impl StationId {
     }
 }
 
-/// A damaged frame, or a phone that hides, brings a new address each time: beyond so many, stations are not distinguished.
+/// A damaged frame, or a phone that hides, brings a new address each time: beyond so many, stations are not
+/// distinguished.
 const MOST: usize = 4_096;
 
 /// Sequence numbers count modulo this.
 const SEQUENCES: u16 = 4_096;
 
-/// Of so many counts of a station the last number is kept: a receiver that is made up by damage costs nothing beyond.
+/// Of so many counts of a station the last number is kept: a receiver that is made up by damage costs nothing
+/// beyond.
 const MOST_COUNTS: usize = 1_024;
 
 /// A larger step is no loss but another count: the station began anew, or sleeps.
@@ -59,7 +61,8 @@ pub struct Station {
     pub missed: u64,
     /// The last number of management and plain data, which are counted together.
     last: Option<u16>,
-    /// The last number of `QoS` data, which are counted by receiver and traffic identifier (802.11-2020, 10.3.2.14.2).
+    /// The last number of `QoS` data, which are counted by receiver and traffic identifier (802.11-2020,
+    /// 10.3.2.14.2).
     last_of: BTreeMap<(Address, u8), u16>,
     first_try: Option<(u16, Time)>,
 }
@@ -110,7 +113,8 @@ impl Station {
         }
     }
 
-    /// Gaps in its sequence numbers. Frames to groups have a count of their own in some stations, and are left out.
+    /// Gaps in its sequence numbers. Frames to groups have a count of their own in some stations, and are
+    /// left out.
     fn count(&mut self, frame: &Frame) {
         let Some(sequence) = frame.sequence else { return };
         let Some(receiver) = frame.receiver.filter(|address| !address.is_group()) else { return };

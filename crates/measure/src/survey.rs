@@ -22,7 +22,8 @@ pub struct Survey {
     pub broken: Option<String>,
 }
 
-/// Reads a capture to its end, or to where it is broken. `watch` is called with the bytes read now and then, and may stop it.
+/// Reads a capture to its end, or to where it is broken. `watch` is called with the bytes read now and then,
+/// and may stop it.
 ///
 /// # Errors
 /// If it is no capture at all.

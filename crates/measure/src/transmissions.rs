@@ -1,8 +1,10 @@
 //! The transmissions that a sniffer saw, as a frame log: lanes as of a run, as far as a capture shows them.
 //!
-//! A PPDU is one transmission. Its beginning and airtime are those that the rest of this crate reckons with. What frames do not say is concluded, and the log's
-//! description names it: the sender of a CTS or an ACK, from the frame that it answers; that something arrived, from its answer; the try, from sequence
-//! numbers and the retry bit. Back-off, queues, NAVs of others and collisions are not seen by a sniffer, and are not there.
+//! A PPDU is one transmission. Its beginning and airtime are those that the rest of this crate reckons with.
+//! What frames do not say is concluded, and the log's description names it: the sender of a CTS or an ACK,
+//! from the frame that it answers; that something arrived, from its answer; the try, from sequence numbers
+//! and the retry bit. Back-off, queues, NAVs of others and collisions are not seen by a sniffer, and are not
+//! there.
 
 use crate::{CapturedFrame, Seen, SnifferReport, StationId};
 use multihop_capture::{Control, FrameType};

@@ -114,7 +114,8 @@ impl Emulator {
         })
     }
 
-    /// Puts this thread, and what it starts, into the namespace of a node; without one, back to where it was made.
+    /// Puts this thread, and what it starts, into the namespace of a node; without one, back to where it was
+    /// made.
     #[pyo3(signature = (node = None))]
     fn enter(&self, node: Option<usize>) -> PyResult<()> {
         let namespace = node.map_or(Some(&self.home), |node| self.nodes.get(node));

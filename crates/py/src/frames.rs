@@ -13,7 +13,8 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// Of which nodes logs are (of all if there are none), of which interval, in nanoseconds, and of which flows (of all if there are none).
+/// Of which nodes logs are (of all if there are none), of which interval, in nanoseconds, and of which flows
+/// (of all if there are none).
 pub type Part = (Vec<u32>, Option<[u64; 2]>, Vec<u32>);
 
 /// What the logs of this part are to have.
@@ -30,8 +31,9 @@ pub fn opened(config: &Config, path: &Path, part: &Part) -> io::Result<FrameLog>
     FrameLog::new(config, selection(part), Box::new(io::BufWriter::new(File::create(path)?)))
 }
 
-/// The description of a frame log, as JSON, the columns of its tables, and whether its end is missing. With `between`, in nanoseconds, there is only
-/// what begins in it; more transmissions than `most` in blocks that overlap it are an error.
+/// The description of a frame log, as JSON, the columns of its tables, and whether its end is missing. With
+/// `between`, in nanoseconds, there is only what begins in it; more transmissions than `most` in blocks that
+/// overlap it are an error.
 #[pyfunction]
 #[pyo3(signature = (data, between = None, most = u64::MAX))]
 #[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
@@ -57,7 +59,8 @@ pub fn read_frames(
     Ok((log.head, made, log.cut_short))
 }
 
-/// The description of a frame log, as JSON, whether its end is missing, and how many transmissions it has: as [`read_frames`], without the tables.
+/// The description of a frame log, as JSON, whether its end is missing, and how many transmissions it has: as
+/// [`read_frames`], without the tables.
 #[pyfunction]
 #[pyo3(signature = (data, between = None, most = u64::MAX))]
 #[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
@@ -85,7 +88,8 @@ pub fn cut_frames(py: Python<'_>, data: Vec<u8>, between: [u64; 2]) -> PyResult<
     Ok(PyBytes::new(py, &made))
 }
 
-/// Of each table its name, what a row is, and of each column name, unit, coding and meaning; and what enumerations stand for.
+/// Of each table its name, what a row is, and of each column name, unit, coding and meaning; and what
+/// enumerations stand for.
 #[pyfunction]
 pub fn frame_layout(py: Python<'_>) -> PyResult<(Bound<'_, PyList>, Bound<'_, PyDict>)> {
     let coding = |coding: Coding, table: multihop_frames::Table| {

@@ -1,9 +1,9 @@
 //! The Python module `multihop._core`: scenarios in, columns out.
 //!
-//! It holds no logic. Scenarios are read by [`multihop_scenario`], run by [`multihop_sim::run`] with the GIL released, and
-//! results cross as `NumPy` arrays ([`tables`]); captures are measured by [`multihop_measure`] ([`measure`]); closed
-//! forms that the engine has too are [`models`]. A panic of the
-//! engine, which is a bug, becomes an `InternalError` ([`panics`]).
+//! It holds no logic. Scenarios are read by [`multihop_scenario`], run by [`multihop_sim::run`] with the GIL
+//! released, and results cross as `NumPy` arrays ([`tables`]); captures are measured by [`multihop_measure`]
+//! ([`measure`]); closed forms that the engine has too are [`models`]. A panic of the engine, which is a bug,
+//! becomes an `InternalError` ([`panics`]).
 
 #[cfg(target_os = "linux")]
 mod emulation;
@@ -128,9 +128,9 @@ impl Meter {
     }
 }
 
-/// Runs a scenario with the GIL released; what each radio sees goes to the file `pcap`, and every transmission to the frame log `frames`, if
-/// they are asked for.
-/// With `causes` there are the tables of causes as well.
+/// Runs a scenario with the GIL released; what each radio sees goes to the file `pcap`, and every
+/// transmission to the frame log `frames`, if they are asked for. With `causes` there are the tables of
+/// causes as well.
 #[pyfunction]
 #[pyo3(signature = (text, origin, overrides = None, meter = None, pcap = None, causes = false, frames = None, part = Default::default()))]
 #[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)] // what PyO3 extracts is owned; arguments have names in Python
@@ -307,8 +307,8 @@ fn registry() -> String {
     multihop_scenario::catalogue().to_string()
 }
 
-/// How a congestion header is found and read: the bits of its first byte that are its type, and its IP protocols, each with that of the
-/// transport which follows.
+/// How a congestion header is found and read: the bits of its first byte that are its type, and its IP
+/// protocols, each with that of the transport which follows.
 #[pyfunction]
 fn congestion_header() -> (u8, Vec<(u8, u8)>) {
     (multihop_core::Layout::KIND_BITS, multihop_core::Layout::PROTOCOLS.to_vec())

@@ -16,8 +16,8 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufWriter;
 
-/// Surveys a capture file with the GIL released; `watch` is called with the bytes read, and may raise. `estimators` is a text with
-/// `[[measure]]` tables, and what messages call it.
+/// Surveys a capture file with the GIL released; `watch` is called with the bytes read, and may raise.
+/// `estimators` is a text with `[[measure]]` tables, and what messages call it.
 #[pyfunction]
 #[pyo3(signature = (path, bin_s, stamps = None, station = None, estimators = None, watch = None))]
 pub fn measure<'py>(
@@ -85,9 +85,10 @@ fn marks(stamps: Option<&str>) -> Option<Marks> {
     }
 }
 
-/// Writes the transmissions that an interface of a capture saw as a frame log, by default of the one with most of them: those that begin `between` these
-/// nanoseconds after the first frame, no more than `most`. Returns the interface, how many transmissions there are, the names of interfaces by
-/// number, and why the capture could not be read to its end, if so.
+/// Writes the transmissions that an interface of a capture saw as a frame log, by default of the one with
+/// most of them: those that begin `between` these nanoseconds after the first frame, no more than `most`.
+/// Returns the interface, how many transmissions there are, the names of interfaces by number, and why the
+/// capture could not be read to its end, if so.
 #[pyfunction]
 #[pyo3(signature = (path, out, name, stamps = None, interface = None, between = None, most = usize::MAX))]
 #[allow(clippy::too_many_arguments, clippy::type_complexity)] // they are keywords in Python

@@ -11,9 +11,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The model of a link's capacity with the PHY of a scenario: frames of so many bytes, the shares that the channel loses and that
-/// others take, the back-off in seconds (none: the mean of the first one), the transport's acknowledgements, if there are any, as
-/// the bytes of a frame and how many frames each answers, and bytes of headers. In seconds and bits per second.
+/// The model of a link's capacity with the PHY of a scenario: frames of so many bytes, the shares that the
+/// channel loses and that others take, the back-off in seconds (none: the mean of the first one), the
+/// transport's acknowledgements, if there are any, as the bytes of a frame and how many frames each answers,
+/// and bytes of headers. In seconds and bits per second.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)] // the model's
 pub fn link_capacity<'py>(
@@ -50,8 +51,8 @@ pub fn link_capacity<'py>(
     Ok(made)
 }
 
-/// Delays among saturated stations with the PHY and the MAC header of a scenario: of packets of so many bytes, and of feedback to them; in
-/// seconds.
+/// Delays among saturated stations with the PHY and the MAC header of a scenario: of packets of so many
+/// bytes, and of feedback to them; in seconds.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)] // the model's
 pub fn contention_delay<'py>(
@@ -86,8 +87,8 @@ pub fn contention_delay<'py>(
     Ok(made)
 }
 
-/// The rate of the throughput equation of TFRC in bytes per second at a loss event rate, or the loss event rate at which it has a
-/// rate: `(s, R, p or none, X or none)`, with times in seconds.
+/// The rate of the throughput equation of TFRC in bytes per second at a loss event rate, or the loss event
+/// rate at which it has a rate: `(s, R, p or none, X or none)`, with times in seconds.
 #[pyfunction]
 pub fn throughput_equation(
     packet_size: f64,
@@ -103,8 +104,8 @@ pub fn throughput_equation(
     (equation.rate(&path, p), p)
 }
 
-/// The ratio of signal to noise in dB at which probes of a scenario's medium, measured links with powers, arrive at its data rate in
-/// each of these shares, by the error model that runs use.
+/// The ratio of signal to noise in dB at which probes of a scenario's medium, measured links with powers,
+/// arrive at its data rate in each of these shares, by the error model that runs use.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
 pub fn snr_of_delivery(text: &str, origin: &str, shares: Vec<f64>) -> PyResult<Vec<f64>> {

@@ -1,4 +1,5 @@
-//! A panic of the engine is a bug. It must reach Python as an error that says where, and not as a trace on standard error.
+//! A panic of the engine is a bug. It must reach Python as an error that says where, and not as a trace on
+//! standard error.
 
 use crate::InternalError;
 use pyo3::prelude::*;

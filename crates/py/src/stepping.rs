@@ -10,7 +10,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::{Mutex, PoisonError};
 
-/// A packet from outside that has come to its end: its number, when in seconds, where it was lost and why, and whether it is marked.
+/// A packet from outside that has come to its end: its number, when in seconds, where it was lost and why,
+/// and whether it is marked.
 type Ended = (u64, f64, Option<(String, &'static str)>, bool);
 
 /// A run that goes on in steps. One thread at a time has it.
@@ -60,7 +61,8 @@ impl Stepper {
         self.with(|world| Ok(world.now().seconds()))
     }
 
-    /// Lets everything happen up to this second, included. Returns when the next event is due; none when the run is over.
+    /// Lets everything happen up to this second, included. Returns when the next event is due; none when the
+    /// run is over.
     fn step(&self, py: Python<'_>, until_s: f64) -> PyResult<Option<f64>> {
         py.detach(|| {
             self.with(|world| {

@@ -8,7 +8,8 @@ use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// All tables; those of wires, access categories, measurements and positions only if there are any in the configuration.
+/// All tables; those of wires, access categories, measurements and positions only if there are any in the
+/// configuration.
 pub fn output<'py>(py: Python<'py>, config: &Config, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
     let run = Run { py, config, measured_s: outcome.measured_s, made: PyDict::new(py) };
     run.scalars(outcome)?;
@@ -38,8 +39,8 @@ pub fn output<'py>(py: Python<'py>, config: &Config, outcome: &Outcome) -> PyRes
     Ok(run.made)
 }
 
-/// Name, what a row is, and name, unit and meaning of each column, of every table of a run; of those of causes instead, if
-/// they are asked for.
+/// Name, what a row is, and name, unit and meaning of each column, of every table of a run; of those of
+/// causes instead, if they are asked for.
 #[pyfunction]
 #[pyo3(signature = (causes = false))]
 pub fn columns(py: Python<'_>, causes: bool) -> PyResult<Bound<'_, PyList>> {

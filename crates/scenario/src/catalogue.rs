@@ -19,11 +19,15 @@ use serde_json::{Map, Value, json};
 
 /// What can be named in a scenario: an object of lists, each entry with its `name` and a `summary`.
 ///
-/// The lists are `schemes` (with `reference` and the JSON Schema of the `parameters`), `headers` (the layouts of their congestion headers, each
-/// with its `type`, of notices of routers and of messages of routing protocols, each with its `ip_protocol` or `udp_port`, those of routing also with whether Wireshark itself has a dissector of them; bytes on the `air`, and `fields`), `phys` (with `rates_bps`,
-/// `basic_rates_bps`, `default_rate_bps`, the first and the last of its `channels`, and its `schemes` in the usual width, each with its `bps`), `preambles`, `rules`, `media`, `path_losses`, `link_quantities`, `routing_protocols`, `metrics`, `link_failures`,
-/// `generators`, `traffic`, `directions`, `mixes`, `apps`, `distributions`, `estimators`, `mobility`, `pauses` and `mobility_starts`. Where a name comes with keys of its own, `keys` maps each
-/// to what it means.
+/// The lists are `schemes` (with `reference` and the JSON Schema of the `parameters`), `headers` (the layouts
+/// of their congestion headers, each with its `type`, of notices of routers and of messages of routing
+/// protocols, each with its `ip_protocol` or `udp_port`, those of routing also with whether Wireshark itself
+/// has a dissector of them; bytes on the `air`, and `fields`), `phys` (with `rates_bps`, `basic_rates_bps`,
+/// `default_rate_bps`, the first and the last of its `channels`, and its `schemes` in the usual width, each
+/// with its `bps`), `preambles`, `rules`, `media`, `path_losses`, `link_quantities`, `routing_protocols`,
+/// `metrics`, `link_failures`, `generators`, `traffic`, `directions`, `mixes`, `apps`, `distributions`,
+/// `estimators`, `mobility`, `pauses` and `mobility_starts`. Where a name comes with keys of its own, `keys`
+/// maps each to what it means.
 pub fn catalogue() -> Value {
     let schemes = REGISTRY.iter().map(|entry| {
         json!({
@@ -59,7 +63,8 @@ pub fn catalogue() -> Value {
     })
 }
 
-/// The congestion headers of all schemes, each once, and what notices of routers and messages of routing protocols are made of.
+/// The congestion headers of all schemes, each once, and what notices of routers and messages of routing
+/// protocols are made of.
 fn headers() -> Vec<Value> {
     let mut layouts: Vec<Layout> = Vec::new();
     for HeaderFormat { layout, .. } in REGISTRY.iter().flat_map(|entry| entry.headers) {

@@ -14,13 +14,15 @@ pub enum Discipline {
     /// In one line; what does not fit is lost.
     #[default]
     DropTail,
-    /// In a line for each flow, served in turns, where packets that wait too long are marked or dropped (RFC 8290).
+    /// In a line for each flow, served in turns, where packets that wait too long are marked or dropped (RFC
+    /// 8290).
     FqCodel,
     /// The same for each next hop, and these served by airtime, as in Linux's mac80211. Not on wires.
     Stations,
 }
 
-/// Parameters of `discipline = "fq-codel"` and `"stations"`; defaults are those of Linux's `fq_codel` and of its mac80211.
+/// Parameters of `discipline = "fq-codel"` and `"stations"`; defaults are those of Linux's `fq_codel` and of
+/// its mac80211.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Codel {
@@ -35,7 +37,8 @@ pub struct Codel {
     /// Bytes that a flow may send in its turn. Default: 1514 B, with `"stations"` 300 B.
     #[schemars(transform = bounds!("64 B", "1048576 B"))]
     pub quantum: Option<Size>,
-    /// Lines over which flows are spread by a hash, with `"stations"` those of each next hop. Default: 1024, with `"stations"` 4096.
+    /// Lines over which flows are spread by a hash, with `"stations"` those of each next hop. Default: 1024,
+    /// with `"stations"` 4096.
     #[schemars(transform = bounds!(1, 65_536))]
     pub flows: Option<u32>,
     /// Bytes that wait at most. Default: 32 MiB, with `"stations"` 4 MiB.
@@ -49,10 +52,11 @@ pub struct Codel {
     pub airtime_quantum: Option<Duration>,
     /// Frames from a neighbour are charged to it like those to it. Default: true. Only with `"stations"`.
     pub charge_received: Option<bool>,
-    /// What slow neighbours have instead, as in Linux: `{}` for what mac80211 has. Default: the same as others. Only with `"stations"`.
+    /// What slow neighbours have instead, as in Linux: `{}` for what mac80211 has. Default: the same as
+    /// others. Only with `"stations"`.
     pub slow: Option<Slow>,
-    /// The target of a neighbour is at least as long as so many exchanges like the last one with it, of a full A-MPDU or of what waited.
-    /// Default: 0. Only with `"stations"`.
+    /// The target of a neighbour is at least as long as so many exchanges like the last one with it, of a
+    /// full A-MPDU or of what waited. Default: 0. Only with `"stations"`.
     #[schemars(transform = bounds!(0, 1000))]
     pub target_exchanges: Option<u32>,
 }
@@ -75,7 +79,8 @@ pub struct Slow {
 }
 
 impl Discipline {
-    /// The discipline with its parameters. `at` is the path of the table that has the keys `discipline` and `codel`.
+    /// The discipline with its parameters. `at` is the path of the table that has the keys `discipline` and
+    /// `codel`.
     pub(super) fn resolve(
         self,
         document: &Document<'_>,

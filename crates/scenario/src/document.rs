@@ -130,8 +130,8 @@ impl<'a> Document<'a> {
         self.origin
     }
 
-    /// Puts the settings into the document, in their order. `options` are the keys that options of the command line give, with
-    /// those options.
+    /// Puts the settings into the document, in their order. `options` are the keys that options of the
+    /// command line give, with those options.
     pub(crate) fn set(&mut self, settings: &'a [Setting], options: &[(&str, &str)]) -> Result<()> {
         for setting in settings {
             // One further, so that the end of one text is not the beginning of the next.
@@ -281,7 +281,8 @@ impl<'a> Document<'a> {
     }
 }
 
-/// The line, from 1, of a key in any TOML text, or of the innermost table around it that is there; `None` if it is no TOML.
+/// The line, from 1, of a key in any TOML text, or of the innermost table around it that is there; `None` if
+/// it is no TOML.
 pub fn locate(text: &str, path: &[Step]) -> Option<usize> {
     let document = Document::parse(text, "").ok()?;
     Some(line_of(text, document.find(&KeyPath(path.to_vec())).0.start))

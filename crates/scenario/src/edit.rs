@@ -14,8 +14,8 @@ use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Val
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Edit {
-    /// The path of a key, as messages show it: `topology.nodes[0].position`. Tables on the path that are not there are made; an index one past
-    /// the end of a list adds an entry.
+    /// The path of a key, as messages show it: `topology.nodes[0].position`. Tables on the path that are not
+    /// there are made; an index one past the end of a list adds an entry.
     pub path: String,
     /// The new value in TOML, such as `"200 m"` with its quotes; none removes the key or the entry of a list.
     pub value: Option<String>,
@@ -34,7 +34,8 @@ pub fn values(text: &str, origin: &str) -> Result<Json> {
 /// The text with these changes, in this order.
 ///
 /// # Errors
-/// If the text is not TOML, or a path leads through a value that is neither table nor list, or a new value is not TOML.
+/// If the text is not TOML, or a path leads through a value that is neither table nor list, or a new value is
+/// not TOML.
 pub fn edit(text: &str, origin: &str, edits: &[Edit]) -> Result<String> {
     let (document, mut edited) = parse(text, origin)?;
     for Edit { path, value } in edits {
@@ -57,12 +58,12 @@ pub fn edit(text: &str, origin: &str, edits: &[Edit]) -> Result<String> {
     Ok(edited.to_string())
 }
 
-/// The text with the nodes of a generated topology, and the flows of a pattern, listed one by one, so that each can be changed. The
-/// scenario stays the same, to its hash.
+/// The text with the nodes of a generated topology, and the flows of a pattern, listed one by one, so that
+/// each can be changed. The scenario stays the same, to its hash.
 ///
 /// # Errors
-/// If something is wrong with the scenario, or it has what a list cannot say: wires, or nodes with several radios, that a generator makes, and
-/// flows that differ in more than their ends.
+/// If something is wrong with the scenario, or it has what a list cannot say: wires, or nodes with several
+/// radios, that a generator makes, and flows that differ in more than their ends.
 pub fn list(text: &str, origin: &str) -> Result<String> {
     let config = load(text, origin, &Overrides::default())?;
     let (document, mut edited) = parse(text, origin)?;

@@ -1,7 +1,8 @@
 //! Scenario files: from TOML to a [`Config`](multihop_sim::config::Config).
 //!
-//! [`resolve`] reads a file, checks everything in it, and fills in every default. A scenario is data: its types, here and in the
-//! files of this folder, one per table of the file, are its definition, and [`json_schema`] is derived from them.
+//! [`resolve`] reads a file, checks everything in it, and fills in every default. A scenario is data: its
+//! types, here and in the files of this folder, one per table of the file, are its definition, and
+//! [`json_schema`] is derived from them.
 //!
 //! On the way, in this order:
 //!
@@ -12,7 +13,8 @@
 //! 5. each table's `resolve` turns quantities into base units and names into indices;
 //! 6. `generate` makes topologies, `traffic` makes flows, and `reach` knows which nodes can reach each other.
 //!
-//! Whatever is wrong ends as one [`ScenarioError`], which names file, line, key, what was found, and what would do.
+//! Whatever is wrong ends as one [`ScenarioError`], which names file, line, key, what was found, and what
+//! would do.
 
 mod catalogue;
 mod discipline;

@@ -38,7 +38,8 @@ pub enum Measure {
     BusyRatio(BusyRatio),
     /// Frame service delay from the head of the line to the ACK, smoothed (He et al. 2017).
     Fsd(ServiceDelay),
-    /// Frame transmission efficiency from the service delay of each frame, smoothed with 1/8 (He et al. 2017).
+    /// Frame transmission efficiency from the service delay of each frame, smoothed with 1/8 (He et al.
+    /// 2017).
     Fte(TransmissionEfficiency),
     /// What the network layer receives of the link while the MAC has its packets (Qazi, section V).
     PacketThroughput(PacketThroughput),
@@ -65,24 +66,26 @@ macro_rules! estimator {
 estimator!(
     /// rt-Winf with RTS/CTS.
     RtWinf {
-        /// How the equations are read: as printed; strict, with the airtime of DATA alone; or whole, with all that an exchange needs
-        /// and all that is sensed busy or reserved. Default: printed.
+        /// How the equations are read: as printed; strict, with the airtime of DATA alone; or whole, with all
+        /// that an exchange needs and all that is sensed busy or reserved. Default: printed.
         reading: Reading,
-        /// What busy time is divided by: the latest time of this length, or with "off" the time since the first exchange.
-        /// Default: 1 s.
+        /// What busy time is divided by: the latest time of this length, or with "off" the time since the
+        /// first exchange. Default: 1 s.
         #[schemars(transform = bounds!("1 ms", "1 min"))]
         window: Switch<Duration>,
-        /// Overhearing nodes divide by the length of the exchange that they saw last (Eqs. 7 and 8 as printed). Default: false.
+        /// Overhearing nodes divide by the length of the exchange that they saw last (Eqs. 7 and 8 as
+        /// printed). Default: false.
         total_per_exchange: bool,
         /// Whole exchanges count as busy, and not only what NAVs reserve. Default: false, as printed.
         full_busy: bool,
-        /// ACKs report capacity and available bandwidth of the node that sends them, and the sender takes the smaller (Eq. 11). Default:
-        /// false.
+        /// ACKs report capacity and available bandwidth of the node that sends them, and the sender takes the
+        /// smaller (Eq. 11). Default: false.
         ack_report: bool,
         /// Capacities are those of packets of this size. Default: of the size that was sent.
         #[schemars(transform = bounds!("1 B", "65535 B"))]
         reference_size: Size,
-        /// Weight of a new sample of capacity: above 0, up to 1, which keeps the last one alone. Default: 0.125.
+        /// Weight of a new sample of capacity: above 0, up to 1, which keeps the last one alone. Default:
+        /// 0.125.
         #[schemars(transform = bounds!(above 0, 1))]
         smoothing: f64,
     }
@@ -91,20 +94,21 @@ estimator!(
 estimator!(
     /// rt-Winf without RTS/CTS.
     RtWinfProbe {
-        /// How the equations are read: as printed, or whole, with DIFS and back-off and all that is sensed busy or reserved. Default:
-        /// printed.
+        /// How the equations are read: as printed, or whole, with DIFS and back-off and all that is sensed
+        /// busy or reserved. Default: printed.
         reading: Reading,
-        /// What busy time is divided by: the latest time of this length, or with "off" the time since the first exchange.
-        /// Default: 1 s.
+        /// What busy time is divided by: the latest time of this length, or with "off" the time since the
+        /// first exchange. Default: 1 s.
         #[schemars(transform = bounds!("1 ms", "1 min"))]
         window: Switch<Duration>,
-        /// ACKs report capacity and available bandwidth of the node that sends them, and the sender takes the smaller (Eq. 11). Default:
-        /// false.
+        /// ACKs report capacity and available bandwidth of the node that sends them, and the sender takes the
+        /// smaller (Eq. 11). Default: false.
         ack_report: bool,
         /// Capacities are those of packets of this size. Default: of the size that was sent.
         #[schemars(transform = bounds!("1 B", "65535 B"))]
         reference_size: Size,
-        /// Weight of a new sample of capacity: above 0, up to 1, which keeps the last one alone. Default: 0.125.
+        /// Weight of a new sample of capacity: above 0, up to 1, which keeps the last one alone. Default:
+        /// 0.125.
         #[schemars(transform = bounds!(above 0, 1))]
         smoothing: f64,
     }
@@ -113,8 +117,8 @@ estimator!(
 estimator!(
     /// `IdleGap`.
     IdleGap {
-        /// What the time of NAVs is divided by: the latest time of this length, or with "off" the time since the first frame.
-        /// Default: 1 s.
+        /// What the time of NAVs is divided by: the latest time of this length, or with "off" the time since
+        /// the first frame. Default: 1 s.
         #[schemars(transform = bounds!("1 ms", "1 min"))]
         window: Switch<Duration>,
     }
@@ -203,8 +207,8 @@ pub(super) fn resolve(
     made.collect()
 }
 
-/// The estimators of a file's `[[measure]]` tables by name, whatever else is in the file, for use at a node that is none of a
-/// scenario: that of a capture. `at` counts for nothing there.
+/// The estimators of a file's `[[measure]]` tables by name, whatever else is in the file, for use at a node
+/// that is none of a scenario: that of a capture. `at` counts for nothing there.
 ///
 /// # Errors
 /// Whatever is wrong with these tables; if there are none; and if one needs what a capture does not hold.

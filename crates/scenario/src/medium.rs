@@ -32,7 +32,8 @@ keys! {
     #[derive(Clone, Debug, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
     pub struct Ranges {
-        /// Propagation delay between any two nodes; `"distance"` for that of light over their distance when a frame begins.
+        /// Propagation delay between any two nodes; `"distance"` for that of light over their distance when a
+        /// frame begins.
         pub propagation_delay: Delay ["0 s", "1 ms"] = microsecond(),
         /// Probability that a bit of a decodable frame is wrong.
         pub bit_error_rate: f64 [0, 1] = 0.0,
@@ -40,7 +41,8 @@ keys! {
         pub packet_error_rate: f64 [0, 1] = 0.0,
         /// The same of single links, on top of that.
         pub errors: Vec<LinkErrors> = Vec::new(),
-        /// Frames are decodable up to this distance. ns-2's 914 MHz `WaveLAN`, and with it the literature, has 250 m.
+        /// Frames are decodable up to this distance. ns-2's 914 MHz `WaveLAN`, and with it the literature,
+        /// has 250 m.
         pub receive_range: Length ["0.01 m", "10000 km"] = Length(250.0),
         /// Frames are sensed up to this distance.
         pub carrier_sense_range: Length ["0.01 m", "10000 km"] = Length(550.0),
@@ -56,7 +58,8 @@ keys! {
     #[derive(Clone, Debug, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
     pub struct Sinr {
-        /// Propagation delay between any two nodes; `"distance"` for that of light over their distance when a frame begins.
+        /// Propagation delay between any two nodes; `"distance"` for that of light over their distance when a
+        /// frame begins.
         pub propagation_delay: Delay ["0 s", "1 ms"] = microsecond(),
         /// Probability that a bit of a decodable frame is wrong, on top of noise and interference.
         pub bit_error_rate: f64 [0, 1] = 0.0,
@@ -66,13 +69,15 @@ keys! {
         pub errors: Vec<LinkErrors> = Vec::new(),
         /// Transmit power of every node.
         pub transmit_power: Power ["-150 dBm", "40 dBm"] = Power(20.0),
-        /// Noise power at every node, in 20 MHz: as the two that follow, it is in proportion to the width of the channel.
+        /// Noise power at every node, in 20 MHz: as the two that follow, it is in proportion to the width of
+        /// the channel.
         pub noise: Power ["-150 dBm", "40 dBm"] = NOISE,
         /// Frames below this power are not noticed as frames: they only add to the noise.
         pub sensitivity: Power ["-150 dBm", "40 dBm"] = SENSITIVITY,
-        /// Frames are decoded down to the power of the standard for their rate or scheme, besides what noise and interference do (802.11-2016,
-        /// tables 17-18, 19-23 and 21-25; 802.11ax-2021, table 27-51): -82 dBm at MCS 0 to -64 dBm at MCS 7, in 20 MHz. Weaker ones are
-        /// noticed, down to `sensitivity`, and not decoded. Most receivers do better.
+        /// Frames are decoded down to the power of the standard for their rate or scheme, besides what noise
+        /// and interference do (802.11-2016, tables 17-18, 19-23 and 21-25; 802.11ax-2021, table 27-51): -82
+        /// dBm at MCS 0 to -64 dBm at MCS 7, in 20 MHz. Weaker ones are noticed, down to `sensitivity`, and
+        /// not decoded. Most receivers do better.
         pub sensitivity_by_rate: bool = false,
         /// The medium is busy where the total received power is at least this, or a frame is being received.
         pub carrier_sense: Power ["-150 dBm", "40 dBm"] = CARRIER_SENSE,
@@ -87,7 +92,8 @@ keys! {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Matrix {
-    /// Propagation delay between any two nodes; `"distance"`, where all have positions, for that of light over their distance.
+    /// Propagation delay between any two nodes; `"distance"`, where all have positions, for that of light
+    /// over their distance.
     #[serde(default = "microsecond")]
     #[schemars(transform = bounds!("0 s", "1 ms"))]
     pub propagation_delay: Delay,
@@ -104,24 +110,25 @@ pub struct Matrix {
     pub errors: Vec<LinkErrors>,
     /// What was measured.
     pub quantity: Quantity,
-    /// `delivery` and `delivery-and-rssi`: size of the probes that were counted; other sizes follow by equal bit error rates. Default:
-    /// 1500 B.
+    /// `delivery` and `delivery-and-rssi`: size of the probes that were counted; other sizes follow by equal
+    /// bit error rates. Default: 1500 B.
     #[schemars(transform = bounds!("1 B", "65535 B"))]
     pub probe_size: Option<Size>,
-    /// `rssi` and `delivery-and-rssi`: noise power in 20 MHz; as the two that follow, it is in proportion to the width of the channel.
-    /// Default: -95 dBm.
+    /// `rssi` and `delivery-and-rssi`: noise power in 20 MHz; as the two that follow, it is in proportion to
+    /// the width of the channel. Default: -95 dBm.
     #[schemars(transform = bounds!("-150 dBm", "40 dBm"))]
     pub noise: Option<Power>,
     /// `rssi` and `delivery-and-rssi`: frames below this power are not noticed as frames. Default: -92 dBm.
     #[schemars(transform = bounds!("-150 dBm", "40 dBm"))]
     pub sensitivity: Option<Power>,
-    /// `rssi` and `delivery-and-rssi`: the medium is busy where the received power is at least this. Default: -82 dBm.
+    /// `rssi` and `delivery-and-rssi`: the medium is busy where the received power is at least this. Default:
+    /// -82 dBm.
     #[schemars(transform = bounds!("-150 dBm", "40 dBm"))]
     pub carrier_sense: Option<Power>,
 }
 
-/// What is lost between two nodes besides: DATA frames, and acknowledgements, that could be decoded. Bits, other control frames and other
-/// links are as they are.
+/// What is lost between two nodes besides: DATA frames, and acknowledgements, that could be decoded. Bits,
+/// other control frames and other links are as they are.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkErrors {
@@ -137,7 +144,8 @@ pub struct LinkErrors {
     #[schemars(transform = bounds!(0, 1))]
     #[serde(default)]
     pub ack_error_rate: f64,
-    /// The same from the second node to the first, of acknowledgements of what the first sends. Default: `ack_error_rate`.
+    /// The same from the second node to the first, of acknowledgements of what the first sends. Default:
+    /// `ack_error_rate`.
     #[schemars(transform = bounds!(0, 1))]
     pub ack_error_rate_back: Option<f64>,
 }
@@ -150,8 +158,8 @@ pub enum Quantity {
     Delivery,
     /// The received power. Errors and capture follow from the SINR.
     Rssi,
-    /// Both: what a link delivers without contention is as measured; carrier sense, interference and capture follow from the
-    /// received powers. A direction with a power alone is sensed, and never decoded.
+    /// Both: what a link delivers without contention is as measured; carrier sense, interference and capture
+    /// follow from the received powers. A direction with a power alone is sensed, and never decoded.
     DeliveryAndRssi,
 }
 
@@ -188,14 +196,17 @@ pub enum PathLossModel {
     },
 }
 
-/// How the power of a link varies over time: it stays for a block, and is drawn anew for the next one. Routes and bounds know its mean.
+/// How the power of a link varies over time: it stays for a block, and is drawn anew for the next one. Routes
+/// and bounds know its mean.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FadingModel {
-    /// Power of the steady path over that of all scattered ones (Rice's K). Default: no steady path, a Rayleigh channel.
+    /// Power of the steady path over that of all scattered ones (Rice's K). Default: no steady path, a
+    /// Rayleigh channel.
     #[schemars(transform = bounds!("-40 dB", "40 dB"))]
     pub k_factor: Option<Decibel>,
-    /// How fast an end, or what reflects, moves: a block is 0.423 wavelengths over it (Rappaport 2002, Eq. 5.40.c), at 2.437 or 5.18 GHz.
+    /// How fast an end, or what reflects, moves: a block is 0.423 wavelengths over it (Rappaport 2002, Eq.
+    /// 5.40.c), at 2.437 or 5.18 GHz.
     #[schemars(transform = bounds!("0.001 m/s", "1000 m/s"))]
     pub speed: Option<Speed>,
     /// Length of a block, in place of `speed`.
@@ -233,7 +244,8 @@ impl Default for Medium {
 }
 
 impl Medium {
-    /// The medium; the links of a matrix are added by the topology, and errors of single links when nodes are known.
+    /// The medium; the links of a matrix are added by the topology, and errors of single links when nodes are
+    /// known.
     pub(super) fn resolve(&self, document: &Document<'_>, phy: &Phy) -> Result<MediumConfig> {
         let (bit, packet) = match self {
             Medium::Ranges(m) => (m.bit_error_rate, m.packet_error_rate),
@@ -461,8 +473,8 @@ impl PathLossModel {
     }
 }
 
-/// A power in milliwatts that noise or a receiver has in each 20 MHz: in the whole channel it is in proportion to the width. The engine adds
-/// powers up in whole femtowatts, of which 10 W are 10^16.
+/// A power in milliwatts that noise or a receiver has in each 20 MHz: in the whole channel it is in
+/// proportion to the width. The engine adds powers up in whole femtowatts, of which 10 W are 10^16.
 fn in_channel(phy: &Phy, value: Power) -> f64 {
     value.milliwatts() * f64::from(phy.options().bandwidth.mhz()) / 20.0
 }

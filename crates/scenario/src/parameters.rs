@@ -63,7 +63,8 @@ macro_rules! quantities {
     };
 }
 
-/// The engine's value of a parameter that was read, and is in its range but for times that are longer than the clock has.
+/// The engine's value of a parameter that was read, and is in its range but for times that are longer than
+/// the clock has.
 macro_rules! check {
     (($engine:ty as $written:ty = $default:expr), $document:expr, $at:expr, $value:expr, $preset:expr, [] []) => {
         $preset
@@ -95,8 +96,8 @@ macro_rules! check {
     };
 }
 
-/// The table `keys` of a file, whose keys are the parameters of `config`. `resolve_listed` checks all ranges; parameters that are
-/// resolved by hand have the engine's default in what it returns.
+/// The table `keys` of a file, whose keys are the parameters of `config`. `resolve_listed` checks all ranges;
+/// parameters that are resolved by hand have the engine's default in what it returns.
 macro_rules! table {
     (
         $(#[$doc:meta])*
@@ -142,8 +143,9 @@ macro_rules! table {
     };
 }
 
-/// The table `keys` of a file, whose keys are the parameters of `config` that differ from a preset, and more keys. `resolve_listed`
-/// checks all ranges; parameters that are resolved by hand are those of the preset in what it returns.
+/// The table `keys` of a file, whose keys are the parameters of `config` that differ from a preset, and more
+/// keys. `resolve_listed` checks all ranges; parameters that are resolved by hand are those of the preset in
+/// what it returns.
 macro_rules! overrides {
     (
         $(#[$doc:meta])*

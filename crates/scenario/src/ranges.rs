@@ -1,4 +1,5 @@
-//! The ranges of keys: each is written once, at its key, from where the JSON Schema has it; here a file is held against that.
+//! The ranges of keys: each is written once, at its key, from where the JSON Schema has it; here a file is
+//! held against that.
 
 use crate::Scenario;
 use crate::document::{Document, KeyPath, Result, Step};

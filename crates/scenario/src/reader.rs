@@ -1,10 +1,11 @@
 //! From TOML to the types of the model, keeping the path and the place of whatever does not fit.
 //!
-//! It exists because serde's own way to distinguish alternatives by a tag (`model = "ranges"`) copies the table into a buffer
-//! first, and with that loses where things are. Here an enum is read in one of two ways:
+//! It exists because serde's own way to distinguish alternatives by a tag (`model = "ranges"`) copies the
+//! table into a buffer first, and with that loses where things are. Here an enum is read in one of two ways:
 //!
 //! * from a text: the variant of that name;
-//! * from a table: the variant that the value of its tag names, see [`TAGS`], with the rest of the table as its fields.
+//! * from a table: the variant that the value of its tag names, see [`TAGS`], with the rest of the table as
+//!   its fields.
 
 use crate::document::{KeyPath, Step};
 use multihop_schemes::misfit::{Found, Kind, Wanted};
@@ -21,7 +22,8 @@ use std::fmt;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Which key of a table names the variant of which enum, and the variant that a table without the key is, if it may lack it.
+/// Which key of a table names the variant of which enum, and the variant that a table without the key is, if
+/// it may lack it.
 const TAGS: &[(&str, &str, Option<&str>)] = &[
     ("App", "kind", None),
     ("Generator", "generator", None),
@@ -78,8 +80,8 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
-/// What visitors say. Those of serde are not asked unless the kind of the value is right: see [`Node::expect`]. What is left is said
-/// by the readers of quantities, whose words pass as they are.
+/// What visitors say. Those of serde are not asked unless the kind of the value is right: see
+/// [`Node::expect`]. What is left is said by the readers of quantities, whose words pass as they are.
 impl Error for ReadError {
     fn custom<T: fmt::Display>(message: T) -> ReadError {
         ReadError::new(Found::Said(message.to_string()), Wanted::Schema)

@@ -41,8 +41,8 @@ pub struct Overrides {
     pub record_interval: Option<String>,
     /// `--set`, in this order; any key of the scenario.
     pub set: Vec<Setting>,
-    /// Flows whose packets come from outside, between all nodes that can reach each other, both ways. Their scheme, of which there
-    /// is only what routers do, is `scheme`, or else `udp`.
+    /// Flows whose packets come from outside, between all nodes that can reach each other, both ways. Their
+    /// scheme, of which there is only what routers do, is `scheme`, or else `udp`.
     pub external: Option<External>,
 }
 
@@ -63,13 +63,15 @@ pub struct Resolved {
     pub config: Config,
     /// What it shows, in its author's words.
     pub description: Option<String>,
-    /// SHA-256 in hexadecimal of everything but the seed: 64 digits. Runs with the same hash and the same seed are the same run.
+    /// SHA-256 in hexadecimal of everything but the seed: 64 digits. Runs with the same hash and the same
+    /// seed are the same run.
     pub hash: String,
     /// The file that it takes the motion of nodes from, if it does.
     pub motion_file: Option<PathBuf>,
 }
 
-/// Links of carrier sense: 2000 nodes that all sense each other. (A run of 3000 such nodes, nine million links, peaked at 1.8 GB.)
+/// Links of carrier sense: 2000 nodes that all sense each other. (A run of 3000 such nodes, nine million
+/// links, peaked at 1.8 GB.)
 const LINKS_MAX: usize = 4_000_000;
 
 /// Rows of the time series: flows times steps.
@@ -269,7 +271,8 @@ fn check_links(document: &Document<'_>, config: &Config) -> Result<()> {
     Err(document.fail(&key!["topology"], found, remedy))
 }
 
-/// Delays by distance need positions, and frames that are over everywhere before their senders do anything else.
+/// Delays by distance need positions, and frames that are over everywhere before their senders do anything
+/// else.
 fn check_delays(document: &Document<'_>, config: &Config) -> Result<()> {
     if !config.delays_by_distance {
         return Ok(());

@@ -1,7 +1,8 @@
 //! `--set KEY=VALUE`: values that replace, or add, any key of a scenario before it is read.
 //!
-//! A setting changes the parsed document, so that what it makes is read and checked like a file that says the same. Spans of what
-//! it brings lie behind those of the file (see `Document`), which is how messages know that a value is of a setting.
+//! A setting changes the parsed document, so that what it makes is read and checked like a file that says the
+//! same. Spans of what it brings lie behind those of the file (see `Document`), which is how messages know
+//! that a value is of a setting.
 
 use crate::document::{KeyPath, Result, Step, key};
 use crate::error::{Place, ScenarioError, shorten};
@@ -19,11 +20,12 @@ const STEPS_MAX: usize = 16;
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Setting {
-    /// The path of the key, as messages show it, such as `topology.hops`, `flows[0].start` or `schemes."my recn".threshold`.
+    /// The path of the key, as messages show it, such as `topology.hops`, `flows[0].start` or `schemes."my
+    /// recn".threshold`.
     ///
-    /// `flows[*].start` is the key of every entry of the list, `flows[udp*].start` of those whose `name` fits, where a `*` is any
-    /// text. `flows.length`, of a list, keeps that many first entries; `flows.append` adds one, or each of a list.
-    /// Tables on the way that are not there are made.
+    /// `flows[*].start` is the key of every entry of the list, `flows[udp*].start` of those whose `name`
+    /// fits, where a `*` is any text. `flows.length`, of a list, keeps that many first entries;
+    /// `flows.append` adds one, or each of a list. Tables on the way that are not there are made.
     pub path: String,
     /// A TOML document whose key `value` is the new value: `value = 5`.
     pub value: String,
@@ -35,8 +37,8 @@ impl Setting {
         Place::Setting(self.path.clone())
     }
 
-    /// Puts the value into the document. `start` is the offset that stands for the beginning of `value`; `options` are the keys
-    /// that have options of their own and are given by them, with those options.
+    /// Puts the value into the document. `start` is the offset that stands for the beginning of `value`;
+    /// `options` are the keys that have options of their own and are given by them, with those options.
     pub(super) fn apply<'a>(
         &'a self,
         root: &mut Spanned<DeTable<'a>>,

@@ -12,9 +12,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// A wire: full duplex, each direction with a queue of its own at its sending end. A packet is received as a whole before it is
-/// passed on. What finds the queue full is lost, and what `loss` takes. What goes from the one node to the other takes the wire, even
-/// where they also hear each other.
+/// A wire: full duplex, each direction with a queue of its own at its sending end. A packet is received as a
+/// whole before it is passed on. What finds the queue full is lost, and what `loss` takes. What goes from the
+/// one node to the other takes the wire, even where they also hear each other.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wire {
@@ -39,7 +39,8 @@ pub struct Wire {
     pub rate_back: Option<BitRate>,
     /// Propagation delay from the second node to the first. Default: `delay`.
     pub delay_back: Option<Duration>,
-    /// Probability with which each packet is lost on its way, whatever became of others: from 0 to below 1. Default 0.
+    /// Probability with which each packet is lost on its way, whatever became of others: from 0 to below 1.
+    /// Default 0.
     #[serde(default)]
     #[schemars(transform = bounds!(0, below 1))]
     pub loss: f64,

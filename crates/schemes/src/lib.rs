@@ -1,7 +1,8 @@
 //! Congestion controls, one folder for each family.
 //!
-//! A [`Scheme`] is what is compared: a transport, its controller, and what it asks of routers. Its parameters are a struct
-//! that serves as its factory. [`REGISTRY`] lists them all; adding a scheme is a file in its family's folder, and one line there.
+//! A [`Scheme`] is what is compared: a transport, its controller, and what it asks of routers. Its parameters
+//! are a struct that serves as its factory. [`REGISTRY`] lists them all; adding a scheme is a file in its
+//! family's folder, and one line there.
 //!
 //! | folder | schemes |
 //! |---|---|
@@ -18,10 +19,11 @@
 //! | `maxnet` | [`MaxNet`]: a rate that falls with the largest price on the path |
 //! | `ewccp` | [`Ewccp`]: routers that share the medium report their queues to each other |
 //!
-//! A family's folder has its parameters (`mod.rs`, or a file for each scheme), its header's layout and echo (`header.rs`), its `router.rs` and
-//! its `sender.rs`. What families share: [`tcp`] the parameters of a connection, `capacity` where routers have capacities from, with the
-//! parameters of rt-Winf, [`quantity`] numbers with units, [`mod@keys`] the tables of parameters
-//! with their ranges, and [`misfit`] what does not fit them.
+//! A family's folder has its parameters (`mod.rs`, or a file for each scheme), its header's layout and echo
+//! (`header.rs`), its `router.rs` and its `sender.rs`. What families share: [`tcp`] the parameters of a
+//! connection, `capacity` where routers have capacities from, with the parameters of rt-Winf, [`quantity`]
+//! numbers with units, [`mod@keys`] the tables of parameters with their ranges, and [`misfit`] what does not
+//! fit them.
 
 // The file of a scheme reads the same in this crate as in another.
 extern crate self as multihop_schemes;

@@ -1,6 +1,7 @@
 //! Numbers with units, as they are written in scenarios: `"2 Mb/s"`, `"200 m"`, `"30 s"`, `"10 dB"`.
 //!
-//! Each quantity is a newtype over `f64` in its base unit. A bare number is refused, because its unit would be a guess.
+//! Each quantity is a newtype over `f64` in its base unit. A bare number is refused, because its unit would
+//! be a guess.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserializer, Error, Unexpected, Visitor};

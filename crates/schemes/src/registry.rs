@@ -47,7 +47,8 @@ pub const REGISTRY: &[SchemeEntry] = &[
     SchemeEntry::of::<MaxNet>(),
 ];
 
-/// The parameters of a scheme, which are its factory. Doc comments of the fields are the documentation of the parameters.
+/// The parameters of a scheme, which are its factory. Doc comments of the fields are the documentation of the
+/// parameters.
 pub trait Parameters: DeserializeOwned + JsonSchema + Scheme + Serialize + 'static {
     /// As it is called in scenarios.
     const NAME: &str;
@@ -91,8 +92,8 @@ pub struct SchemeEntry {
 }
 
 impl SchemeEntry {
-    /// The scheme with these parameters. One that is not in the [`REGISTRY`] can be built all the same, and be named by scenarios that
-    /// are given it.
+    /// The scheme with these parameters. One that is not in the [`REGISTRY`] can be built all the same, and
+    /// be named by scenarios that are given it.
     pub const fn of<P: Parameters>() -> SchemeEntry {
         SchemeEntry {
             name: P::NAME,
@@ -120,8 +121,8 @@ impl SchemeEntry {
         (self.build)(parameters)
     }
 
-    /// All parameters of the scheme with these, in the one form that each value has, whatever unit it was given in. A default
-    /// that follows from other parameters is null.
+    /// All parameters of the scheme with these, in the one form that each value has, whatever unit it was
+    /// given in. A default that follows from other parameters is null.
     ///
     /// # Errors
     /// As [`SchemeEntry::build`].
@@ -269,7 +270,8 @@ mod tests {
         assert!(error("carrier-pigeon").contains("known: udp, tcp-newreno"), "{}", error("carrier-pigeon"));
     }
 
-    /// Which schemes ask something of nodes, and which of these measure the medium for it with an estimator, with defaults alone.
+    /// Which schemes ask something of nodes, and which of these measure the medium for it with an estimator,
+    /// with defaults alone.
     #[test]
     fn what_each_scheme_asks_of_nodes() {
         let asked = |entry: &SchemeEntry| {

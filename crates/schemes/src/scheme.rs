@@ -11,14 +11,16 @@ pub struct SenderStation {
     pub flow: FlowId,
     /// Times of the PHY and contention windows.
     pub phy: PhyTimes,
-    /// The least size of packets, in bytes at the network layer, before which the MAC sends RTS; none if it never does.
+    /// The least size of packets, in bytes at the network layer, before which the MAC sends RTS; none if it
+    /// never does.
     pub rts_from: Option<u32>,
     /// What an A-MPDU may be; none where packets are not aggregated.
     pub aggregates: Option<AggregateLimits>,
 }
 
 impl SenderStation {
-    /// The exchange of packets of `size` bytes at a bit rate: of one, or, where they are aggregated, of a `full` A-MPDU.
+    /// The exchange of packets of `size` bytes at a bit rate: of one, or, where they are aggregated, of a
+    /// `full` A-MPDU.
     pub(crate) fn exchange(&self, rate: Rate, size: u32, full: bool) -> (PhyTimes, PacketExchange) {
         let phy = self.phy.at(rate);
         let exchange = match &self.aggregates {
@@ -53,8 +55,8 @@ pub trait Scheme: Send + Sync {
     fn datagrams(&self) -> bool {
         false
     }
-    /// Does the transport bring what it is given as one stream of which nothing is missing, and say so? Others send datagrams, each a
-    /// message of its own, and those that are lost are lost.
+    /// Does the transport bring what it is given as one stream of which nothing is missing, and say so?
+    /// Others send datagrams, each a message of its own, and those that are lost are lost.
     fn reliable(&self) -> bool {
         !self.datagrams()
     }
@@ -70,8 +72,8 @@ pub struct TcpParts {
     pub echo: Option<Box<dyn Echo>>,
 }
 
-/// A scheme whose flows are TCP connections: options of both ends, the sender's congestion control, what the receiver echoes, and what
-/// it asks of routers.
+/// A scheme whose flows are TCP connections: options of both ends, the sender's congestion control, what the
+/// receiver echoes, and what it asks of routers.
 pub trait TcpScheme: Send + Sync {
     /// The options of both ends.
     fn options(&self) -> TcpOptions;

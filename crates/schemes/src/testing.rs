@@ -21,8 +21,9 @@ pub const EGRESS: EgressQueue = EgressQueue {
 /// 1 Mb/s, 1000 bytes: DATA 8416, ACK 304 and SIFS 10 us.
 pub const REST_US: u64 = 8_416 + 10 + 304;
 
-/// The DATA frame of 1000 bytes at 1 Mb/s, of an exchange of 9406 us: RTS 352 + CTS 304 + DATA + ACK and three SIFS. Its
-/// service delay will be `service_us` if it is acknowledged, and `rts_failures` RTS were not answered before.
+/// The DATA frame of 1000 bytes at 1 Mb/s, of an exchange of 9406 us: RTS 352 + CTS 304 + DATA + ACK and
+/// three SIFS. Its service delay will be `service_us` if it is acknowledged, and `rts_failures` RTS were not
+/// answered before.
 pub fn departure(service_us: u64, rts_failures: u32) -> Departure {
     let (data, ack, sifs) = (Span::from_us(8_416), Span::from_us(304), Span::from_us(10));
     Departure {

@@ -81,7 +81,8 @@ fn options_of_the_receiver_of_tfrc_are_those_that_were_given() {
     assert_eq!((given.duplicate_threshold, given.new_round, given.averaging.discounting), (5, true, false));
 }
 
-/// The equation's timeout is four round trips, but at least what is given (RFC 5348, section 3.1), or TCP's with a tick of 100 ms.
+/// The equation's timeout is four round trips, but at least what is given (RFC 5348, section 3.1), or TCP's
+/// with a tick of 100 ms.
 #[test]
 fn the_timeout_of_the_equation_is_of_the_flavour_or_as_given() {
     let timeout = |given| {
@@ -100,7 +101,8 @@ fn the_timeout_of_the_equation_is_of_the_flavour_or_as_given() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Bytes are a header if and only if they are of its type and length, and then the header's bytes are the same header.
+    /// Bytes are a header if and only if they are of its type and length, and then the header's bytes are the
+    /// same header.
     #[test]
     fn any_bytes_are_a_header_or_none(given in any::<[u8; HeaderBytes::CAPACITY]>(), len in 0..=HeaderBytes::CAPACITY) {
         for HeaderFormat { layout, reemit } in REGISTRY.iter().flat_map(|entry| entry.headers) {

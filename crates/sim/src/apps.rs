@@ -117,7 +117,8 @@ impl App {
         offer
     }
 
-    /// `acked` bytes have been acknowledged in all. Returns when the next transfer begins, if one ended and another follows.
+    /// `acked` bytes have been acknowledged in all. Returns when the next transfer begins, if one ended and
+    /// another follows.
     pub fn on_progress(&mut self, now: Time, acked: u64) -> Option<Time> {
         if acked < self.pushed {
             return None;

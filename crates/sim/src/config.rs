@@ -47,8 +47,9 @@ pub struct Config {
     pub phy: Phy,
     /// Rate of unicast DATA frames, where no link has one of its own.
     pub data_rate: DataRate,
-    /// Rate of RTS, CTS, ACK and broadcasts; none for the standard's rule (RTS and broadcast at the highest basic rate not above
-    /// the data rate, responses at the highest basic rate not above that of the frame they answer).
+    /// Rate of RTS, CTS, ACK and broadcasts; none for the standard's rule (RTS and broadcast at the highest
+    /// basic rate not above the data rate, responses at the highest basic rate not above that of the frame
+    /// they answer).
     pub control_rate: Option<Rate>,
     /// Rate of ACKs, where it differs from `control_rate`.
     pub ack_rate: Option<Rate>,
@@ -58,17 +59,21 @@ pub struct Config {
     pub aggregation: Option<AggregationConfig>,
     /// How long its ends hold on to MPDUs, where that is not as usual.
     pub persistence: Persistence,
-    /// How stations choose the rate of unicast DATA; none where each link has the one above, or one of its own.
+    /// How stations choose the rate of unicast DATA; none where each link has the one above, or one of its
+    /// own.
     pub rate_control: Option<RateControlConfig>,
-    /// What each access category contends with, by [`multihop_dot11::AccessCategory`]; none for one queue under the DCF.
+    /// What each access category contends with, by [`multihop_dot11::AccessCategory`]; none for one queue
+    /// under the DCF.
     pub edca: Option<[EdcaParameters; AccessCategory::COUNT]>,
     /// How packets wait for it.
     pub discipline: Discipline,
-    /// The queue of the hardware below; none if the MAC takes packets from the discipline when it puts a frame together.
+    /// The queue of the hardware below; none if the MAC takes packets from the discipline when it puts a
+    /// frame together.
     pub hardware_queue: Option<HardwareQueueConfig>,
     /// The medium.
     pub medium: MediumConfig,
-    /// With powers and SINR: a receiver decodes no frame whose power is below the standard's sensitivity of its rate.
+    /// With powers and SINR: a receiver decodes no frame whose power is below the standard's sensitivity of
+    /// its rate.
     pub sensitivity_by_rate: bool,
     /// How its powers vary over time, if they do.
     pub fading: Option<FadingConfig>,
@@ -82,7 +87,8 @@ pub struct Config {
     pub schemes: Vec<SchemeConfig>,
     /// The flows; [`multihop_core::FlowId`]s index this list.
     pub flows: Vec<FlowConfig>,
-    /// Header bytes added to every packet below the transport, besides those of its scheme: ns-2 adds 20 with DSDV.
+    /// Header bytes added to every packet below the transport, besides those of its scheme: ns-2 adds 20 with
+    /// DSDV.
     pub extra_header: u32,
     /// Nodes ask for their neighbours' addresses before they send them anything (RFC 826).
     pub arp: bool,
@@ -90,7 +96,8 @@ pub struct Config {
     pub measurements: Vec<MeasurementConfig>,
     /// How nodes move, and when they are off.
     pub mobility: Mobility,
-    /// Rates of unicast DATA frames between two nodes, both ways, where it is none of the others; each pair at most once.
+    /// Rates of unicast DATA frames between two nodes, both ways, where it is none of the others; each pair
+    /// at most once.
     pub link_rates: Vec<LinkRate>,
     /// Channels, and which entries of `nodes` are radios of one node.
     pub radios: Radios,
@@ -110,13 +117,15 @@ pub struct LinkRate {
 pub struct NodeConfig {
     /// Its name in the scenario.
     pub name: String,
-    /// Where it stands, or where it is at the beginning if it moves, in metres. Where the medium goes by distance, a node without a
-    /// position has no radio.
+    /// Where it stands, or where it is at the beginning if it moves, in metres. Where the medium goes by
+    /// distance, a node without a position has no radio.
     pub position: Option<[f64; 2]>,
-    /// The base station that it is associated with: by radio it exchanges unicast frames with that node alone (802.11-2012, clause
-    /// 4: an infrastructure BSS). None of a base station itself, and of stations that are in no such network.
+    /// The base station that it is associated with: by radio it exchanges unicast frames with that node alone
+    /// (802.11-2012, clause 4: an infrastructure BSS). None of a base station itself, and of stations that
+    /// are in no such network.
     pub base: Option<NodeId>,
-    /// Rate of unicast DATA frames between it and its base station, both ways, where it is not [`Config::data_rate`].
+    /// Rate of unicast DATA frames between it and its base station, both ways, where it is not
+    /// [`Config::data_rate`].
     pub data_rate: Option<DataRate>,
 }
 
@@ -156,17 +165,19 @@ pub struct MacConfig {
     pub cw_max: u32,
     /// Packets that the interface queue holds.
     pub queue_limit: usize,
-    /// A packet that has waited in the interface queue for longer is not sent any more; none for no limit (9.19.2.6,
-    /// `dot11EDCATableMSDULifetime`).
+    /// A packet that has waited in the interface queue for longer is not sent any more; none for no limit
+    /// (9.19.2.6, `dot11EDCATableMSDULifetime`).
     pub lifetime: Option<Span>,
 }
 
-/// Aggregation (802.11-2016, 10.12, 10.13 and 10.24), under agreements that are taken to exist from the beginning.
+/// Aggregation (802.11-2016, 10.12, 10.13 and 10.24), under agreements that are taken to exist from the
+/// beginning.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct AggregationConfig {
     /// MPDUs of an A-MPDU at most; one for none.
     pub mpdus: u32,
-    /// Sequence numbers that an agreement covers at a time: at least `mpdus`, at most 256. Beyond 64 block acknowledgements are longer.
+    /// Sequence numbers that an agreement covers at a time: at least `mpdus`, at most 256. Beyond 64 block
+    /// acknowledgements are longer.
     pub window: u32,
     /// Bytes of an A-MPDU at most.
     pub a_mpdu: u32,
@@ -186,12 +197,12 @@ pub struct AggregationConfig {
     pub single_delimited: bool,
 }
 
-/// How long the ends of a block acknowledgement agreement hold on to an MPDU. As usual, an MPDU has as many tries as a frame, and
-/// [`AggregationConfig::reordering_timeout`] holds.
+/// How long the ends of a block acknowledgement agreement hold on to an MPDU. As usual, an MPDU has as many
+/// tries as a frame, and [`AggregationConfig::reordering_timeout`] holds.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Persistence {
-    /// Transmissions of an MPDU, alone or among others, before it is given up, if not `short_retry_limit`; `u32::MAX` for no end. One that
-    /// was sent alone `short_retry_limit` times is given up besides.
+    /// Transmissions of an MPDU, alone or among others, before it is given up, if not `short_retry_limit`;
+    /// `u32::MAX` for no end. One that was sent alone `short_retry_limit` times is given up besides.
     pub retry_limit: Option<u32>,
     /// A receiver waits for what is missing without end.
     pub reorders_without_end: bool,
@@ -234,7 +245,8 @@ pub enum MediumModel {
         receive_range: f64,
         /// Frames are sensed up to this distance, in metres.
         carrier_sense_range: f64,
-        /// A frame survives a later, weaker one if its power is at least this many times higher; none for never.
+        /// A frame survives a later, weaker one if its power is at least this many times higher; none for
+        /// never.
         capture_ratio: Option<f64>,
         /// How power falls with distance; it only matters for capture.
         path_loss: PathLoss,
@@ -247,7 +259,8 @@ pub enum MediumModel {
         noise_mw: f64,
         /// Frames below this power are not noticed as frames, in milliwatts: they only add to noise.
         sensitivity_mw: f64,
-        /// The medium is busy where the total received power is at least this, in milliwatts, or a frame is being received.
+        /// The medium is busy where the total received power is at least this, in milliwatts, or a frame is
+        /// being received.
         carrier_sense_mw: f64,
         /// How power falls with distance.
         path_loss: PathLoss,
@@ -259,8 +272,9 @@ pub enum MediumModel {
         /// What was measured.
         quantity: MatrixQuantity,
     },
-    /// Measured links with received powers, and received powers of pairs that were not measured; what is not listed is not heard at
-    /// all. What a link delivers alone is what was measured; carrier sense, interference and capture are by SINR, as ADR 14 says.
+    /// Measured links with received powers, and received powers of pairs that were not measured; what is not
+    /// listed is not heard at all. What a link delivers alone is what was measured; carrier sense,
+    /// interference and capture are by SINR, as ADR 14 says.
     Sensed {
         /// The directed links.
         links: Vec<SensedLink>,
@@ -323,8 +337,8 @@ pub struct SensedLink {
 /// What a link matrix holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MatrixQuantity {
-    /// Probabilities that a frame of `probe_size` bytes is delivered; other sizes by equal bit error rates. Any overlap of
-    /// frames at a receiver destroys them.
+    /// Probabilities that a frame of `probe_size` bytes is delivered; other sizes by equal bit error rates.
+    /// Any overlap of frames at a receiver destroys them.
     Delivery {
         /// Size of the probes that were counted.
         probe_size: u32,
@@ -345,7 +359,8 @@ pub enum MatrixQuantity {
 pub struct RoutingConfig {
     /// What finds the routes.
     pub protocol: RoutingProtocol,
-    /// What a path costs. Under a protocol, it says which paths the run expects: those that count a flow's hops.
+    /// What a path costs. Under a protocol, it says which paths the run expects: those that count a flow's
+    /// hops.
     pub metric: RouteMetric,
     /// What happens when the MAC gives a packet up; only with static routes.
     pub on_link_failure: LinkFailureRule,
@@ -369,7 +384,8 @@ pub enum RoutingProtocol {
 #[schemars(rename = "Metric")]
 #[serde(rename_all = "kebab-case")]
 pub enum RouteMetric {
-    /// The number of hops; links that deliver less than half of the DATA frames only where there is no other way.
+    /// The number of hops; links that deliver less than half of the DATA frames only where there is no other
+    /// way.
     #[default]
     Hops,
     /// Expected transmissions, DATA and ACK (De Couto et al. 2003).
@@ -381,8 +397,8 @@ pub enum RouteMetric {
 pub enum LinkFailureRule {
     /// Only that packet is lost.
     Ignore,
-    /// After this many consecutive failures towards a next hop, what waits in the queue for it is lost as well, and the route is
-    /// unusable for the hold time; then it is tried again.
+    /// After this many consecutive failures towards a next hop, what waits in the queue for it is lost as
+    /// well, and the route is unusable for the hold time; then it is tried again.
     Break {
         /// Consecutive failures.
         failures: u32,
@@ -412,7 +428,8 @@ pub struct MeasurementConfig {
 }
 
 impl Config {
-    /// The wire from one node to another, if there is one. What goes from the one to the other always takes it.
+    /// The wire from one node to another, if there is one. What goes from the one to the other always takes
+    /// it.
     pub fn wire(&self, from: NodeId, to: NodeId) -> Option<&WireConfig> {
         self.wires.iter().find(|wire| (wire.from, wire.to) == (from, to))
     }

@@ -1,22 +1,26 @@
 //! The simulator: nodes with an 802.11 MAC on a shared medium, and the flows between them.
 //!
-//! A [`Config`](config::Config) goes in, an [`Outcome`](outcome::Outcome) comes out, and [`run`] is all there is between:
+//! A [`Config`](config::Config) goes in, an [`Outcome`](outcome::Outcome) comes out, and [`run`] is all there
+//! is between:
 //!
 //! * `agenda`: the future-event set, a heap of named slots.
 //! * `medium`: which nodes hear each other, and which frames survive.
-//! * [`mobility`]: where nodes are at any instant, from models and files. `outages`: radios that are off for a while.
+//! * [`mobility`]: where nodes are at any instant, from models and files. `outages`: radios that are off for
+//!   a while.
 //! * `mac`: the distributed coordination function of one station.
-//! * `stack`: what lies above it: interface queue, router policies, estimators, ends of flows. `apps`: what flows send; [`external`]: packets
-//!   that come from outside, and what became of them.
-//! * [`routing`]: static shortest paths, and routing protocols. [`capacity`]: the airtime that flows need and which links share it,
-//!   without a run.
+//! * `stack`: what lies above it: interface queue, router policies, estimators, ends of flows. `apps`: what
+//!   flows send; [`external`]: packets that come from outside, and what became of them.
+//! * [`routing`]: static shortest paths, and routing protocols. [`capacity`]: the airtime that flows need and
+//!   which links share it, without a run.
 //! * `message`: what packets say that belong to no flow.
 //! * `measure`: estimators whose values are written down.
 //! * `node` wires MAC and stack; [`World`] owns the nodes and pops events. `record` counts.
-//! * [`airlog`]: what each radio sees, as a capture; [`framelog`]: every transmission and why; off unless [`run_logged`] is called.
+//! * [`airlog`]: what each radio sees, as a capture; [`framelog`]: every transmission and why; off unless
+//!   [`run_logged`] is called.
 //!
-//! Invariants: a node never touches another node, only the medium does; nothing on the per-frame path allocates or hashes; the
-//! order of events at one instant within a lane changes nothing; every packet is accounted for at the end of every run.
+//! Invariants: a node never touches another node, only the medium does; nothing on the per-frame path
+//! allocates or hashes; the order of events at one instant within a lane changes nothing; every packet is
+//! accounted for at the end of every run.
 
 mod agenda;
 pub mod airlog;

@@ -2,7 +2,8 @@
 
 use crate::routing;
 
-/// What a packet says that belongs to no flow; copies share it. It goes one hop: a node that relays it makes a new one.
+/// What a packet says that belongs to no flow; copies share it. It goes one hop: a node that relays it makes
+/// a new one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Message {
     /// Of a routing protocol, which alone understands it.

@@ -4,7 +4,8 @@ use crate::mac::{Context, Mac};
 use crate::medium::Radio;
 use crate::stack::{Stack, Surroundings};
 
-/// A node. A frame concerns radio and MAC of many nodes, and what lies above of few: that has a place of its own.
+/// A node. A frame concerns radio and MAC of many nodes, and what lies above of few: that has a place of its
+/// own.
 pub struct Node {
     /// Its receiver.
     pub radio: Radio,
@@ -14,7 +15,8 @@ pub struct Node {
     pub stack: Box<Stack>,
 }
 
-/// Splits what a node's handlers may touch out of the world: `$world` must be a path to it, `$row` a node's row.
+/// Splits what a node's handlers may touch out of the world: `$world` must be a path to it, `$row` a node's
+/// row.
 ///
 /// A macro, because the borrow checker follows fields of one expression, not those behind a method call.
 macro_rules! at_node {

@@ -1,9 +1,9 @@
 //! Nodes that are off for a while.
 //!
-//! Only the radio and the ends of wires are off: what lies above goes on. The MAC finds the medium busy until the radio is on again,
-//! and so begins nothing; what it owes or awaits comes to nothing; the interface queue keeps its packets, as a driver's does while
-//! its radio is away, and loses what does not fit. So does the queue of a wire; the packet that was being sent on the wire is cut, and
-//! what comes by wire is lost.
+//! Only the radio and the ends of wires are off: what lies above goes on. The MAC finds the medium busy until
+//! the radio is on again, and so begins nothing; what it owes or awaits comes to nothing; the interface queue
+//! keeps its packets, as a driver's does while its radio is away, and loses what does not fit. So does the
+//! queue of a wire; the packet that was being sent on the wire is cut, and what comes by wire is lost.
 
 use crate::mobility::Outage;
 use multihop_core::Time;

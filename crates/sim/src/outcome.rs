@@ -57,9 +57,9 @@ table! {
     derived video_frame_delay_p95_s("s");
     /// flows that delivered nothing
     derived flows_starved("1");
-    /// share of the airtime that all radios sent that is not `payload_airtime` of flows: headers and preambles, RTS, CTS
-    /// and ACK, repetitions of MACs and transports, acknowledgements of transports, signalling, routing, and packets that
-    /// were lost on their way; missing where no radio sent
+    /// share of the airtime that all radios sent that is not `payload_airtime` of flows: headers and
+    /// preambles, RTS, CTS and ACK, repetitions of MACs and transports, acknowledgements of transports,
+    /// signalling, routing, and packets that were lost on their way; missing where no radio sent
     derived overhead("1");
     /// events processed
     events("1"): u64;
@@ -94,7 +94,8 @@ table! {
     causes: Causes;
 }
 
-/// Where every packet of the flows went, transport segments and acknowledgements alike, from the start of the run.
+/// Where every packet of the flows went, transport segments and acknowledgements alike, from the start of the
+/// run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Conservation {
     /// Packets that transports emitted.

@@ -12,8 +12,8 @@ pub fn least_pause(config: &Config) -> Span {
     Timing::new(config).least_pause()
 }
 
-/// The ratio of signal to noise at which probes arrive at the data rate in each of these shares; none unless the medium has probes and
-/// powers.
+/// The ratio of signal to noise at which probes arrive at the data rate in each of these shares; none unless
+/// the medium has probes and powers.
 pub fn power_ratio_of_delivery(config: &Config, shares: &[f64]) -> Option<Vec<f64>> {
     let MediumModel::Sensed { probe_size, .. } = config.medium.model else { return None };
     let table = config.phy.error_table(config.data_rate)?;
@@ -21,8 +21,8 @@ pub fn power_ratio_of_delivery(config: &Config, shares: &[f64]) -> Option<Vec<f6
     Some(shares.iter().map(ratio).collect())
 }
 
-/// Puts the ends of each flow at those radios of their nodes by which packets leave on static routes: what a source that is saturated
-/// follows is the queue of the radio that sends.
+/// Puts the ends of each flow at those radios of their nodes by which packets leave on static routes: what a
+/// source that is saturated follows is the queue of the radio that sends.
 pub fn place_ends(config: &mut Config) {
     let quality = LinkQuality::new(config);
     let leaves_by = |config: &Config, routes: &Routes, from: NodeId, to: NodeId| {

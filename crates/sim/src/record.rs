@@ -1,7 +1,8 @@
 //! The run's counters: what is counted while it runs.
 //!
-//! Everything is added up per node and per flow in integers, so that the order of events at one instant changes no sum.
-//! Conservation is counted from the start of the run; everything else from the end of the warm-up.
+//! Everything is added up per node and per flow in integers, so that the order of events at one instant
+//! changes no sum. Conservation is counted from the start of the run; everything else from the end of the
+//! warm-up.
 
 mod categories;
 mod causes;
@@ -104,7 +105,8 @@ impl Recorder {
         }
     }
 
-    /// A packet came to a node otherwise than by a frame: from its own end there, over a wire, or from another radio of the node.
+    /// A packet came to a node otherwise than by a frame: from its own end there, over a wire, or from
+    /// another radio of the node.
     #[inline]
     pub fn came(&mut self, packet: &Packet, from: NodeId, node: NodeId, now: Time) {
         if let Some(came) = &mut self.causes.came
@@ -114,8 +116,9 @@ impl Recorder {
         }
     }
 
-    /// A packet reached the other end, which passed this on to its application. Its payload was on the air for `payload_air`, once
-    /// on each hop; bytes that had come before, and waited for it, are taken to have come the same way.
+    /// A packet reached the other end, which passed this on to its application. Its payload was on the air
+    /// for `payload_air`, once on each hop; bytes that had come before, and waited for it, are taken to have
+    /// come the same way.
     pub fn delivered(&mut self, packet: &Packet, got: Delivered, payload_air: Span, now: Time) {
         self.conservation.delivered += 1;
         let counts = self.counts(now);
@@ -240,7 +243,8 @@ impl Recorder {
         }
     }
 
-    /// The medium was in use for these PPDUs with DATA, or none, from a node to a neighbour, each with so many MPDUs at a rate.
+    /// The medium was in use for these PPDUs with DATA, or none, from a node to a neighbour, each with so
+    /// many MPDUs at a rate.
     pub fn used(
         &mut self,
         [from, to]: [NodeId; 2],
@@ -361,7 +365,8 @@ mod tests {
         }
     }
 
-    /// Counting begins at 100 ms. Station 0 sends two data frames, one given up; station 1 one data frame and one acknowledgement.
+    /// Counting begins at 100 ms. Station 0 sends two data frames, one given up; station 1 one data frame and
+    /// one acknowledgement.
     #[test]
     fn a_flow_counts_the_frames_of_its_data_at_every_hop() {
         let mut counters = Recorder::new(3, 1, Time::from_ns(100_000_000));

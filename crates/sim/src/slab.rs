@@ -22,7 +22,8 @@ pub struct StoredPacket {
     pub pending: Span,
 }
 
-/// Packets in the network. Freed places are used again, so that a run allocates only while its population grows.
+/// Packets in the network. Freed places are used again, so that a run allocates only while its population
+/// grows.
 #[derive(Clone, Debug, Default)]
 pub struct Slab {
     entries: Vec<StoredPacket>,

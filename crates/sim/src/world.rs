@@ -219,8 +219,8 @@ impl World {
         self.close()
     }
 
-    /// Handles events up to this instant, and the end of the run, as long as `look`, which is asked now and then, says so. benches/budget.py finds it
-    /// by its name.
+    /// Handles events up to this instant, and the end of the run, as long as `look`, which is asked now and
+    /// then, says so. benches/budget.py finds it by its name.
     #[inline(never)]
     fn process(&mut self, until: Time, look: &mut dyn FnMut(&World) -> bool) {
         const EVENTS_BETWEEN_LOOKS: u64 = 1 << 16;
@@ -352,7 +352,8 @@ impl World {
         &self.nodes[self.order.of(number)]
     }
 
-    /// Adds up what has happened until now: the counters are closed then, and the time series are in the result alone.
+    /// Adds up what has happened until now: the counters are closed then, and the time series are in the
+    /// result alone.
     fn count(&mut self) -> Outcome {
         self.record.conservation.queued = self.packets.under_way();
         let counters = self.record.conservation;

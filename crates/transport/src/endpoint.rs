@@ -44,8 +44,8 @@ pub struct Progress {
     pub loss_event_rate: Option<f64>,
 }
 
-/// One end of a flow, sans-IO: after each call that changes it, drain `poll_segment` until it is empty, then ask for the next
-/// deadline.
+/// One end of a flow, sans-IO: after each call that changes it, drain `poll_segment` until it is empty, then
+/// ask for the next deadline.
 ///
 /// A receiver ignores `push` and `finish`; a sender delivers nothing.
 pub trait Endpoint: Send {
@@ -53,14 +53,14 @@ pub trait Endpoint: Send {
     fn push(&mut self, now: Time, bytes: u64);
     /// The application takes back what it handed over and what was not sent yet.
     fn withdraw(&mut self) {}
-    /// Payload bytes that the application handed over and that were not yet sent for the first time. A saturating
-    /// application keeps this above zero.
+    /// Payload bytes that the application handed over and that were not yet sent for the first time. A
+    /// saturating application keeps this above zero.
     fn backlog(&self) -> u64;
     /// A segment arrived from the network. Returns what became deliverable.
     fn on_segment(&mut self, now: Time, segment: &Segment) -> Delivered;
-    /// This node's MAC gave up a packet with this segment, which this end had sent: it is out of retries, and the packet is nowhere any
-    /// more, unless it arrived and all that was lost is the MAC's acknowledgement. Returns whether something changed, so that the end is
-    /// to be drained.
+    /// This node's MAC gave up a packet with this segment, which this end had sent: it is out of retries, and
+    /// the packet is nowhere any more, unless it arrived and all that was lost is the MAC's acknowledgement.
+    /// Returns whether something changed, so that the end is to be drained.
     fn on_given_up(&mut self, _now: Time, _segment: &Segment) -> bool {
         false
     }
@@ -68,8 +68,8 @@ pub trait Endpoint: Send {
     fn follows_departures(&self) -> bool {
         false
     }
-    /// A packet with this segment, which this end had sent, is not in its node any more: the next hop has it, or it was lost before.
-    /// Returns whether something changed, so that the end is to be drained.
+    /// A packet with this segment, which this end had sent, is not in its node any more: the next hop has it,
+    /// or it was lost before. Returns whether something changed, so that the end is to be drained.
     fn on_departed(&mut self, _now: Time, _segment: &Segment) -> bool {
         false
     }

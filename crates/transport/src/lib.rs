@@ -1,14 +1,15 @@
 //! Transport machinery that does no input or output of its own ("sans-IO").
 //!
-//! * [`Endpoint`]: one end of a flow. The caller feeds it segments and time, then drains what it wants to send.
+//! * [`Endpoint`]: one end of a flow. The caller feeds it segments and time, then drains what it wants to
+//!   send.
 //! * `cc`: congestion controls, behind the trait [`Controller`].
 //! * `tcp`: [`TcpSender`] and [`TcpReceiver`], with [`TcpOptions`] in which RFCs and ns-2 can differ.
-//! * `tfrc`: [`TfrcSender`] and [`TfrcReceiver`], datagrams at the rate that the throughput [`Equation`] of TCP gives, or at
-//!   most that of a [`RateCeiling`].
+//! * `tfrc`: [`TfrcSender`] and [`TfrcReceiver`], datagrams at the rate that the throughput [`Equation`] of
+//!   TCP gives, or at most that of a [`RateCeiling`].
 //! * `udp`: [`UdpSender`] and [`UdpReceiver`].
 //!
-//! There are no payload bytes, only their number; there is no clock, only `now`; nothing here fails, because whatever can be
-//! wrong was refused where options are read.
+//! There are no payload bytes, only their number; there is no clock, only `now`; nothing here fails, because
+//! whatever can be wrong was refused where options are read.
 
 mod cc;
 mod endpoint;

@@ -70,8 +70,8 @@ impl Endpoint for UdpSender {
 const WORDS: usize = 64;
 const REMEMBERED: u64 = 64 * WORDS as u64;
 
-/// The receiver. It delivers each datagram once, in whatever order they come. One that comes 4095 numbers or more behind the
-/// newest is taken for a duplicate.
+/// The receiver. It delivers each datagram once, in whatever order they come. One that comes 4095 numbers or
+/// more behind the newest is taken for a duplicate.
 pub struct UdpReceiver {
     /// One past the highest number seen.
     top: u64,
@@ -177,7 +177,8 @@ mod tests {
         }
     }
 
-    /// A receiver of datagrams answers nothing, waits for nothing and knows nothing of the path; a sender has no timer.
+    /// A receiver of datagrams answers nothing, waits for nothing and knows nothing of the path; a sender has
+    /// no timer.
     #[test]
     fn there_is_no_feedback() {
         let segment = Segment { seq: 5, offset: 40, payload: 7, ..Segment::default() };
@@ -197,7 +198,8 @@ mod tests {
         assert_eq!(sender.poll_segment(Time::ZERO), Some(whole), "1500 bytes");
     }
 
-    /// 4094 numbers behind the newest it is still known whether one came; 4095 behind it is taken for a duplicate.
+    /// 4094 numbers behind the newest it is still known whether one came; 4095 behind it is taken for a
+    /// duplicate.
     #[test]
     fn the_last_4095_numbers_are_remembered() {
         for (behind, fresh) in [(4_093, true), (4_094, true), (4_095, false)] {

@@ -1,7 +1,8 @@
-//! What JavaScript calls. A request is written where [`input`] says, [`call`] answers it, and the answer is read where [`output`] says.
+//! What JavaScript calls. A request is written where [`input`] says, [`call`] answers it, and the answer is
+//! read where [`output`] says.
 //!
-//! There is one session to an instance. A panic, which would be a bug, is a trap in WebAssembly; its message and place are what
-//! [`output`] has then, and [`call`] has not returned.
+//! There is one session to an instance. A panic, which would be a bug, is a trap in WebAssembly; its message
+//! and place are what [`output`] has then, and [`call`] has not returned.
 #![allow(
     unsafe_code,
     reason = "exports need names, and attributes that give them are unsafe; nothing else here is"

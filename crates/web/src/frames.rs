@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Bytes of a log that are kept: some three million transmissions. What comes later is left out, and the log is cut short.
+/// Bytes of a log that are kept: some three million transmissions. What comes later is left out, and the log
+/// is cut short.
 const MOST: usize = 8 << 20;
 
 /// A frame log that is being written, and may be read at its other end.

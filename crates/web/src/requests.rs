@@ -75,8 +75,9 @@ pub struct Session {
 }
 
 impl Session {
-    /// The answer to a request, `{"ok": …}` or `{"error": …}`; an error has a `message`, and one of a scenario `line` or `option`, `key`,
-    /// `found` and `remedy` besides. That to [`Request::Frames`] is the bytes alone.
+    /// The answer to a request, `{"ok": …}` or `{"error": …}`; an error has a `message`, and one of a
+    /// scenario `line` or `option`, `key`, `found` and `remedy` besides. That to [`Request::Frames`] is the
+    /// bytes alone.
     pub fn answer(&mut self, request: &[u8]) -> Vec<u8> {
         let request = serde_json::from_slice(request);
         if matches!(request, Ok(Request::Frames)) {

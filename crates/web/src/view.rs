@@ -5,7 +5,8 @@ use multihop_scenario::Resolved;
 use multihop_sim::routing::{LinkQuality, Routes};
 use serde_json::{Value, json};
 
-/// Name, description, times and seed; nodes with places in metres, links with their quality, wires, and flows with their paths.
+/// Name, description, times and seed; nodes with places in metres, links with their quality, wires, and flows
+/// with their paths.
 pub fn view(resolved: &Resolved) -> Value {
     let config = &resolved.config;
     let quality = LinkQuality::new(config);

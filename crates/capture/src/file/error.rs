@@ -3,8 +3,8 @@
 use std::io;
 use thiserror::Error;
 
-/// Why reading a capture ended before the end of the file. Positions count from the beginning of the (decompressed) file; records
-/// count from 1.
+/// Why reading a capture ended before the end of the file. Positions count from the beginning of the
+/// (decompressed) file; records count from 1.
 #[derive(Debug, Error)]
 pub enum CaptureError {
     /// The file cannot be opened.

@@ -22,8 +22,8 @@ pub const MAX_RECORD_BYTES: u32 = 262_144;
 /// File format.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Format {
-    /// The format of libpcap (draft-ietf-opsawg-pcap), with its older dialects: Kuznetsov's modified pcap of 1999, and what Red Hat
-    /// 6.1, `SuSE` 6.3, Nokia and Ixia made of it.
+    /// The format of libpcap (draft-ietf-opsawg-pcap), with its older dialects: Kuznetsov's modified pcap of
+    /// 1999, and what Red Hat 6.1, `SuSE` 6.3, Nokia and Ixia made of it.
     Pcap,
     /// Its successor, with blocks and several interfaces (draft-ietf-opsawg-pcapng).
     Pcapng,
@@ -36,8 +36,8 @@ pub struct Interface {
     pub link_type: LinkType,
     /// Bytes of a packet that were kept at most; zero for no limit.
     pub snap_length: u32,
-    /// Length of the frame check sequence at the end of each packet, in bytes, where the file says so. Headers such as radiotap
-    /// know better.
+    /// Length of the frame check sequence at the end of each packet, in bytes, where the file says so.
+    /// Headers such as radiotap know better.
     pub fcs_bytes: Option<u8>,
     /// Its name, where the file has one, cut to 256 bytes.
     pub name: Option<String>,

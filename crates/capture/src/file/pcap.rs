@@ -1,4 +1,5 @@
-//! The pcap format (draft-ietf-opsawg-pcap): a header, then records one after the other; and its older dialects.
+//! The pcap format (draft-ietf-opsawg-pcap): a header, then records one after the other; and its older
+//! dialects.
 
 use super::source::{Source, WINDOW};
 use super::{CaptureError, Found, Interface, MAX_RECORD_BYTES, read_error};
@@ -36,8 +37,8 @@ pub(super) struct Pcap {
     lent: u64,
 }
 
-/// Version 2.3 exchanged the length on the wire, which came first, with that in the file; some wrote the number 2.3 with the
-/// order of before.
+/// Version 2.3 exchanged the length on the wire, which came first, with that in the file; some wrote the
+/// number 2.3 with the order of before.
 enum Lengths {
     CapturedFirst,
     OriginalFirst,
@@ -52,9 +53,10 @@ struct Head {
     original_length: u32,
 }
 
-/// The dialect of a magic number: libpcap's with microseconds and with nanoseconds, Kuznetsov's modified one of 1999, and Ixia's lcap,
-/// whose file header ends with a size. Some of 1999 wrote longer records under the first one: Red Hat 6.1 as Kuznetsov did, and
-/// Nokia's with 4 bytes more. The modified ones have 8 bytes more, or 12 in `SuSE` 6.3.
+/// The dialect of a magic number: libpcap's with microseconds and with nanoseconds, Kuznetsov's modified one
+/// of 1999, and Ixia's lcap, whose file header ends with a size. Some of 1999 wrote longer records under the
+/// first one: Red Hat 6.1 as Kuznetsov did, and Nokia's with 4 bytes more. The modified ones have 8 bytes
+/// more, or 12 in `SuSE` 6.3.
 pub(super) fn dialect(magic: &[u8]) -> Option<Dialect> {
     let standard: &[usize] = &[RECORD_HEADER, WITH_INTERFACE, RECORD_HEADER + 4];
     let found = |order: Order| {
@@ -159,8 +161,8 @@ impl Pcap {
         Some(Head { seconds: word(0)?, fraction: word(1)?, length, original_length })
     }
 
-    /// Which of these lengths the headers of records have, by what the first records look like. As libpcap reads it, unless its
-    /// second record makes no sense and another reading's records do.
+    /// Which of these lengths the headers of records have, by what the first records look like. As libpcap
+    /// reads it, unless its second record makes no sense and another reading's records do.
     fn guess(&self, source: &mut Source<'_>, candidates: &[usize]) -> usize {
         let [likeliest, others @ ..] = candidates else { unreachable!("a dialect has a header of records") };
         if others.is_empty() {
@@ -178,7 +180,8 @@ impl Pcap {
         *others.iter().find(fits).unwrap_or(likeliest)
     }
 
-    /// How many of the first three records make sense if their headers are so long, and whether all do and are whole.
+    /// How many of the first three records make sense if their headers are so long, and whether all do and
+    /// are whole.
     fn records_that_make_sense(&self, source: &mut Source<'_>, header: usize) -> (usize, bool) {
         let mut at = 0;
         for seen in 0..3 {

@@ -1,4 +1,5 @@
-//! The pcapng format (draft-ietf-opsawg-pcapng): blocks, of which only those with packets and interfaces matter here.
+//! The pcapng format (draft-ietf-opsawg-pcapng): blocks, of which only those with packets and interfaces
+//! matter here.
 
 use super::source::Source;
 use super::{CaptureError, Found, Interface, MAX_RECORD_BYTES, read_error};
@@ -20,7 +21,8 @@ const BLOCK_TRAILER: u64 = 4;
 /// Fixed part of a section header, from its type on.
 const SECTION_HEADER: usize = 24;
 
-/// Bytes of an interface description that are accepted, and how many of them; both far beyond what is ever written.
+/// Bytes of an interface description that are accepted, and how many of them; both far beyond what is ever
+/// written.
 const MAX_DESCRIPTION_BYTES: u32 = 262_144;
 const MAX_INTERFACES: usize = 65_536;
 const MAX_NAME_BYTES: usize = 256;
@@ -192,7 +194,8 @@ impl Pcapng {
         Ok(())
     }
 
-    /// An enhanced packet block, or its predecessor, the packet block, whose interface is a number of 16 bits.
+    /// An enhanced packet block, or its predecessor, the packet block, whose interface is a number of 16
+    /// bits.
     fn packet(
         &mut self,
         context: &mut Context<'_, '_>,
@@ -269,7 +272,8 @@ impl Context<'_, '_> {
         if found == bytes { Ok(()) } else { Err(self.truncated(what, bytes as u64, found as u64)) }
     }
 
-    /// Passes `block`, which the window begins with, and compares the length behind it with the one in front of it.
+    /// Passes `block`, which the window begins with, and compares the length behind it with the one in front
+    /// of it.
     fn leave(&mut self, order: Order, block: Block) -> Result<(), CaptureError> {
         let body = u64::from(block.length) - BLOCK_TRAILER;
         let passed = self.source.skip(body).map_err(read_error(self.source, self.records))?;

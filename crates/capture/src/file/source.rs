@@ -37,7 +37,8 @@ impl<'r> Source<'r> {
         if self.cut { Err(io::Error::new(io::ErrorKind::UnexpectedEof, WHY)) } else { Ok(()) }
     }
 
-    /// Reads until there are `bytes` bytes, at most [`WINDOW`], to look at, or the stream ends; returns how many of them there are.
+    /// Reads until there are `bytes` bytes, at most [`WINDOW`], to look at, or the stream ends; returns how
+    /// many of them there are.
     pub fn fill(&mut self, bytes: usize) -> io::Result<usize> {
         debug_assert!(bytes <= WINDOW);
         if self.end - self.start >= bytes {
@@ -66,7 +67,8 @@ impl<'r> Source<'r> {
         Ok(bytes.min(self.end - self.start))
     }
 
-    /// As [`Source::fill`], ahead of need: an error is kept for the next one who needs what it is in the way of.
+    /// As [`Source::fill`], ahead of need: an error is kept for the next one who needs what it is in the way
+    /// of.
     pub fn look(&mut self, bytes: usize) -> usize {
         match self.fill(bytes) {
             Ok(found) => found,

@@ -18,8 +18,8 @@ pub enum Fcs {
     Cut,
 }
 
-/// Takes the frame check sequence from the end of `bytes`, of which `cut` more were not captured. Returns the rest, what is known
-/// of the sequence, and how many of the bytes that were cut belong to the frame proper.
+/// Takes the frame check sequence from the end of `bytes`, of which `cut` more were not captured. Returns the
+/// rest, what is known of the sequence, and how many of the bytes that were cut belong to the frame proper.
 pub(super) fn strip(bytes: &[u8], cut: u32, present: Option<bool>) -> (&[u8], Fcs, u32) {
     let absent = (bytes, Fcs::Absent, cut);
     if present == Some(false) {

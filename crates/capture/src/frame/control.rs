@@ -14,7 +14,8 @@ pub enum Control {
     Ack,
     /// Acknowledgement of several frames.
     BlockAck(BlockAck),
-    /// The request for one: the first sequence number that it asks for, if it asks for one traffic identifier.
+    /// The request for one: the first sequence number that it asks for, if it asks for one traffic
+    /// identifier.
     BlockAckRequest(Option<u16>),
     /// A station that slept asks for what waits for it; with its association identifier.
     PsPoll(u16),

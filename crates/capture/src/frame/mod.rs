@@ -54,7 +54,8 @@ impl Address {
         self.0[0] & 1 == 1
     }
 
-    /// The same without the group bit, which in a transmitter address only says that the frame signals its bandwidth (9.2.4.3.8).
+    /// The same without the group bit, which in a transmitter address only says that the frame signals its
+    /// bandwidth (9.2.4.3.8).
     fn individual(self) -> Address {
         let mut bytes = self.0;
         bytes[0] &= !1;
@@ -114,8 +115,8 @@ pub struct Data {
     pub null: bool,
     /// Traffic identifier, in that field.
     pub tid: Option<u8>,
-    /// How the receiver is to answer, in that field: 0 by an ACK, or a block acknowledgement in an A-MPDU; 1 not; 2 not by itself; 3 when asked for
-    /// a block acknowledgement (9.2.4.5.4).
+    /// How the receiver is to answer, in that field: 0 by an ACK, or a block acknowledgement in an A-MPDU; 1
+    /// not; 2 not by itself; 3 when asked for a block acknowledgement (9.2.4.5.4).
     pub ack_policy: Option<u8>,
     /// Its body is an A-MSDU, of several payloads.
     pub a_msdu: bool,
@@ -177,12 +178,14 @@ pub struct Frame {
     pub fcs: Fcs,
     /// What the body carries, if it can be read.
     pub payload: Option<Payload>,
-    /// Bytes of the packets in an A-MSDU, without their LLC/SNAP headers; none if the length of one of them was not captured.
+    /// Bytes of the packets in an A-MSDU, without their LLC/SNAP headers; none if the length of one of them
+    /// was not captured.
     pub a_msdu_bytes: Option<u32>,
 }
 
 impl Frame {
-    /// A frame of which nothing is known but that it was there, and how long: it arrived damaged, or its header cannot be read.
+    /// A frame of which nothing is known but that it was there, and how long: it arrived damaged, or its
+    /// header cannot be read.
     pub fn unreadable(air_bytes: u32) -> Frame {
         Frame {
             kind: FrameType::Unknown,
@@ -209,8 +212,9 @@ impl Frame {
 
     /// Reads a frame from `bytes`, of which `cut` more were not captured.
     ///
-    /// `reception` says whether there is a frame check sequence at the end. If it does not, there is one if the last four bytes are
-    /// right as such. A frame check sequence that is announced but is all zero was made up by a simulator and says nothing.
+    /// `reception` says whether there is a frame check sequence at the end. If it does not, there is one if
+    /// the last four bytes are right as such. A frame check sequence that is announced but is all zero was
+    /// made up by a simulator and says nothing.
     ///
     /// # Errors
     /// If `bytes` end before the MAC header does, or are of another format.
@@ -312,8 +316,8 @@ impl Frame {
 /// Bytes of the HT control field, which the bit `+HTC` announces.
 const HT_CONTROL: usize = 4;
 
-/// Bytes on the air, frame check sequence included, of a frame that need not be readable. As for [`Frame::parse`]; padding behind
-/// its header counts.
+/// Bytes on the air, frame check sequence included, of a frame that need not be readable. As for
+/// [`Frame::parse`]; padding behind its header counts.
 pub(crate) fn air_bytes(bytes: &[u8], cut: u32, reception: &Reception) -> u32 {
     let (bytes, _, missing) = check::strip(bytes, cut, reception.fcs_present);
     (bytes.len() as u32).saturating_add(missing).saturating_add(FCS_BYTES as u32)

@@ -1,4 +1,5 @@
-//! What a data frame carries: LLC and SNAP (RFC 1042), IPv4 (RFC 791), IPv6 (RFC 8200), TCP (RFC 9293), UDP (RFC 768).
+//! What a data frame carries: LLC and SNAP (RFC 1042), IPv4 (RFC 791), IPv6 (RFC 8200), TCP (RFC 9293), UDP
+//! (RFC 768).
 
 use super::{Data, Frame};
 use crate::bytes::{Order, array};
@@ -58,7 +59,8 @@ const IPV6: u16 = 0x86dd;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// What `body` carries; none where it is encrypted, empty, a later fragment, an A-MSDU, or without an LLC header.
+/// What `body` carries; none where it is encrypted, empty, a later fragment, an A-MSDU, or without an LLC
+/// header.
 pub(super) fn read(body: &[u8], frame: &Frame, data: Data) -> Option<Payload> {
     let later_fragment = frame.sequence.is_some_and(|sequence| sequence.fragment > 0);
     if frame.protected || data.null || data.a_msdu || later_fragment {
@@ -67,8 +69,8 @@ pub(super) fn read(body: &[u8], frame: &Frame, data: Data) -> Option<Payload> {
     snap(body).or_else(|| snap(behind_mesh_control(body).filter(|_| data.qos)?))
 }
 
-/// Bytes of the packets in an A-MSDU of `length` bytes, of which `body` were captured (9.3.2.2): each behind two addresses, a length,
-/// and LLC/SNAP.
+/// Bytes of the packets in an A-MSDU of `length` bytes, of which `body` were captured (9.3.2.2): each behind
+/// two addresses, a length, and LLC/SNAP.
 pub(super) fn a_msdu_bytes(body: &[u8], length: u32) -> Option<u32> {
     const ADDRESSES: usize = 12;
     const LLC: u32 = 8;

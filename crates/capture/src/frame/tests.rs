@@ -56,7 +56,8 @@ fn block_acks_and_their_requests() {
     assert_eq!(seen.kind, FrameType::Control(Control::BlockAckRequest(Some(0x123))));
 }
 
-/// 802.11ax-2021, table 9-30b: 4 in the place of the fragment number announces 32 bytes. Sequence numbers wrap.
+/// 802.11ax-2021, table 9-30b: 4 in the place of the fragment number announces 32 bytes. Sequence numbers
+/// wrap.
 #[test]
 fn long_block_acks_have_256_bits() {
     let mut bytes = header([0x94, 0], &[A, B]);
@@ -70,7 +71,8 @@ fn long_block_acks_have_256_bits() {
     assert_eq!((cut.start, cut.bitmap), (Some(4095), None));
 }
 
-/// Two packets of 60 and 41 bytes behind LLC/SNAP, the first subframe padded by 2; of the second only the header is captured.
+/// Two packets of 60 and 41 bytes behind LLC/SNAP, the first subframe padded by 2; of the second only the
+/// header is captured.
 #[test]
 fn packets_of_an_a_msdu_are_added_up() {
     let mut bytes = header([0x88, 0], &[A, B, A]);

@@ -105,7 +105,8 @@ pub enum HeaderError {
 /// What the receiving station knew of a frame; none where it did not say.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Reception {
-    /// Clock of the station when the first bit of the frame arrived, in microseconds (TSFT). Some drivers take another bit.
+    /// Clock of the station when the first bit of the frame arrived, in microseconds (TSFT). Some drivers
+    /// take another bit.
     pub tsft_us: Option<u64>,
     /// Clock of the station at an instant of the frame that it names.
     pub timestamp: Option<Timestamp>,
@@ -141,7 +142,8 @@ impl Reception {
     /// Reads what precedes the frame in a captured packet; returns it, and the bytes of the frame.
     ///
     /// # Errors
-    /// If the frame cannot be found: the header is not all there, lies about its length, or is none of 802.11.
+    /// If the frame cannot be found: the header is not all there, lies about its length, or is none of
+    /// 802.11.
     pub fn parse(link_type: LinkType, packet: &[u8]) -> Result<(Reception, &[u8]), HeaderError> {
         match link_type {
             LinkType::Ieee80211 => Ok((Reception::default(), packet)),
@@ -189,8 +191,8 @@ impl Channel {
         bit(self.flags, 5)
     }
 
-    /// Frequency of a channel by its number, as in the older headers: 1 to 14 lie at 2.4 GHz, others at 5 GHz (17.3.8.4.2,
-    /// 18.4.6).
+    /// Frequency of a channel by its number, as in the older headers: 1 to 14 lie at 2.4 GHz, others at 5 GHz
+    /// (17.3.8.4.2, 18.4.6).
     fn numbered(number: u32) -> Option<Channel> {
         let mhz = match number {
             1..=13 => 2_407 + 5 * number,

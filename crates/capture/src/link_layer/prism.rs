@@ -1,7 +1,8 @@
 //! The Prism header: a message of items, each an identifier, a status and a number.
 //!
-//! It was never specified; this follows the structures of linux-wlan-ng, whose identifiers number the items 1 to 10 in their third
-//! byte (or, in an older message, in the fourth half-byte). Numbers have the byte order of the host that wrote them.
+//! It was never specified; this follows the structures of linux-wlan-ng, whose identifiers number the items 1
+//! to 10 in their third byte (or, in an older message, in the fourth half-byte). Numbers have the byte order
+//! of the host that wrote them.
 
 use super::{Channel, Encoding, HeaderError, Reception, avs, split};
 use crate::bytes::Order;

@@ -1,4 +1,5 @@
-//! Captures of others, good and broken, which lie beside the project; where they are absent, nothing is tested, and a line says so.
+//! Captures of others, good and broken, which lie beside the project; where they are absent, nothing is
+//! tested, and a line says so.
 
 use crate::common::{captures, name, read};
 use multihop_capture::radiotap::{Field, fields};
@@ -162,7 +163,8 @@ fn captures_cut_at_random_offsets() {
     }
 }
 
-/// Host clocks step backwards in some; all lie between 2004 and 2036, but for simulated ones, which begin at 1970.
+/// Host clocks step backwards in some; all lie between 2004 and 2036, but for simulated ones, which begin
+/// at 1970.
 #[test]
 fn times_are_plausible() {
     let Some(files) = captures("pcap") else { return };
@@ -219,7 +221,8 @@ fn radiotap_vectors() {
     }
 }
 
-/// A line of the expected output in the form of this test; none for headings and for what that parser was asked for.
+/// A line of the expected output in the form of this test; none for headings and for what that parser was
+/// asked for.
 fn expected_line(line: &str) -> Option<String> {
     let line = line.trim();
     if line.starts_with("vendor NS") || line.starts_with("FCS in header") {

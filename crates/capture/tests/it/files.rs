@@ -1,4 +1,5 @@
-//! Capture files made by hand: formats, byte orders, clocks, interfaces, compression, and every way of being damaged.
+//! Capture files made by hand: formats, byte orders, clocks, interfaces, compression, and every way of being
+//! damaged.
 
 use crate::common::{Block, Dialect, LIBPCAP, error, gzip, pcap, pcap_in, pcapng, read, records};
 use multihop_capture::{Capture, CaptureError, Format, LinkType, MAX_RECORD_BYTES};
@@ -28,7 +29,8 @@ const WITH_INTERFACE: &[u8] = &[3, 0, 0, 0, 0, 4, 2, 0];
 const WITH_PROCESSORS: &[u8] = &[3, 0, 0, 0, 0, 4, 2, 0, 1, 0, 0, 0];
 const MODIFIED: Dialect = Dialect { magic: 0xa1b2_cd34, record_more: WITH_INTERFACE, ..LIBPCAP };
 
-/// The dialects that others wrote, each in both byte orders, with as few packets as they can be recognised by.
+/// The dialects that others wrote, each in both byte orders, with as few packets as they can be recognised
+/// by.
 #[test]
 fn dialects_of_pcap_read_as_the_standard_one() {
     let dialects = [
@@ -54,7 +56,8 @@ fn dialects_of_pcap_read_as_the_standard_one() {
     assert_eq!(records(&pcap_in(ixia, true, 105, &TWO)), records(&pcap(true, true, 105, &TWO)));
 }
 
-/// Version 2.3 was also written with the order of lengths that versions before it had: the smaller one is that in the file.
+/// Version 2.3 was also written with the order of lengths that versions before it had: the smaller one is
+/// that in the file.
 #[test]
 fn lengths_of_version_2_3_may_be_in_either_order() {
     let standard = pcap_in(Dialect { minor: 3, ..LIBPCAP }, true, 105, &TWO);
@@ -64,7 +67,8 @@ fn lengths_of_version_2_3_may_be_in_either_order() {
     assert_eq!(records(&exchanged), records(&standard));
 }
 
-/// A damaged or cut file of the standard kind stays one, and its error is that of the place where it is damaged.
+/// A damaged or cut file of the standard kind stays one, and its error is that of the place where it is
+/// damaged.
 #[test]
 fn damage_makes_no_other_dialect_of_a_file() {
     let file = pcap(true, false, 105, &[&[8; 40], &[0xd4; 14]]);
@@ -225,7 +229,8 @@ fn a_cut_compressed_file_gives_what_can_be_decompressed() {
     assert!(matches!(error, Some(CaptureError::Truncated { .. })), "{error:?}");
 }
 
-/// A cut that leaves whole records is still a cut: here the check sum at the end of the compressed file is missing.
+/// A cut that leaves whole records is still a cut: here the check sum at the end of the compressed file is
+/// missing.
 #[test]
 fn a_compressed_file_that_is_cut_between_two_records_says_so() {
     let plain = pcap(true, false, 127, &[&[7; 100], &[8; 100]]);

@@ -1,4 +1,5 @@
-//! Damaged files: small valid ones, mutated in every way that a broken disk, a hostile sender or a bad driver could.
+//! Damaged files: small valid ones, mutated in every way that a broken disk, a hostile sender or a bad driver
+//! could.
 
 use crate::capture::check as exhaust;
 use crate::common::gzip;

@@ -1,7 +1,7 @@
 //! tshark as an oracle: types and airtimes of every frame of every capture beside the project.
 //!
-//! Where the two differ, a rule says why; what no rule explains is a failure. Nothing is tested, and a line says so, where tshark or
-//! the captures are absent.
+//! Where the two differ, a rule says why; what no rule explains is a failure. Nothing is tested, and a line
+//! says so, where tshark or the captures are absent.
 
 use crate::common::{captures, name};
 use multihop_capture::{
@@ -108,8 +108,8 @@ enum Why {
     Both,
     /// Rates that no PHY has, such as 23.5 Mb/s, which drivers make of an MCS.
     NoSuchRate,
-    /// At 40 MHz it takes twice the bits of 20 MHz, though there are 108 carriers and not 104; it does not round short symbols up
-    /// to a multiple of 4 us (19.4.3); and it takes LDPC for convolutional coding.
+    /// At 40 MHz it takes twice the bits of 20 MHz, though there are 108 carriers and not 104; it does not
+    /// round short symbols up to a multiple of 4 us (19.4.3); and it takes LDPC for convolutional coding.
     HighThroughput,
 }
 

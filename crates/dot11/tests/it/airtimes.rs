@@ -28,11 +28,12 @@ const DSSS_SHORT: [Row; 4] = [
     (11_000, [107, 111, 1_208, 1_803]),
 ];
 
-/// 128 us, the payload's symbols, and one more for each begun 32 of them (14.3.2): 112 + 4, 160 + 5, 12224 + 382, 18768 + 587 at one
-/// bit a symbol; 56 + 2, 80 + 3, 6112 + 191, 9384 + 294 at two.
+/// 128 us, the payload's symbols, and one more for each begun 32 of them (14.3.2): 112 + 4, 160 + 5, 12224 +
+/// 382, 18768 + 587 at one bit a symbol; 56 + 2, 80 + 3, 6112 + 191, 9384 + 294 at two.
 const FHSS: [Row; 2] = [(1_000, [244, 293, 12_734, 19_483]), (2_000, [186, 211, 6_431, 9_806])];
 
-/// 20 us and symbols of 4 us for 134, 182, 12246 and 18790 bits, at 24, 36, 48, 72, 96, 144, 192 and 216 bits a symbol (18.4.3).
+/// 20 us and symbols of 4 us for 134, 182, 12246 and 18790 bits, at 24, 36, 48, 72, 96, 144, 192 and 216 bits
+/// a symbol (18.4.3).
 const OFDM: [Row; 8] = [
     (6_000, [44, 52, 2_064, 3_152]),
     (9_000, [36, 44, 1_384, 2_108]),
@@ -214,8 +215,8 @@ fn a_response_is_noticed_after_the_delay_of_its_phy() {
     assert_eq!(delay(Standard::Dot11g, Preamble::Long, 2_000), Span::from_us(192));
 }
 
-/// ns-2's 802.11a: 1080 bytes at 54 Mb/s last 160 us after the 20 of preamble and SIGNAL, and an ACK at 6 Mb/s 18.667. The delay after
-/// which a response is noticed is not a matter of airtimes.
+/// ns-2's 802.11a: 1080 bytes at 54 Mb/s last 160 us after the 20 of preamble and SIGNAL, and an ACK at 6
+/// Mb/s 18.667. The delay after which a response is noticed is not a matter of airtimes.
 #[test]
 fn ofdm_without_symbols_is_bits_in_a_row() {
     for standard in [Standard::Dot11a, Standard::Dot11g] {
@@ -275,7 +276,8 @@ fn who_has_a_short_preamble() {
     }
 }
 
-/// Rates that all stations of a network have, in Mb/s: the mandatory ones of each PHY, and those of 802.11-1999 for direct sequence.
+/// Rates that all stations of a network have, in Mb/s: the mandatory ones of each PHY, and those of
+/// 802.11-1999 for direct sequence.
 #[test]
 fn basic_rates_are_those_that_every_station_has() {
     let basic = |phy: Phy| phy.basic_rates().iter().map(|rate| rate.bps() / 100_000).collect::<Vec<_>>();
@@ -297,7 +299,8 @@ fn slots_grow_by_coverage_class() {
     }
 }
 
-/// 10.7.6.5: the highest of 6, 12 and 24 Mb/s that is not above the rate of 802.11a with the same modulation and code (table 10-7).
+/// 10.7.6.5: the highest of 6, 12 and 24 Mb/s that is not above the rate of 802.11a with the same modulation
+/// and code (table 10-7).
 #[test]
 fn responses_to_schemes_go_at_basic_rates() {
     for standard in [Standard::Dot11n, Standard::Dot11ac, Standard::Dot11ax] {
@@ -312,8 +315,8 @@ fn responses_to_schemes_go_at_basic_rates() {
     }
 }
 
-/// 8 schemes in each of four streams; VHT lacks 9 in 20 MHz but for 3 and 6 streams, and some where a symbol would have a part of a bit
-/// (21.5); HE has all.
+/// 8 schemes in each of four streams; VHT lacks 9 in 20 MHz but for 3 and 6 streams, and some where a symbol
+/// would have a part of a bit (21.5); HE has all.
 #[test]
 fn schemes_are_those_of_the_tables() {
     let count = |standard, bandwidth| {
@@ -328,8 +331,8 @@ fn schemes_are_those_of_the_tables() {
     assert_eq!(Phy::new(Standard::Dot11g, Preamble::Long).schemes().count(), 0);
 }
 
-/// A PSDU of three bytes more than a frame takes as long as one of its own size; VHT and HE put a delimiter of four bytes in front of
-/// a frame that is alone.
+/// A PSDU of three bytes more than a frame takes as long as one of its own size; VHT and HE put a delimiter
+/// of four bytes in front of a frame that is alone.
 #[test]
 fn a_lone_frame_has_a_delimiter_from_vht_on() {
     for (standard, delimiter) in [(Standard::Dot11n, 0), (Standard::Dot11ac, 4), (Standard::Dot11ax, 4)] {

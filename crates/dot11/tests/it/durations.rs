@@ -1,8 +1,10 @@
-//! Every PPDU of HT, VHT and HE that ns-3.37 knows, in 20 lengths, against `validation/ns3/durations.txt`, which `durations.cc` beside it makes.
+//! Every PPDU of HT, VHT and HE that ns-3.37 knows, in 20 lengths, against `validation/ns3/durations.txt`,
+//! which `durations.cc` beside it makes.
 //!
-//! ns-3 departs from the standard in the preambles of two formats, by what is added here: its VHT PPDUs to one user have no signal field B
-//! (802.11-2016, 21.3.4), and its HE PPDUs have long training symbols of 8 us, whatever the guard interval (802.11ax-2021, 27.3.4). Where a
-//! symbol would carry a fraction of a bit, which the standard cuts off (27.3.12.5.1), ns-3 counts it, and now and then saves a symbol.
+//! ns-3 departs from the standard in the preambles of two formats, by what is added here: its VHT PPDUs to
+//! one user have no signal field B (802.11-2016, 21.3.4), and its HE PPDUs have long training symbols of 8
+//! us, whatever the guard interval (802.11ax-2021, 27.3.4). Where a symbol would carry a fraction of a bit,
+//! which the standard cuts off (27.3.12.5.1), ns-3 counts it, and now and then saves a symbol.
 
 use multihop_dot11::{Band, Bandwidth, GuardInterval, HePpdu, HtPpdu, Mcs, Phy, Ppdu, PpduOptions, Preamble};
 use multihop_dot11::{Standard, VhtPpdu};

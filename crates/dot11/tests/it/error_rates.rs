@@ -77,7 +77,8 @@ fn dbpsk_has_its_closed_form() {
 
 const SYMBOLS: u32 = 400_000;
 
-/// Two phases with noise, as samples of complex noise: how often their difference is on the wrong side of a threshold.
+/// Two phases with noise, as samples of complex noise: how often their difference is on the wrong side of a
+/// threshold.
 #[test]
 fn frequency_hopping_errs_as_often_as_noisy_phases_do() {
     let mut rng = Rng::at(3, &["phases"]);
@@ -113,8 +114,9 @@ fn frequency_hopping_errs_as_often_as_noisy_phases_do() {
     }
 }
 
-/// The standard demands -80 dBm at 1 Mb/s and -75 dBm at 2 Mb/s (14.6.14; the former as in Gast, table 11-4), over -114 dBm of thermal
-/// noise in 1 MHz: receivers of the time were much worse than this one, by as much at either rate.
+/// The standard demands -80 dBm at 1 Mb/s and -75 dBm at 2 Mb/s (14.6.14; the former as in Gast, table 11-4),
+/// over -114 dBm of thermal noise in 1 MHz: receivers of the time were much worse than this one, by as much
+/// at either rate.
 #[test]
 fn frequency_hopping_pays_for_its_second_bit_as_the_standard_counts_on() {
     let needed = [Modulation::Gfsk2, Modulation::Gfsk4].map(|modulation| threshold_db(modulation, 400, 0.03));
@@ -136,8 +138,9 @@ fn ofdm_has_the_values_of_the_nist_model() {
     }
 }
 
-/// The receiver sensitivities that the standard demands for 10 % of 1000-byte frames lost, -82 to -65 dBm (table 18-14), allow
-/// for a noise figure of 10 dB and 5 dB of imperfection on top of -101 dBm of thermal noise in 20 MHz.
+/// The receiver sensitivities that the standard demands for 10 % of 1000-byte frames lost, -82 to -65 dBm
+/// (table 18-14), allow for a noise figure of 10 dB and 5 dB of imperfection on top of -101 dBm of thermal
+/// noise in 20 MHz.
 #[test]
 fn ofdm_needs_the_sinr_that_the_standard_counts_on() {
     let sensitivities =
@@ -149,8 +152,8 @@ fn ofdm_needs_the_sinr_that_the_standard_counts_on() {
     }
 }
 
-/// 802.11b: -80 dBm at 2 Mb/s (15.4.8.2) and -76 dBm at 11 Mb/s (17.4.8.2), with 1024 bytes and 8 % lost; noise in the 11 MHz of
-/// the chips is -103.6 dBm. A decent receiver is up to a few dB better.
+/// 802.11b: -80 dBm at 2 Mb/s (15.4.8.2) and -76 dBm at 11 Mb/s (17.4.8.2), with 1024 bytes and 8 % lost;
+/// noise in the 11 MHz of the chips is -103.6 dBm. A decent receiver is up to a few dB better.
 #[test]
 fn direct_sequence_needs_no_more_sinr_than_the_standard_counts_on() {
     for (modulation, dbm) in [(Modulation::Dqpsk, -80.0), (Modulation::Cck11, -76.0)] {
@@ -164,8 +167,8 @@ fn direct_sequence_needs_no_more_sinr_than_the_standard_counts_on() {
     assert!((7.0..11.0).contains(&threshold_of(11_000)), "{}", threshold_of(11_000));
 }
 
-/// 9 Mb/s is left out: it needs as much as 12 Mb/s and is slower, a known flaw of its choice of code (Huang, Malone & Duffy,
-/// 2008).
+/// 9 Mb/s is left out: it needs as much as 12 Mb/s and is slower, a known flaw of its choice of code (Huang,
+/// Malone & Duffy, 2008).
 #[test]
 fn faster_rates_need_more() {
     for rates in

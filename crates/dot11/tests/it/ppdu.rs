@@ -1,5 +1,5 @@
-//! Airtimes of HT, VHT and HE, against numbers worked by hand from the clauses of IEEE 802.11-2016 and 802.11ax-2021, and against
-//! figures of ns-3.
+//! Airtimes of HT, VHT and HE, against numbers worked by hand from the clauses of IEEE 802.11-2016 and
+//! 802.11ax-2021, and against figures of ns-3.
 
 use multihop_core::{Rate, Span};
 use multihop_dot11::{Band, Bandwidth, Clock, HePpdu, HtPpdu, Ppdu, Preamble, VhtPpdu};
@@ -65,7 +65,8 @@ fn rates_are_those_of_the_tables() {
     assert_eq!(kbps(Ppdu::He(he(11, 2, Bandwidth::Mhz80))), Some(1_200_955), "1201 Mb/s");
 }
 
-/// 1500 bytes are 12022 bits with service and tail: 47 symbols of 260 bits, after 20 + 8 + 4 + 4 us of preamble.
+/// 1500 bytes are 12022 bits with service and tail: 47 symbols of 260 bits, after 20 + 8 + 4 + 4 us of
+/// preamble.
 #[test]
 fn high_throughput_by_hand() {
     assert_eq!(ns(Ppdu::Ht(ht(7)), 1500), 36_000 + 47 * 4_000);
@@ -116,7 +117,8 @@ fn very_high_throughput_by_hand() {
     assert_eq!(ns(Ppdu::Vht(vht(0, 8, Bandwidth::Mhz20)), 100), 68_000 + 4 * 4_000, "8 training symbols");
 }
 
-/// HE at 20 MHz, MCS 0, one stream: 117 bits a symbol of 13.6 us, after 36 us and one training symbol of 7.2 us.
+/// HE at 20 MHz, MCS 0, one stream: 117 bits a symbol of 13.6 us, after 36 us and one training symbol of 7.2
+/// us.
 #[test]
 fn high_efficiency_by_hand() {
     let slow = he(0, 1, Bandwidth::Mhz20);
@@ -127,9 +129,10 @@ fn high_efficiency_by_hand() {
     assert_eq!(ns(Ppdu::He(dual), 100), 36_000 + 7_200 + 15 * 13_600, "816 bits, 58 a symbol");
 }
 
-/// What `WifiPhy::CalculateTxDuration` of ns-3 3.37 says of 4000 bytes, guard intervals of 0.8 us, at 5 GHz. It agrees for all
-/// schemes, streams, widths and guard intervals of HT and HE, but that it does not round short symbols up in HT. Its VHT frames
-/// to one user have no signal field B, which the standard gives them: 4 us are added here.
+/// What `WifiPhy::CalculateTxDuration` of ns-3 3.37 says of 4000 bytes, guard intervals of 0.8 us, at 5 GHz.
+/// It agrees for all schemes, streams, widths and guard intervals of HT and HE, but that it does not round
+/// short symbols up in HT. Its VHT frames to one user have no signal field B, which the standard gives them:
+/// 4 us are added here.
 #[test]
 fn figures_of_ns3() {
     let high = [
@@ -202,7 +205,8 @@ fn the_longest_frames_that_a_caller_can_name_do_not_overflow() {
     }
 }
 
-/// What precedes the MAC header, clause by clause; a space-time block code doubles the streams that are trained (table 21-18).
+/// What precedes the MAC header, clause by clause; a space-time block code doubles the streams that are
+/// trained (table 21-18).
 #[test]
 fn the_overhead_is_preamble_and_signal_fields() {
     let us = |ppdu: Ppdu| ppdu.overhead().ns() / 1_000;
@@ -217,7 +221,8 @@ fn the_overhead_is_preamble_and_signal_fields() {
     assert!(us(Ppdu::He(he(0, 1, Bandwidth::Mhz20))) > 20 + 8);
 }
 
-/// 267 bytes are 2152 bits with the service field. A symbol of MCS 31 over 40 MHz has 2160: room for one tail of 6 bits, not for two.
+/// 267 bytes are 2152 bits with the service field. A symbol of MCS 31 over 40 MHz has 2160: room for one tail
+/// of 6 bits, not for two.
 #[test]
 fn two_encoders_have_two_tails() {
     let fast = Ppdu::Ht(HtPpdu { bandwidth: Bandwidth::Mhz40, ..ht(31) });
@@ -234,8 +239,9 @@ fn half_of_the_streams_of_he_carry_bits_where_they_are_coded() {
     }
 }
 
-/// At MCS 7, 1619 bytes fit into 50 symbols and 1622 need another (equations 19-37 to 19-41, worked in `ldpc.rs`), or two where symbols go in
-/// pairs. At VHT's MCS 4 two full symbols have one word of 648 bits too many punctured, and three have not.
+/// At MCS 7, 1619 bytes fit into 50 symbols and 1622 need another (equations 19-37 to 19-41, worked in
+/// `ldpc.rs`), or two where symbols go in pairs. At VHT's MCS 4 two full symbols have one word of 648 bits
+/// too many punctured, and three have not.
 #[test]
 fn punctured_words_are_sent_longer() {
     let coded = HtPpdu { ldpc: true, ..ht(7) };
@@ -270,13 +276,14 @@ fn sizes() -> impl Iterator<Item = u64> {
     (0..300).chain((300..4_000).step_by(37)).chain([65_535])
 }
 
-/// Symbols by equations 19-32 and 21-62 with convolutional codes: blocks of `block` symbols of `bits` bits each.
+/// Symbols by equations 19-32 and 21-62 with convolutional codes: blocks of `block` symbols of `bits` bits
+/// each.
 fn convolutional(bytes: u64, encoders: u64, bits: u64, block: u64) -> u64 {
     (16 + 8 * bytes + 6 * encoders).div_ceil(bits * block) * block
 }
 
-/// Is a symbol more sent? Table 19-16 and equations 19-37 to 19-41, in real numbers; `payload` and `available` are their `N_pld` and
-/// `N_avbits`.
+/// Is a symbol more sent? Table 19-16 and equations 19-37 to 19-41, in real numbers; `payload` and
+/// `available` are their `N_pld` and `N_avbits`.
 fn more_by_ldpc(payload: u64, available: u64, (k, n): (u64, u64)) -> bool {
     let (payload, available, rate) = (payload as f64, available as f64, k as f64 / n as f64);
     let exceeds = |more: f64, less: f64| more > less + 1e-6;
@@ -317,7 +324,8 @@ impl Both {
     }
 }
 
-/// 19.4.3: every scheme of one to four streams, in both widths and formats, with all guard intervals and codes.
+/// 19.4.3: every scheme of one to four streams, in both widths and formats, with all guard intervals and
+/// codes.
 #[test]
 fn high_throughput_takes_what_its_rate_says() {
     let mut both = Both::default();
@@ -360,7 +368,8 @@ fn high_throughput_takes_what_its_rate_says() {
     assert!(both.more > 1_000 && both.no_more > 1_000);
 }
 
-/// Encoders by the tables of 21.5: one for every 540 Mb/s, and where those could not share the bits of a symbol, what is listed here.
+/// Encoders by the tables of 21.5: one for every 540 Mb/s, and where those could not share the bits of a
+/// symbol, what is listed here.
 fn vht_encoders(bandwidth: Bandwidth, streams: u8, mcs: u8, kbps: u64) -> u64 {
     match (bandwidth, streams, mcs) {
         (Bandwidth::Mhz80, 7, 2) => 3,
@@ -416,7 +425,8 @@ fn very_high_throughput_takes_what_its_rate_says() {
     assert!(both.more > 100 && both.no_more > 100);
 }
 
-/// 27.4.3: carriers of data by width, bits of a carrier by scheme, and symbols of 12.8 us with their guard interval.
+/// 27.4.3: carriers of data by width, bits of a carrier by scheme, and symbols of 12.8 us with their guard
+/// interval.
 #[test]
 fn high_efficiency_takes_what_its_carriers_hold() {
     let widths = [

@@ -1,16 +1,19 @@
-//! When a transmission that was not awaited begins: by its back-off, or so many slots after something on the air ended.
+//! When a transmission that was not awaited begins: by its back-off, or so many slots after something on the
+//! air ended.
 
 use super::{Model, Transmission};
 use crate::streams::{Coder, Stream};
 
-/// Since when a station contends: its last exchange, an arrival at it or at the node that feeds it, a time-out, something else.
+/// Since when a station contends: its last exchange, an arrival at it or at the node that feeds it, a
+/// time-out, something else.
 const SINCE: u8 = 7;
 const BY_EXCHANGE: u8 = 0;
 const BY_ARRIVAL: u8 = 1;
 const BY_FEEDER: u8 = 2;
 const BY_GAP: u8 = 3;
 const OTHERWISE: u8 = 4;
-/// From here, when it begins: as its back-off says, or so many slots after the last end and one of the latest rests, or another.
+/// From here, when it begins: as its back-off says, or so many slots after the last end and one of the latest
+/// rests, or another.
 const START: u8 = 3;
 const BY_SLOTS: u8 = 0;
 const BY_OTHER_REST: u8 = 5;

@@ -72,7 +72,8 @@ pub fn look(node: &OfNode, to: i64, (before, arrived): (usize, bool), mpdus: &[M
     (same, fresh)
 }
 
-/// Codes the packets, which are as expected unless `signalled`; returns how many are not of the last aggregate. None if they cannot be.
+/// Codes the packets, which are as expected unless `signalled`; returns how many are not of the last
+/// aggregate. None if they cannot be.
 pub fn code<C: Coder>(
     c: &mut C,
     node: &mut OfNode,

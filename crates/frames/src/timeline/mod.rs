@@ -1,9 +1,10 @@
 //! What transmissions are expected to be, and how they differ: the coding of the largest table.
 //!
-//! A model looks at transmissions in their order and says of the next one what it should be: the answer to one that arrived, after as long as such
-//! an answer came the last time, with the queue that its sender had. Only what is otherwise is written: how many transmissions are as
-//! expected, and then a mask of what differs. [`Model::code`] is run alike by writer and reader, which differ in a [`Coder`]
-//! alone, so that both know the same. Everything that a model has learned is forgotten at the end of a block.
+//! A model looks at transmissions in their order and says of the next one what it should be: the answer to
+//! one that arrived, after as long as such an answer came the last time, with the queue that its sender had.
+//! Only what is otherwise is written: how many transmissions are as expected, and then a mask of what
+//! differs. [`Model::code`] is run alike by writer and reader, which differ in a [`Coder`] alone, so that
+//! both know the same. Everything that a model has learned is forgotten at the end of a block.
 
 mod access;
 mod aggregates;
@@ -17,7 +18,8 @@ use crate::streams::{Coder, Stream};
 use rows::{ACK, CTS, DATA, RTS};
 use state::{Expected, LATEST, MOST_NODES, OfNode, OfSort};
 
-/// What of a transmission is not as expected. The two lowest bits say which of the answers that are awaited it is, from 1; 0 if it is none.
+/// What of a transmission is not as expected. The two lowest bits say which of the answers that are awaited
+/// it is, from 1; 0 if it is none.
 const ANSWERS: u8 = 3;
 /// The next answer, and all of it.
 const AS_EXPECTED: u8 = 1;

@@ -67,7 +67,8 @@ pub struct Transmission {
     pub tries: i64,
     /// Slots that did not count.
     pub frozen: i64,
-    /// Since its packet is at the head of the line, in nanoseconds; -1 if it contends since the sender's last exchange.
+    /// Since its packet is at the head of the line, in nanoseconds; -1 if it contends since the sender's last
+    /// exchange.
     pub waited: i64,
     /// Packets in the sender's queue.
     pub queue: i64,

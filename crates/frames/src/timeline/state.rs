@@ -33,10 +33,12 @@ pub struct OfNode {
     pub arrived: i64,
     /// The other radio by whose arrivals it receives packets, of nodes that have several.
     pub feeder: usize,
-    /// How long after the end of its exchange it had the next packet, when it was neither at once nor by an arrival, twice in turn; and the last time.
+    /// How long after the end of its exchange it had the next packet, when it was neither at once nor by an
+    /// arrival, twice in turn; and the last time.
     pub gap: i64,
     pub gap_before: i64,
-    /// From when it contends to its first slot, by how that is known; and what it would be if it were so twice.
+    /// From when it contends to its first slot, by how that is known; and what it would be if it were so
+    /// twice.
     pub spaces: [(i64, i64); 5],
     /// Of RTS and of others: the number of the last try, and whether it was answered.
     pub tries: [(i64, bool); 2],

@@ -6,8 +6,8 @@ use multihop_core::{Arrived, FlowId, LinkEvent, Time};
 /// Options of [`AdHocProbe`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct AdHocProbeOptions {
-    /// The flow whose packets are probes; none for all flows, of which whatever two packets were sent at the same instant are a
-    /// pair.
+    /// The flow whose packets are probes; none for all flows, of which whatever two packets were sent at the
+    /// same instant are a pair.
     pub flow: Option<FlowId>,
     /// Pairs that an estimate is made of; at least 1.
     pub pairs: u32,
@@ -20,15 +20,17 @@ impl Default for AdHocProbeOptions {
     }
 }
 
-/// Estimates the capacity of a path at its end, in bits per second, from pairs of packets that its source sends back to back.
+/// Estimates the capacity of a path at its end, in bits per second, from pairs of packets that its source
+/// sends back to back.
 ///
-/// Of a number of pairs, the one with the least sum of one-way delays counts, as cross traffic has delayed neither of its
-/// packets: `C = P / (OWD2 - OWD1)`, where `P` is the size of a packet. The offset between the clocks of the ends adds the same
-/// to all sums and nothing to the difference. Pairs of which a packet was lost or overtaken do not count, nor do those that came
-/// at the same instant.
+/// Of a number of pairs, the one with the least sum of one-way delays counts, as cross traffic has delayed
+/// neither of its packets: `C = P / (OWD2 - OWD1)`, where `P` is the size of a packet. The offset between the
+/// clocks of the ends adds the same to all sums and nothing to the difference. Pairs of which a packet was
+/// lost or overtaken do not count, nor do those that came at the same instant.
 ///
-/// The source sends what a flow of datagrams sends whose messages are two packets long; Chen et al. have packets of 1500 bytes
-/// and 4 pairs a second. Until the first number of pairs is complete, the best one so far counts.
+/// The source sends what a flow of datagrams sends whose messages are two packets long; Chen et al. have
+/// packets of 1500 bytes and 4 pairs a second. Until the first number of pairs is complete, the best one so
+/// far counts.
 #[derive(Clone, Debug)]
 pub struct AdHocProbe {
     options: AdHocProbeOptions,

@@ -4,16 +4,17 @@ use crate::{Estimator, LinkView};
 use multihop_core::{Interval, LinkEvent, Span, Time};
 use std::collections::VecDeque;
 
-/// Measures the share of the last `window` during which the station could not use the medium: it transmitted, received or sensed
-/// a signal, or its network allocation vector was set.
+/// Measures the share of the last `window` during which the station could not use the medium: it transmitted,
+/// received or sensed a signal, or its network allocation vector was set.
 ///
-/// The window ends at the instant of asking, whether the medium is busy then or not. There is no value before a whole window
-/// has passed since the start. The short inter-frame spaces within the station's own exchanges count as idle. Under ns-2's
-/// rules, which keep EIFS as a NAV, EIFS counts as busy.
+/// The window ends at the instant of asking, whether the medium is busy then or not. There is no value before
+/// a whole window has passed since the start. The short inter-frame spaces within the station's own exchanges
+/// count as idle. Under ns-2's rules, which keep EIFS as a NAV, EIFS counts as busy.
 #[derive(Clone, Debug)]
 pub struct BusyRatio {
     window: Span,
-    /// Periods that are over and may be in the window still, in order and disjoint; and how long they are altogether.
+    /// Periods that are over and may be in the window still, in order and disjoint; and how long they are
+    /// altogether.
     over: VecDeque<Interval>,
     total: Span,
     /// Physically busy or idle, and since when.

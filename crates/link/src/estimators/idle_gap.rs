@@ -4,12 +4,12 @@ use crate::estimators::occupied::Occupied;
 use crate::{Elapsed, Estimator, LinkView};
 use multihop_core::{FrameKind, Interval, LinkEvent, Rate, Time};
 
-/// Estimates the available bandwidth as the bit rate times the idle rate, in bits per second: `AB = C (1 - sum of NAVs /
-/// T_Total)`.
+/// Estimates the available bandwidth as the bit rate times the idle rate, in bits per second: `AB = C (1 -
+/// sum of NAVs / T_Total)`.
 ///
-/// NAVs are those of all frames that the node hears, for itself or others; overlaps count once. `C` is the bit rate of the
-/// latest DATA frame, sent or heard, and not what a link carries of it: that is why `IdleGap` overestimates (Barreto 2015).
-/// Before the first DATA frame it is the nominal data rate.
+/// NAVs are those of all frames that the node hears, for itself or others; overlaps count once. `C` is the
+/// bit rate of the latest DATA frame, sent or heard, and not what a link carries of it: that is why `IdleGap`
+/// overestimates (Barreto 2015). Before the first DATA frame it is the nominal data rate.
 #[derive(Clone, Debug)]
 pub struct IdleGap {
     occupied: Occupied,
@@ -63,7 +63,8 @@ mod tests {
     use crate::testing::{A, B, C, heard, us};
     use multihop_core::Span;
 
-    /// Over a millisecond: an RTS that reserves 400 us from 152 on, its CTS and DATA within it, and 100 us of another DATA frame.
+    /// Over a millisecond: an RTS that reserves 400 us from 152 on, its CTS and DATA within it, and 100 us of
+    /// another DATA frame.
     #[test]
     fn navs_count_once_and_the_rate_is_that_of_data() {
         let mut estimator = IdleGap::new(Elapsed::Window(Span::from_ms(1)), Rate::from_kbps(2_000));
@@ -85,7 +86,8 @@ mod tests {
         assert!((estimator.available_bps(us(1_000)) - 11e6 * 0.5).abs() < 1.0);
     }
 
-    /// Its own frames have a rate as those of others have; broadcasts, which have the basic rate, do not count.
+    /// Its own frames have a rate as those of others have; broadcasts, which have the basic rate, do not
+    /// count.
     #[test]
     fn the_rate_is_that_of_its_own_exchanges_too() {
         use multihop_core::{Exchange, Fate, NodeId};

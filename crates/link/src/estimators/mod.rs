@@ -27,21 +27,22 @@ pub use transmission_efficiency::TransmissionEfficiency;
 
 use multihop_core::{LinkEvent, Report, Time};
 
-/// What a node knows about its own links: the "shared database" of the cross-layer papers. A value is absent unless its reader
-/// has asked for its estimator ([`crate::RouterPolicy::estimators`]), and until that has had something to measure. The queue is
-/// always known.
+/// What a node knows about its own links: the "shared database" of the cross-layer papers. A value is absent
+/// unless its reader has asked for its estimator ([`crate::RouterPolicy::estimators`]), and until that has
+/// had something to measure. The queue is always known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LinkView {
     /// Frame transmission efficiency `R_FTE`, in (0, 1]: the smoothed value (He et al. 2017).
     pub transmission_efficiency: Option<f64>,
-    /// Channel busyness ratio `R_b`, in [0, 1]: the share of the latest window in which the medium could not be used (Zhai, Chen
-    /// and Fang 2007).
+    /// Channel busyness ratio `R_b`, in [0, 1]: the share of the latest window in which the medium could not
+    /// be used (Zhai, Chen and Fang 2007).
     pub busy_ratio: Option<f64>,
     /// What a link carries, in bits per second: by its estimator, of the MAC's service data, or of the PHY.
     pub capacity_bps: Option<f64>,
     /// The part of it that is unused, in bits per second.
     pub available_bps: Option<f64>,
-    /// What the network layer receives while the MAC is busy with its packets, in bits per second: smoothed (Qazi, section V).
+    /// What the network layer receives while the MAC is busy with its packets, in bits per second: smoothed
+    /// (Qazi, section V).
     pub packet_throughput_bps: Option<f64>,
     /// Bit rate of DATA in bits per second: that in use, smoothed over packets.
     pub rate_bps: Option<f64>,

@@ -1,4 +1,5 @@
-//! Capacity by the model of a link, from what the MAC measures of its terms (Qazi, section V: "directly use Equation 2").
+//! Capacity by the model of a link, from what the MAC measures of its terms (Qazi, section V: "directly use
+//! Equation 2").
 
 use crate::estimators::smoothed::Intervals;
 use crate::{Estimator, LinkCapacity, LinkView, PhyTimes};
@@ -20,15 +21,17 @@ impl Default for ModelledCapacityOptions {
     }
 }
 
-/// Estimates what the network layer receives of a node's links by [`LinkCapacity`], in bits per second of what the MAC is asked to
-/// carry, with the means of an interval, smoothed over intervals:
+/// Estimates what the network layer receives of a node's links by [`LinkCapacity`], in bits per second of
+/// what the MAC is asked to carry, with the means of an interval, smoothed over intervals:
 ///
 /// * `X` and `R` of the packets that were delivered or given up, each counted once;
 /// * `p` is the share of DATA frames that were not acknowledged, whatever destroyed them;
 /// * `T_BO` is the back-off that was counted down for each DATA frame. What froze it is airtime of others;
-/// * `U` is the share of time in which the medium was sensed busy, less the frames of the node's own exchanges.
+/// * `U` is the share of time in which the medium was sensed busy, less the frames of the node's own
+///   exchanges.
 ///
-/// An interval in which nothing was delivered changes nothing. Broadcasts are others' airtime, if they are the node's own.
+/// An interval in which nothing was delivered changes nothing. Broadcasts are others' airtime, if they are
+/// the node's own.
 #[derive(Clone, Debug)]
 pub struct ModelledCapacity {
     phy: PhyTimes,
@@ -59,7 +62,8 @@ impl ModelledCapacity {
         ModelledCapacity { phy, intervals, sums: Sums::default(), busy: None }
     }
 
-    /// In bits per second at `now`, once there was an interval that is over and in which a packet was delivered.
+    /// In bits per second at `now`, once there was an interval that is over and in which a packet was
+    /// delivered.
     pub fn at(&self, now: Time) -> Option<f64> {
         self.intervals.at(now, self.sample(now))
     }
@@ -189,7 +193,8 @@ mod tests {
         assert!((found - expected).abs() < 1e-4, "{found} {expected}");
     }
 
-    /// Two tries with 10 and 22 slots are a loss of 1/2 and a back-off of 16 slots; 50 of 200 ms were others'.
+    /// Two tries with 10 and 22 slots are a loss of 1/2 and a back-off of 16 slots; 50 of 200 ms were
+    /// others'.
     #[test]
     fn losses_back_off_and_the_airtime_of_others() {
         let mut node = estimator();
@@ -208,7 +213,8 @@ mod tests {
         assert!((found - expected / 2.0).abs() < 1e-4, "{found}");
     }
 
-    /// A frame of another from 150 to 250 ms takes a quarter of each interval; the second one has an eighth of the weight.
+    /// A frame of another from 150 to 250 ms takes a quarter of each interval; the second one has an eighth
+    /// of the weight.
     #[test]
     fn busy_periods_are_divided_among_intervals() {
         let mut node = estimator();

@@ -221,7 +221,8 @@ mod tests {
         assert_eq!(occupied.periods.iter().map(|period| period.length()).sum::<Span>(), occupied.total);
     }
 
-    /// Those that have left the window and those that are yet to come are none; those that it cuts are; those that touch are one.
+    /// Those that have left the window and those that are yet to come are none; those that it cuts are; those
+    /// that touch are one.
     #[test]
     fn periods_are_counted_as_the_window_holds_them() {
         let count = |occupied: &Occupied, now| {

@@ -1,5 +1,5 @@
-//! Capacity from the transmission times of packets (Qazi, "Improving Performance of Router-Assisted Transport Protocols over
-//! Variable Capacity Links", section V).
+//! Capacity from the transmission times of packets (Qazi, "Improving Performance of Router-Assisted Transport
+//! Protocols over Variable Capacity Links", section V).
 
 use crate::estimators::smoothed::Intervals;
 use crate::{Estimator, LinkView};
@@ -24,16 +24,17 @@ impl Default for PacketThroughputOptions {
     }
 }
 
-/// Estimates what the network layer receives of the link, in bits per second of what the MAC is asked to carry: of the packets of an
-/// interval, all bits over all transmission times, `sum X / sum (t_e - t_s)`, smoothed over intervals. (The mean of the packets'
-/// rates would be too high.)
+/// Estimates what the network layer receives of the link, in bits per second of what the MAC is asked to
+/// carry: of the packets of an interval, all bits over all transmission times, `sum X / sum (t_e - t_s)`,
+/// smoothed over intervals. (The mean of the packets' rates would be too high.)
 ///
-/// `t_s` is when the MAC takes a packet and `t_e` when its ACK has come, so that contention and retries count, and the
-/// interface queue does not. A packet that was given up adds its time, and no bits. An interval in which nothing was delivered
-/// changes nothing but that its time is lost; the estimate of a node that does not send grows old. Broadcasts do not count.
+/// `t_s` is when the MAC takes a packet and `t_e` when its ACK has come, so that contention and retries
+/// count, and the interface queue does not. A packet that was given up adds its time, and no bits. An
+/// interval in which nothing was delivered changes nothing but that its time is lost; the estimate of a node
+/// that does not send grows old. Broadcasts do not count.
 ///
-/// With sizes made alike, a packet of `X` bits counts as the mean size `X_av`, sent in `T_X + X_av / R - X / R`, where `R` is
-/// its bit rate.
+/// With sizes made alike, a packet of `X` bits counts as the mean size `X_av`, sent in `T_X + X_av / R - X /
+/// R`, where `R` is its bit rate.
 #[derive(Clone, Debug)]
 pub struct PacketThroughput {
     options: PacketThroughputOptions,
@@ -68,7 +69,8 @@ impl PacketThroughput {
         }
     }
 
-    /// In bits per second at `now`, once there was an interval that is over and in which a packet was delivered.
+    /// In bits per second at `now`, once there was an interval that is over and in which a packet was
+    /// delivered.
     pub fn at(&self, now: Time) -> Option<f64> {
         self.intervals.at(now, self.sample())
     }
@@ -176,7 +178,8 @@ mod tests {
         assert_eq!(kbps(&estimator, 200), Some(1_000.0));
     }
 
-    /// At 8 Mb/s, 500 and 1500 bytes with 1 ms of overhead: 1.5 and 2.5 ms. As 1000 bytes each they take 2 ms: 4 Mb/s.
+    /// At 8 Mb/s, 500 and 1500 bytes with 1 ms of overhead: 1.5 and 2.5 ms. As 1000 bytes each they take 2
+    /// ms: 4 Mb/s.
     #[test]
     fn sizes_made_alike_give_the_rate_of_the_mean_size() {
         let alike = PacketThroughputOptions { normalise_over: Some(2), ..PacketThroughputOptions::default() };
@@ -199,7 +202,8 @@ mod tests {
         assert_eq!(kbps(&plain, 200), Some(2_667.0), "one of 500 bytes alone is slower");
     }
 
-    /// One of 1500 bytes is given up after 1 ms, one of 500 is delivered in 1.5 ms: as 1000 bytes, in 2 ms at 8 Mb/s.
+    /// One of 1500 bytes is given up after 1 ms, one of 500 is delivered in 1.5 ms: as 1000 bytes, in 2 ms at
+    /// 8 Mb/s.
     #[test]
     fn what_is_given_up_has_a_size_too() {
         let alike = PacketThroughputOptions { normalise_over: Some(2), ..PacketThroughputOptions::default() };

@@ -3,17 +3,19 @@
 use crate::{Estimator, LinkView};
 use multihop_core::{Exchange, FlowId, LinkEvent, NodeId, Rate, Time};
 
-/// The bit rate at which a node sends DATA to its neighbours, or to one of them: bytes by the time that they take, both smoothed over
-/// exchanges. That is the rate at which what waits drains where slow and fast neighbours take turns.
+/// The bit rate at which a node sends DATA to its neighbours, or to one of them: bytes by the time that they
+/// take, both smoothed over exchanges. That is the rate at which what waits drains where slow and fast
+/// neighbours take turns.
 ///
-/// An exchange has an eighth of the weight, so that a rate that rate control tries now and then is not taken for the one in use. Before
-/// the first one it is the nominal data rate.
+/// An exchange has an eighth of the weight, so that a rate that rate control tries now and then is not taken
+/// for the one in use. Before the first one it is the nominal data rate.
 #[derive(Clone, Copy, Debug)]
 pub struct RateInUse {
     nominal: f64,
     /// Bytes of an exchange.
     bytes: f64,
-    /// Time of them, in units of that of a byte at the nominal rate: while nothing else is used, the rate is the nominal one to the bit.
+    /// Time of them, in units of that of a byte at the nominal rate: while nothing else is used, the rate is
+    /// the nominal one to the bit.
     time: f64,
 }
 

@@ -4,8 +4,8 @@ use crate::estimators::smoothed::Smoothed;
 use crate::{Estimator, LinkView};
 use multihop_core::{Fate, LinkEvent, Time};
 
-/// Estimates how long the MAC has a frame, from the head of the line to the acknowledgement, in seconds: an exponentially
-/// weighted mean. Frames that were given up, and broadcasts, do not count.
+/// Estimates how long the MAC has a frame, from the head of the line to the acknowledgement, in seconds: an
+/// exponentially weighted mean. Frames that were given up, and broadcasts, do not count.
 #[derive(Clone, Debug)]
 pub struct ServiceDelay {
     smoothed: Smoothed,

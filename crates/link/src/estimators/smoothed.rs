@@ -31,8 +31,8 @@ impl Smoothed {
     }
 }
 
-/// A mean of intervals of a fixed length, counted from the start of the run. What happens in the one under way is its owner's to
-/// measure.
+/// A mean of intervals of a fixed length, counted from the start of the run. What happens in the one under
+/// way is its owner's to measure.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Intervals {
     length: Span,
@@ -47,7 +47,8 @@ impl Intervals {
         Intervals { length, smoothed: Smoothed::new(gain), number: 0 }
     }
 
-    /// The mean at `now`, where `sample` is what the interval under way makes of itself: it counts once that is over.
+    /// The mean at `now`, where `sample` is what the interval under way makes of itself: it counts once that
+    /// is over.
     pub(crate) fn at(&self, now: Time, sample: Option<f64>) -> Option<f64> {
         match sample.filter(|_| self.is_over(now)) {
             Some(sample) => Some(self.smoothed.with(sample)),

@@ -5,7 +5,8 @@ use multihop_core::{Exchange, LinkEvent, Time};
 
 /// Estimates the share of a frame's service delay that its successful exchange needs.
 ///
-/// 1 means an idle channel; contention lowers it. The smoothed value is an exponentially weighted mean with gain 1/8.
+/// 1 means an idle channel; contention lowers it. The smoothed value is an exponentially weighted mean with
+/// gain 1/8.
 #[derive(Clone, Debug, Default)]
 pub struct TransmissionEfficiency {
     smoothed: Option<f64>,
@@ -14,8 +15,8 @@ pub struct TransmissionEfficiency {
 impl TransmissionEfficiency {
     const GAIN: f64 = 1.0 / 8.0;
 
-    /// What the efficiency will be if the DATA frame that is about to leave is acknowledged at once: `T_SL` over
-    /// [`Departure::predicted_service_delay`].
+    /// What the efficiency will be if the DATA frame that is about to leave is acknowledged at once: `T_SL`
+    /// over [`Departure::predicted_service_delay`].
     pub fn predicted(departure: &Departure) -> f64 {
         departure.exchange.seconds() / departure.predicted_service_delay().seconds()
     }
@@ -76,7 +77,8 @@ mod tests {
         assert_eq!(view.transmission_efficiency, Some(0.5 + 0.5 / 8.0));
     }
 
-    /// With 1 Mb/s, RTS 352 + CTS 304 + DATA 8416 + ACK 304 + 3 SIFS = 9406 us: the threshold 0.6 is crossed at 15.68 ms.
+    /// With 1 Mb/s, RTS 352 + CTS 304 + DATA 8416 + ACK 304 + 3 SIFS = 9406 us: the threshold 0.6 is crossed
+    /// at 15.68 ms.
     #[test]
     fn the_prediction_crosses_0_6_at_15_68_ms() {
         let departure = |service_us: u64| Departure {

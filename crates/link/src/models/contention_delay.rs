@@ -1,5 +1,5 @@
-//! The delay of packets among saturated stations (Carvalho and Garcia-Luna-Aceves, ICNP 2003), and of the round trip over a chain of
-//! them (Li, Agu, Claypool and Kinicki, WPI-CS-TR-03-33, Eqs. 4 to 8).
+//! The delay of packets among saturated stations (Carvalho and Garcia-Luna-Aceves, ICNP 2003), and of the
+//! round trip over a chain of them (Li, Agu, Claypool and Kinicki, WPI-CS-TR-03-33, Eqs. 4 to 8).
 
 use crate::{PacketExchange, PhyTimes};
 use multihop_core::Span;
@@ -15,7 +15,8 @@ pub struct ContentionDelay {
     pub stages: u32,
     /// How the probability of a success is found.
     pub success: SuccessProbability,
-    /// The mean back-off counts that windows grow, beta. Without it Eq. 5 is as printed, with the first window at every try.
+    /// The mean back-off counts that windows grow, beta. Without it Eq. 5 is as printed, with the first
+    /// window at every try.
     pub growing_windows: bool,
 }
 
@@ -25,8 +26,8 @@ pub enum SuccessProbability {
     /// The fixed point of Bianchi 2000, Eqs. 7 and 9.
     #[default]
     FixedPoint,
-    /// To the first order in the probability of a collision, which has a closed form: good for up to five stations, 37 % too many
-    /// collisions for ten.
+    /// To the first order in the probability of a collision, which has a closed form: good for up to five
+    /// stations, 37 % too many collisions for ten.
     Linear,
 }
 
@@ -39,7 +40,8 @@ pub struct Contention {
     pub success: f64,
     /// Mean number of back-off steps before a packet is through: `(W beta - 1) / 2 q`.
     pub steps: f64,
-    /// Probabilities that a step of a station's back-off is idle, holds one transmission of another, or a collision of others.
+    /// Probabilities that a step of a station's back-off is idle, holds one transmission of another, or a
+    /// collision of others.
     step: [f64; 3],
 }
 
@@ -53,9 +55,9 @@ pub struct ServiceTimes {
 }
 
 impl ServiceTimes {
-    /// Of packets of `size` bytes, as the MAC is asked to carry them. Each frame takes `propagation` to arrive. Eq. 6 is with RTS and
-    /// CTS (`handshake`); without them DATA and ACK are left, and what collides is the DATA. A station that collides waits for DIFS and for no
-    /// timeout (Eq. 7).
+    /// Of packets of `size` bytes, as the MAC is asked to carry them. Each frame takes `propagation` to
+    /// arrive. Eq. 6 is with RTS and CTS (`handshake`); without them DATA and ACK are left, and what collides
+    /// is the DATA. A station that collides waits for DIFS and for no timeout (Eq. 7).
     pub fn new(phy: &PhyTimes, size: u32, handshake: bool, propagation: Span) -> ServiceTimes {
         ServiceTimes::of(phy, &phy.exchange(size, handshake.then_some(0)), propagation)
     }
@@ -109,15 +111,17 @@ impl ContentionDelay {
         }
     }
 
-    /// Mean time from the head of the line to the acknowledgement among so many stations, `T` (Eq. 4), in seconds.
+    /// Mean time from the head of the line to the acknowledgement among so many stations, `T` (Eq. 4), in
+    /// seconds.
     pub fn delay(&self, stations: u32, times: &ServiceTimes) -> f64 {
         let contention = self.among(stations);
         let collisions = (1.0 - contention.success) / contention.success;
         contention.step(self.slot, times) * contention.steps + collisions * times.collision + times.success
     }
 
-    /// Round-trip time over a chain of so many saturated hops, `r(N)` (Eq. 8), in seconds: data there, feedback back. Each hop is a cell
-    /// of its own, of four stations, at both ends of three; of one hop, which the paper leaves out, of two.
+    /// Round-trip time over a chain of so many saturated hops, `r(N)` (Eq. 8), in seconds: data there,
+    /// feedback back. Each hop is a cell of its own, of four stations, at both ends of three; of one hop,
+    /// which the paper leaves out, of two.
     pub fn round_trip(&self, hops: u32, data: &ServiceTimes, feedback: &ServiceTimes) -> f64 {
         let there_and_back = |stations| self.delay(stations, data) + self.delay(stations, feedback);
         match hops {
@@ -155,7 +159,8 @@ impl ContentionDelay {
         (2.0 / next - 2.0 * window * collision / (next * next), collision)
     }
 
-    /// Beta: mean windows over the tries of a packet in first windows, so that `(W beta - 1) / 2 q` slots are counted down.
+    /// Beta: mean windows over the tries of a packet in first windows, so that `(W beta - 1) / 2 q` slots are
+    /// counted down.
     fn growth(&self, success: f64) -> f64 {
         let failure = 1.0 - success;
         // The sum of q (2 (1 - q))^k over the stages, and of all later tries at the last: without a division that fails at q = 1/2.

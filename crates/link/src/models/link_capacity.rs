@@ -1,5 +1,6 @@
-//! The model of what a link carries in a shared medium (Qazi, "Improving Performance of Router-Assisted Transport Protocols over
-//! Variable Capacity Links", section IV): the capacity above the MAC, from bit rate, losses, the airtime of others, and overhead.
+//! The model of what a link carries in a shared medium (Qazi, "Improving Performance of Router-Assisted
+//! Transport Protocols over Variable Capacity Links", section IV): the capacity above the MAC, from bit rate,
+//! losses, the airtime of others, and overhead.
 
 use crate::PhyTimes;
 use multihop_core::{Rate, Span};
@@ -20,8 +21,8 @@ pub struct LinkCapacity {
 }
 
 impl LinkCapacity {
-    /// The overhead of a transmission, Eq. 3: `T_ov = DIFS + T_pr + T_BO + SIFS + T_pr + T_ack`, where `T_pr` is the preamble with
-    /// the PLCP header. Airtimes of `phy` have it in them.
+    /// The overhead of a transmission, Eq. 3: `T_ov = DIFS + T_pr + T_BO + SIFS + T_pr + T_ack`, where `T_pr`
+    /// is the preamble with the PLCP header. Airtimes of `phy` have it in them.
     ///
     /// The model has neither RTS/CTS nor propagation.
     pub fn overhead(phy: &PhyTimes, backoff: Span) -> Span {
@@ -43,14 +44,16 @@ impl LinkCapacity {
         self.share(0.0)
     }
 
-    /// The same where every `per` frames are answered by a transport's acknowledgement of `frame` bytes, which takes its own
-    /// transmission and as much overhead on the same medium. The paper's example has one for each frame.
+    /// The same where every `per` frames are answered by a transport's acknowledgement of `frame` bytes,
+    /// which takes its own transmission and as much overhead on the same medium. The paper's example has one
+    /// for each frame.
     pub fn bps_with_acknowledgements(&self, frame: f64, per: f64) -> f64 {
         let answer = LinkCapacity { frame, ..*self };
         self.share((answer.transmission() + self.overhead.seconds()) / per)
     }
 
-    /// Part of a capacity that is above a header of so many bytes: `(X - H) / X`. (The paper prints `(X - H / X)`.)
+    /// Part of a capacity that is above a header of so many bytes: `(X - H) / X`. (The paper prints `(X - H /
+    /// X)`.)
     pub fn above(&self, header: f64) -> f64 {
         (self.frame - header) / self.frame
     }
@@ -78,8 +81,8 @@ mod tests {
         }
     }
 
-    /// Frames of 1500 bytes at 11 Mb/s with 320 us of back-off: "about 6 Mbps for UDP traffic and about 4.2 Mbps (assuming 40 b
-    /// transport ACKs)".
+    /// Frames of 1500 bytes at 11 Mb/s with 320 us of back-off: "about 6 Mbps for UDP traffic and about 4.2
+    /// Mbps (assuming 40 b transport ACKs)".
     #[test]
     fn the_example_of_section_iv() {
         let link = example();

@@ -1,4 +1,5 @@
-//! Closed forms of what a link carries and of how long packets take, which schemes compute in place of measuring.
+//! Closed forms of what a link carries and of how long packets take, which schemes compute in place of
+//! measuring.
 
 mod contention_delay;
 mod link_capacity;

@@ -1,11 +1,12 @@
-//! Limits of the airtime that the hardware may hold: Linux's airtime queue limits (AQL, `net/mac80211/tx.c`: `ieee80211_txq_airtime_check` and,
-//! since 2022, `ieee80211_txq_schedule_airtime_check`).
+//! Limits of the airtime that the hardware may hold: Linux's airtime queue limits (AQL, `net/mac80211/tx.c`:
+//! `ieee80211_txq_airtime_check` and, since 2022, `ieee80211_txq_schedule_airtime_check`).
 
 use multihop_core::{NodeId, Span};
 
-/// A station may hand a packet to the hardware while less airtime is pending there for it than `low`, or, while less than `threshold` is
-/// pending for all together, than `high`. All stations of a queue have no more than `high` for one of those that wait and half of `low` for
-/// each other one: else each station that waits could send at any time, and there were no choice. The last packet may exceed a limit.
+/// A station may hand a packet to the hardware while less airtime is pending there for it than `low`, or,
+/// while less than `threshold` is pending for all together, than `high`. All stations of a queue have no more
+/// than `high` for one of those that wait and half of `low` for each other one: else each station that waits
+/// could send at any time, and there were no choice. The last packet may exceed a limit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct AirtimeLimits {
     /// Of a station, always (`IEEE80211_DEFAULT_AQL_TXQ_LIMIT_L`).
@@ -35,7 +36,8 @@ impl AirtimeLimits {
         pending < self.low || (of_all < self.threshold && pending < self.high)
     }
 
-    /// May so many stations of a queue, which wait, hand over anything, while so much is pending for them together?
+    /// May so many stations of a queue, which wait, hand over anything, while so much is pending for them
+    /// together?
     pub(super) fn allow_any(&self, waiting: usize, pending: Span) -> bool {
         pending < self.high + self.low * (waiting.max(1) - 1) as u64 / 2
     }

@@ -11,7 +11,8 @@ pub struct CodelOptions {
     pub target: Span,
     /// For how long it may be exceeded: about the longest round-trip time (RFC 8289, section 4: 100 ms).
     pub interval: Span,
-    /// Packets whose transport understands ECN are marked where others are lost, as in Linux (RFC 8290, section 5.2).
+    /// Packets whose transport understands ECN are marked where others are lost, as in Linux (RFC 8290,
+    /// section 5.2).
     pub ecn: bool,
 }
 
@@ -34,8 +35,8 @@ pub(super) struct Codel {
 }
 
 impl Codel {
-    /// Takes the next packet from a line; those that are dropped before it go to `lost`. Lines of no more than `largest` bytes, the
-    /// largest packet, are left alone.
+    /// Takes the next packet from a line; those that are dropped before it go to `lost`. Lines of no more
+    /// than `largest` bytes, the largest packet, are left alone.
     pub(super) fn take<T>(
         &mut self,
         now: Time,
@@ -148,7 +149,8 @@ mod tests {
             self.codel.take(ms(at), &CodelOptions::default(), 1000, &mut self.line, &mut self.lost)
         }
 
-        /// A packet is taken every millisecond; the milliseconds at which one was lost or marked, and the number of the latter.
+        /// A packet is taken every millisecond; the milliseconds at which one was lost or marked, and the
+        /// number of the latter.
         fn signals(&mut self, from: u64, to: u64) -> (Vec<u64>, usize) {
             let mut marks = 0;
             let times = (from..to).filter(|at| {
@@ -161,8 +163,9 @@ mod tests {
         }
     }
 
-    /// One interval after the target was exceeded first, at 10 ms, one interval after that, and then after 100 ms by the square
-    /// roots of 2, 3, 4 and 5: at 280.7, 338.4, 388.4 and 433.2 ms, or at the packet after that.
+    /// One interval after the target was exceeded first, at 10 ms, one interval after that, and then after
+    /// 100 ms by the square roots of 2, 3, 4 and 5: at 280.7, 338.4, 388.4 and 433.2 ms, or at the packet
+    /// after that.
     const TIMES: [u64; 6] = [110, 210, 281, 339, 389, 434];
 
     #[test]
@@ -188,10 +191,11 @@ mod tests {
         assert!(!marked && without.lost.len() == 6);
     }
 
-    /// After six drops the line is short for a moment. If it is too long again soon, drops go on at the rate of the fifth: the
-    /// count less the one with which dropping began, one interval over the square root of 5, 45 ms, after the first. Soon is within
-    /// 16 intervals of when the next drop was due (RFC 8289, appendix, `now - drop_next_ < 16 * TM_INTERVAL`): the seventh was due
-    /// 100 ms over the square root of 6 after 433.1, at 474.0 ms, so that dropping may begin anew until 2074 ms.
+    /// After six drops the line is short for a moment. If it is too long again soon, drops go on at the rate
+    /// of the fifth: the count less the one with which dropping began, one interval over the square root of
+    /// 5, 45 ms, after the first. Soon is within 16 intervals of when the next drop was due (RFC 8289,
+    /// appendix, `now - drop_next_ < 16 * TM_INTERVAL`): the seventh was due 100 ms over the square root of 6
+    /// after 433.1, at 474.0 ms, so that dropping may begin anew until 2074 ms.
     #[test]
     fn it_goes_on_where_it_was_if_that_was_not_long_ago() {
         for (again, second) in [(500, 645), (1_973, 2_118), (1_975, 2_175)] {
@@ -253,7 +257,8 @@ mod tests {
         }
     }
 
-    /// Five packets were lost as the queue was full: dropping begins at the rate of the fifth, 44.7 ms to the next and 40.8 to that after.
+    /// Five packets were lost as the queue was full: dropping begins at the rate of the fifth, 44.7 ms to the
+    /// next and 40.8 to that after.
     #[test]
     fn what_overflowed_makes_it_drop_more_often() {
         let mut timeline = Timeline::default();

@@ -1,4 +1,5 @@
-//! FQ-CoDel: a line for each flow, each under `CoDel`, served by deficit round robin, those that hold little first (RFC 8290).
+//! FQ-CoDel: a line for each flow, each under `CoDel`, served by deficit round robin, those that hold little
+//! first (RFC 8290).
 
 use super::codel::{Codel, CodelOptions};
 use super::line::{Line, Queued};
@@ -16,7 +17,8 @@ pub struct FqCodelOptions {
     pub flows: u32,
     /// Bytes that all lines hold together at most.
     pub byte_limit: u64,
-    /// Packets that are lost at most from the fattest line when the queue overflows, which is left half of its bytes.
+    /// Packets that are lost at most from the fattest line when the queue overflows, which is left half of
+    /// its bytes.
     pub drop_batch: u32,
 }
 
@@ -48,7 +50,8 @@ struct Flow<T> {
 pub(super) struct FqCodel<T> {
     options: FqCodelOptions,
     salt: u64,
-    /// By hash, the index of a line that was used, plus one; as long as there are lines, once there was a packet.
+    /// By hash, the index of a line that was used, plus one; as long as there are lines, once there was a
+    /// packet.
     places: Vec<u32>,
     flows: Vec<Flow<T>>,
     new: VecDeque<u32>,
@@ -143,8 +146,9 @@ impl<T> FqCodel<T> {
         }
     }
 
-    /// The next packet of those lines that begin with one for which `wanted` holds, of no more than so many bytes. The lines take turns
-    /// as in [`FqCodel::pop`]. Where flows share a line, `CoDel` may drop such a packet and leave another one, which is returned as well.
+    /// The next packet of those lines that begin with one for which `wanted` holds, of no more than so many
+    /// bytes. The lines take turns as in [`FqCodel::pop`]. Where flows share a line, `CoDel` may drop such a
+    /// packet and leave another one, which is returned as well.
     pub(super) fn pop_wanted(
         &mut self,
         now: Time,
@@ -176,7 +180,8 @@ impl<T> FqCodel<T> {
         }
     }
 
-    /// The fattest line loses packets from its head: half of its bytes, but no more than a batch (RFC 8290, section 4.1).
+    /// The fattest line loses packets from its head: half of its bytes, but no more than a batch (RFC 8290,
+    /// section 4.1).
     pub(super) fn shed(&mut self, lost: &mut VecDeque<T>) {
         let bytes = self.fattest();
         let Some(flow) = self.flows.iter_mut().find(|flow| flow.line.bytes() == bytes) else { return };
@@ -198,7 +203,8 @@ impl<T> FqCodel<T> {
         self.bytes = self.flows.iter().map(|flow| flow.line.bytes()).sum();
     }
 
-    /// The line of the flow with this key. Lines are made when they are first used, and kept: their `CoDel` remembers.
+    /// The line of the flow with this key. Lines are made when they are first used, and kept: their `CoDel`
+    /// remembers.
     fn line_of(&mut self, key: u64) -> u32 {
         let lines = u64::from(self.options.flows);
         if self.places.is_empty() {
@@ -265,8 +271,8 @@ mod tests {
         assert_ne!(order[..2], [3, 3]);
     }
 
-    /// A flow that has used just its quantum has dequeued a quantum of bytes, and waits (RFC 8290, section 4.2): packets of the size of
-    /// the quantum leave one by one of each flow.
+    /// A flow that has used just its quantum has dequeued a quantum of bytes, and waits (RFC 8290, section
+    /// 4.2): packets of the size of the quantum leave one by one of each flow.
     #[test]
     fn a_quantum_that_is_just_used_up_ends_a_turn() {
         let mut set = filled(FqCodelOptions::default(), &[(1, 3, 1514), (2, 3, 1514)]);
@@ -327,7 +333,8 @@ mod tests {
         assert_eq!(set.len(), 1000 + 390 - 780 - lost.len());
     }
 
-    /// Sequential numbers, as flows have, spread over lines like throws of dice: 100 flows over 1024 lines share about five.
+    /// Sequential numbers, as flows have, spread over lines like throws of dice: 100 flows over 1024 lines
+    /// share about five.
     #[test]
     fn keys_spread_over_the_lines() {
         let mut counts = Vec::new();
@@ -340,14 +347,16 @@ mod tests {
         assert!((94.0..97.0).contains(&mean), "{counts:?}");
     }
 
-    /// The first two numbers of the generator with a seed of 0 (Steele, Lea and Flood, *Fast splittable pseudorandom number generators*, 2014).
+    /// The first two numbers of the generator with a seed of 0 (Steele, Lea and Flood, *Fast splittable
+    /// pseudorandom number generators*, 2014).
     #[test]
     fn numbers_are_spread_as_splitmix_does() {
         assert_eq!(mix(0), 0xe220_a839_7b1d_cdaf);
         assert_eq!(mix(0x9e37_79b9_7f4a_7c15), 0x6e78_9e6a_a1b9_65f4);
     }
 
-    /// RFC 8290, section 4.2: a new line that ran empty goes to the end of the old ones, so that its next packet does not overtake them.
+    /// RFC 8290, section 4.2: a new line that ran empty goes to the end of the old ones, so that its next
+    /// packet does not overtake them.
     #[test]
     fn a_line_that_ran_empty_is_not_new_before_the_others_had_their_turn() {
         let mut set = filled(FqCodelOptions::default(), &[(1, 100, 100)]);

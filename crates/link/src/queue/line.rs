@@ -50,9 +50,11 @@ impl<T> Line<T> {
         Some(packet)
     }
 
-    /// Takes out the first packet of those for which `wanted` holds, which are those that are sought, if it has no more than so many bytes.
+    /// Takes out the first packet of those for which `wanted` holds, which are those that are sought, if it
+    /// has no more than so many bytes.
     ///
-    /// A frame takes many, one after the other: those that were passed by for one are not looked at for the next.
+    /// A frame takes many, one after the other: those that were passed by for one are not looked at for the
+    /// next.
     pub(super) fn pop_wanted(
         &mut self,
         sought: Sought,

@@ -59,7 +59,8 @@ pub struct Arrival {
     pub priority: Priority,
     /// Its bytes.
     pub size: u32,
-    /// What it has in common with the packets of its flow, or of its stream of it, in this direction, and with no others.
+    /// What it has in common with the packets of its flow, or of its stream of it, in this direction, and
+    /// with no others.
     pub flow: u64,
     /// Its next hop; [`NodeId::BROADCAST`] if it has none.
     pub next_hop: NodeId,
@@ -108,8 +109,8 @@ enum Data<T> {
 }
 
 impl<T> InterfaceQueue<T> {
-    /// An empty queue that holds at most `limit` packets, those of both bands together. `salt` decides which flows share a line,
-    /// where they do.
+    /// An empty queue that holds at most `limit` packets, those of both bands together. `salt` decides which
+    /// flows share a line, where they do.
     pub fn new(discipline: &Discipline, limit: usize, salt: u64) -> InterfaceQueue<T> {
         let data = match discipline {
             Discipline::DropTail => Data::DropTail(Line::default()),
@@ -119,8 +120,8 @@ impl<T> InterfaceQueue<T> {
         InterfaceQueue { routing: Line::default(), data, limit, lost: VecDeque::new() }
     }
 
-    /// Takes a packet in. If it is one too many, data packets are lost, which ones is the discipline's choice; if there are none,
-    /// the last routing packet.
+    /// Takes a packet in. If it is one too many, data packets are lost, which ones is the discipline's
+    /// choice; if there are none, the last routing packet.
     pub fn push(&mut self, arrival: &Arrival, item: T) {
         let packet =
             Queued { item, came: arrival.at, size: arrival.size, markable: arrival.markable, marked: false };
@@ -149,8 +150,9 @@ impl<T> InterfaceQueue<T> {
         }
     }
 
-    /// Takes the next packet for one neighbour out, where one can go with others to it in one frame: the first for which `wanted` holds,
-    /// if it has no more than `most` bytes. A discipline may have none although one waits, where it is the turn of others.
+    /// Takes the next packet for one neighbour out, where one can go with others to it in one frame: the
+    /// first for which `wanted` holds, if it has no more than `most` bytes. A discipline may have none
+    /// although one waits, where it is the turn of others.
     pub fn pop_for(
         &mut self,
         now: Time,
@@ -168,12 +170,14 @@ impl<T> InterfaceQueue<T> {
         }
     }
 
-    /// Has the last call of [`push`](InterfaceQueue::push) or [`pop`](InterfaceQueue::pop) lost anything that was not asked for yet?
+    /// Has the last call of [`push`](InterfaceQueue::push) or [`pop`](InterfaceQueue::pop) lost anything that
+    /// was not asked for yet?
     pub fn has_lost(&self) -> bool {
         !self.lost.is_empty()
     }
 
-    /// What the last call of [`push`](InterfaceQueue::push) or [`pop`](InterfaceQueue::pop) lost, one after the other.
+    /// What the last call of [`push`](InterfaceQueue::push) or [`pop`](InterfaceQueue::pop) lost, one after
+    /// the other.
     pub fn poll_lost(&mut self) -> Option<T> {
         self.lost.pop_front()
     }
@@ -214,12 +218,14 @@ impl<T> InterfaceQueue<T> {
         }
     }
 
-    /// Is it limited? Then [`hold`](InterfaceQueue::hold) and [`release`](InterfaceQueue::release) say what the hardware has.
+    /// Is it limited? Then [`hold`](InterfaceQueue::hold) and [`release`](InterfaceQueue::release) say what
+    /// the hardware has.
     pub fn limits_airtime(&self) -> bool {
         matches!(&self.data, Data::Stations(stations) if stations.limits_airtime())
     }
 
-    /// The hardware took a packet that is expected to take so long; broadcasts are those of [`NodeId::BROADCAST`].
+    /// The hardware took a packet that is expected to take so long; broadcasts are those of
+    /// [`NodeId::BROADCAST`].
     pub fn hold(&mut self, neighbour: NodeId, airtime: Span) {
         if let Data::Stations(stations) = &mut self.data {
             stations.hold(neighbour, airtime);

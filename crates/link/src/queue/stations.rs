@@ -1,8 +1,8 @@
-//! A set of lines for each next hop, served by airtime: the scheduler of Høiland-Jørgensen et al., "Ending the Anomaly" (USENIX
-//! ATC 2017), Algorithm 3, with the deficits of Linux's mac80211.
+//! A set of lines for each next hop, served by airtime: the scheduler of Høiland-Jørgensen et al., "Ending
+//! the Anomaly" (USENIX ATC 2017), Algorithm 3, with the deficits of Linux's mac80211.
 //!
-//! Where the hardware has a queue of its own, the airtime of a packet is known long after the next was taken. With [`AirtimeLimits`] what a
-//! station has pending there is bounded, and counts as if it had been used.
+//! Where the hardware has a queue of its own, the airtime of a packet is known long after the next was taken.
+//! With [`AirtimeLimits`] what a station has pending there is bounded, and counts as if it had been used.
 
 use super::airtime::AirtimeLimits;
 use super::codel::CodelOptions;
@@ -61,7 +61,8 @@ pub struct LinkState {
 }
 
 impl fmt::Debug for StationsOptions {
-    /// As if derived, but for an adaptation that does nothing: a scenario without one is what it was before there were any.
+    /// As if derived, but for an adaptation that does nothing: a scenario without one is what it was before
+    /// there were any.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let StationsOptions { lines, airtime_quantum, charge_received, adaptation } = self;
         let mut made = f.debug_struct("StationsOptions");
@@ -165,7 +166,8 @@ impl<T> Stations<T> {
         self.options.charge_received
     }
 
-    /// A packet joins the lines of its next hop, which is served before those that have waited already if it held none.
+    /// A packet joins the lines of its next hop, which is served before those that have waited already if it
+    /// held none.
     pub(super) fn push(&mut self, next_hop: NodeId, key: u64, packet: Queued<T>) {
         let index = self.station(next_hop);
         self.packets += 1;
@@ -224,7 +226,8 @@ impl<T> Stations<T> {
         }
     }
 
-    /// One more packet for a station that has credit, or that alone has packets waiting, of no more than so many bytes.
+    /// One more packet for a station that has credit, or that alone has packets waiting, of no more than so
+    /// many bytes.
     pub(super) fn pop_for(
         &mut self,
         now: Time,
@@ -450,7 +453,8 @@ mod tests {
         assert!((i32::abs(packets[1] - 3 * packets[0])) <= 6, "{packets:?}");
     }
 
-    /// However much a station used before it had anything to wait for: the turns that it has to miss cost no time.
+    /// However much a station used before it had anything to wait for: the turns that it has to miss cost no
+    /// time.
     #[test]
     fn deep_debts_are_paid_at_once_if_nobody_else_waits() {
         let mut queue = filled(&[]);

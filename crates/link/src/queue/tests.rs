@@ -99,8 +99,8 @@ fn a_purge_takes_only_what_waits_for_the_broken_hop() {
     }
 }
 
-/// Whatever comes, goes, and breaks: each packet leaves once, by one way, with the size and the time with which it came; nothing
-/// exceeds the limit; and there is a packet whenever one waits.
+/// Whatever comes, goes, and breaks: each packet leaves once, by one way, with the size and the time with
+/// which it came; nothing exceeds the limit; and there is a packet whenever one waits.
 #[test]
 fn packets_are_conserved() {
     for (case, discipline) in (0..).zip(disciplines()).cycle().take(80) {
@@ -297,8 +297,8 @@ fn no_station_has_more_pending_than_its_limit_and_a_packet() {
     assert_eq!(queue.pending(), Span::ZERO);
 }
 
-/// Hardware that sends what it was handed in that order, and has some at all times: which station has what room there is, is decided by credit, to which what
-/// is pending counts, and stations share the air.
+/// Hardware that sends what it was handed in that order, and has some at all times: which station has what
+/// room there is, is decided by credit, to which what is pending counts, and stations share the air.
 #[test]
 fn stations_share_airtime_through_a_queue_below() {
     let airtime = [400, 900, 4_000].map(Span::from_us);
@@ -334,7 +334,8 @@ fn limits_are_of_data_and_of_all_queues_of_a_radio() {
     assert!(!queue.offers() && queue.pop_for(at(1), (NodeId(0), 0), &|_| true, 9_000).is_none());
 }
 
-/// Out of 1000 packets that came at once and leave one a millisecond, `CoDel` drops the first an interval after one waited for the target.
+/// Out of 1000 packets that came at once and leave one a millisecond, `CoDel` drops the first an interval
+/// after one waited for the target.
 #[test]
 fn codel_follows_what_the_link_can_do() {
     let first_drop = |adaptation: Adaptation, throughput: f64, exchange: Span| {

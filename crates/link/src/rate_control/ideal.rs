@@ -1,7 +1,8 @@
 //! The rate with the highest goodput at the signal-to-noise ratio of what was heard last from the neighbour.
 //!
-//! It presumes that the channel is the same both ways, and knows nothing of interference. ns-3's `IdealWifiManager` differs in that the
-//! receiver reports the ratio to its sender, without a frame, and in that it chooses by a bit error rate.
+//! It presumes that the channel is the same both ways, and knows nothing of interference. ns-3's
+//! `IdealWifiManager` differs in that the receiver reports the ratio to its sender, without a frame, and in
+//! that it chooses by a bit error rate.
 
 use super::{Chain, RateTable};
 

@@ -1,13 +1,16 @@
-//! Minstrel-HT, the rate control of Linux's mac80211 (`net/mac80211/rc80211_minstrel_ht.c`, as since Linux 5.12).
+//! Minstrel-HT, the rate control of Linux's mac80211 (`net/mac80211/rc80211_minstrel_ht.c`, as since Linux
+//! 5.12).
 //!
-//! Each rate has a probability that an MPDU arrives, which is filtered over intervals of 50 ms, and a throughput that follows from it
-//! and from the mean length of an A-MPDU. A chain begins with the rate of the highest throughput, then has the second, then the one that is most
-//! likely to arrive. At most each 20 ms a frame begins with another rate instead, once: one that is next above the best of its group (half of the samples),
-//! any that is faster (a third), or one between the fastest and the slowest of the chain (a sixth).
+//! Each rate has a probability that an MPDU arrives, which is filtered over intervals of 50 ms, and a
+//! throughput that follows from it and from the mean length of an A-MPDU. A chain begins with the rate of the
+//! highest throughput, then has the second, then the one that is most likely to arrive. At most each 20 ms a
+//! frame begins with another rate instead, once: one that is next above the best of its group (half of the
+//! samples), any that is faster (a third), or one between the fastest and the slowest of the chain (a sixth).
 //!
-//! Differences: probabilities are floats and not fractions of 4096; the overhead of an exchange is that of its rate and not of the lowest
-//! one; a stage has a third of the MAC's retry limit at most, and seven tries, and after the last one a new chain begins, until the MAC gives up, where drivers give up or begin
-//! anew; each transmission is reported and not each frame.
+//! Differences: probabilities are floats and not fractions of 4096; the overhead of an exchange is that of
+//! its rate and not of the lowest one; a stage has a third of the MAC's retry limit at most, and seven tries,
+//! and after the last one a new chain begins, until the MAC gives up, where drivers give up or begin anew;
+//! each transmission is reported and not each frame.
 
 use super::{Attempted, Candidate, Chain, RateTable, Stage};
 use multihop_core::{Rng, Span, Time};
@@ -84,8 +87,9 @@ impl Group {
 }
 
 impl Statistics {
-    /// A share of MPDUs that arrived, through a low-pass filter of second order with a period of 16 updates (Linux's "moving average with noise
-    /// filter"): a = exp(-pi sqrt(2) / 16), and the coefficients 2 a cos(2 pi sqrt(2) / 16) and -a^2 of the last two.
+    /// A share of MPDUs that arrived, through a low-pass filter of second order with a period of 16 updates
+    /// (Linux's "moving average with noise filter"): a = exp(-pi sqrt(2) / 16), and the coefficients 2 a
+    /// cos(2 pi sqrt(2) / 16) and -a^2 of the last two.
     fn take(&mut self, share: f64) {
         const OF_LAST: f64 = 5273.0 / 4096.0;
         const OF_BEFORE: f64 = -2350.0 / 4096.0;
@@ -209,7 +213,8 @@ impl MinstrelHt {
         }
     }
 
-    /// More than 30 MPDUs of one of the best rates were sent since the last update, and fewer than a quarter arrived: the best of fewer streams.
+    /// More than 30 MPDUs of one of the best rates were sent since the last update, and fewer than a quarter
+    /// arrived: the best of fewer streams.
     fn step_down_if_dead(&mut self, place: usize) -> bool {
         let Statistics { attempts, successes, .. } = self.statistics[self.best[place]];
         if attempts <= 30 || successes >= attempts / 4 {
@@ -243,7 +248,8 @@ impl MinstrelHt {
         self.refill(table);
     }
 
-    /// New probabilities of a group. A rate that was never tried arrives at least as likely as the faster ones.
+    /// New probabilities of a group. A rate that was never tried arrives at least as likely as the faster
+    /// ones.
     fn filter(&mut self, rates: Range<usize>) {
         let mut of_faster = 0.0_f64;
         for rate in rates.rev() {
@@ -259,7 +265,8 @@ impl MinstrelHt {
         }
     }
 
-    /// MPDUs a second at a rate. Below one in ten it has none; above nine in ten the rest is taken for collisions.
+    /// MPDUs a second at a rate. Below one in ten it has none; above nine in ten the rest is taken for
+    /// collisions.
     fn throughput(&self, table: &RateTable, rate: usize) -> f64 {
         let probability = self.statistics[rate].probability;
         if probability < 0.1 {
@@ -274,7 +281,8 @@ impl MinstrelHt {
         self.throughput(table, self.best[0])
     }
 
-    /// The two of the highest throughput, of equal ones the likelier, or else the faster; the lowest where others have none.
+    /// The two of the highest throughput, of equal ones the likelier, or else the faster; the lowest where
+    /// others have none.
     fn two_best(&self, table: &RateTable, rates: Range<usize>) -> [usize; 2] {
         let value = |rate: usize| (self.throughput(table, rate), self.statistics[rate].probability);
         let mut best = [rates.start; 2];
@@ -288,8 +296,8 @@ impl MinstrelHt {
         best
     }
 
-    /// The rate that is to arrive when others do not: of those of more than three in four the fastest, else the likeliest; of fewer streams than
-    /// the best, if there are such.
+    /// The rate that is to arrive when others do not: of those of more than three in four the fastest, else
+    /// the likeliest; of fewer streams than the best, if there are such.
     fn choose_likeliest(&mut self, table: &RateTable) {
         let mut overall = 0;
         for group in 0..self.groups.len() {
@@ -401,7 +409,8 @@ impl MinstrelHt {
         None
     }
 
-    /// A random rate of the next group in turn that has one faster than the whole chain. Those on the way that are not waits to be sampled as slow ones.
+    /// A random rate of the next group in turn that has one faster than the whole chain. Those on the way
+    /// that are not waits to be sampled as slow ones.
     fn next_jump(&mut self, table: &RateTable, fastest: Span, slowest: Span) -> Option<usize> {
         for _ in 0..self.groups.len() {
             let group = &mut self.waiting[Kind::Jump as usize].group;

@@ -1,8 +1,9 @@
 //! Rate control: at which of its rates a station sends DATA to a neighbour.
 //!
-//! A [`RateTable`] is what all stations of a network share: the rates to choose from, and what a frame costs at each. A [`RateControl`] is what a
-//! station keeps about one neighbour. The MAC asks it for a [`Chain`] when it begins to send something, goes down the chain while
-//! no response comes, and reports each [`Attempted`].
+//! A [`RateTable`] is what all stations of a network share: the rates to choose from, and what a frame costs
+//! at each. A [`RateControl`] is what a station keeps about one neighbour. The MAC asks it for a [`Chain`]
+//! when it begins to send something, goes down the chain while no response comes, and reports each
+//! [`Attempted`].
 
 mod ideal;
 mod minstrel_ht;
@@ -28,7 +29,8 @@ pub enum Algorithm {
 pub struct Candidate {
     /// Spatial streams: rates of as many form a group, ascending.
     pub streams: u8,
-    /// How long the payload of a frame of [`AVERAGE_BYTES`] is on the air, of many in an A-MPDU where there are such.
+    /// How long the payload of a frame of [`AVERAGE_BYTES`] is on the air, of many in an A-MPDU where there
+    /// are such.
     pub payload: Span,
     /// What comes on top once per exchange: preamble, SIFS and the response.
     pub overhead: Span,
@@ -57,7 +59,8 @@ pub struct RateTable {
     pub cw_max: u32,
     /// Tries of one rate of a chain at most: what is left of the MAC's retry limit is for the others.
     pub most_tries: u8,
-    /// The best candidate at a signal-to-noise ratio: of [`RateTable::LEAST_SNR`] and on in steps of [`RateTable::SNR_STEP`], in dB.
+    /// The best candidate at a signal-to-noise ratio: of [`RateTable::LEAST_SNR`] and on in steps of
+    /// [`RateTable::SNR_STEP`], in dB.
     pub by_snr: Vec<u8>,
 }
 
@@ -79,7 +82,8 @@ impl RateTable {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Chain {
     stages: [Stage; 3],
-    /// It begins with a rate that is tried for the sake of statistics: in a frame of a single MPDU, as drivers of Linux do.
+    /// It begins with a rate that is tried for the sake of statistics: in a frame of a single MPDU, as
+    /// drivers of Linux do.
     pub is_sample: bool,
 }
 
@@ -172,7 +176,8 @@ impl RateControl {
         }
     }
 
-    /// What it expects the link to carry, in bit/s; `together` are the frames of an A-MPDU, where it does not know them itself.
+    /// What it expects the link to carry, in bit/s; `together` are the frames of an A-MPDU, where it does not
+    /// know them itself.
     pub fn expected_throughput(&self, table: &RateTable, together: f64) -> f64 {
         let frames = match &self.state {
             State::Ideal(ideal) => table.candidates[usize::from(ideal.rate(table))].frames_a_second(together),

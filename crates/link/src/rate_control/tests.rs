@@ -21,8 +21,8 @@ fn table(streams: u8) -> RateTable {
     }
 }
 
-/// A link that sends A-MPDUs of `mpdus`, and of at most 4 ms, back to back, at one rate after the other as the control says, and counts what
-/// arrives.
+/// A link that sends A-MPDUs of `mpdus`, and of at most 4 ms, back to back, at one rate after the other as
+/// the control says, and counts what arrives.
 struct Link {
     table: RateTable,
     control: RateControl,

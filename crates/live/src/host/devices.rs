@@ -77,8 +77,8 @@ impl Wire for Devices {
         }
     }
 
-    /// One packet of each that was found, so that none has to wait for another's flood. To look for a second one would cost each
-    /// packet a system call; what is left is found by the next wait.
+    /// One packet of each that was found, so that none has to wait for another's flood. To look for a second
+    /// one would cost each packet a system call; what is left is found by the next wait.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<(NodeId, usize)>> {
         while let Some(index) = self.ready.pop_front() {
             match self.of_nodes[index].recv(buffer) {

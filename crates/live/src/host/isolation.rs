@@ -9,9 +9,9 @@ use nix::unistd::{getegid, geteuid};
 use std::path::PathBuf;
 use std::{fs, io};
 
-/// Gives this process, which must have one thread, network and mounts of its own, and its next child processes of its own, of which
-/// that child is the first. Where that takes privileges that the process has not, it becomes root of a user namespace, whose root is
-/// the user outside.
+/// Gives this process, which must have one thread, network and mounts of its own, and its next child
+/// processes of its own, of which that child is the first. Where that takes privileges that the process has
+/// not, it becomes root of a user namespace, whose root is the user outside.
 ///
 /// # Errors
 /// If the kernel, or a setting of it, does not allow that.
@@ -37,7 +37,8 @@ pub fn die_with_parent() -> io::Result<()> {
     Ok(prctl::set_pdeathsig(Signal::SIGKILL)?)
 }
 
-/// Mounts of this process are seen by no other: `/proc` shows its own processes, and each second file is the first instead.
+/// Mounts of this process are seen by no other: `/proc` shows its own processes, and each second file is the
+/// first instead.
 ///
 /// # Errors
 /// If mounts cannot be made.

@@ -14,7 +14,8 @@ use nix::sys::prctl;
 use std::io;
 use std::time::Instant;
 
-/// Has the kernel wake this thread when it is due, and not up to 50 us later, as it does with ordinary threads (`PR_SET_TIMERSLACK`).
+/// Has the kernel wake this thread when it is due, and not up to 50 us later, as it does with ordinary
+/// threads (`PR_SET_TIMERSLACK`).
 ///
 /// # Errors
 /// Never, on Linux.

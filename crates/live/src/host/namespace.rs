@@ -23,7 +23,8 @@ const SETTINGS_OF_IP: &[(&str, &str)] = &[("ipv6/conf/all/disable_ipv6", "1")];
 /// What the gateway has on top: it forwards, and answers for all nodes on the link that leads out.
 const SETTINGS_OF_GATEWAY: &[(&str, &str)] =
     &[("ipv4/ip_forward", "1"), ("ipv4/conf/all/send_redirects", "0"), ("ipv4/conf/default/proxy_arp", "1")];
-/// Programs route. Neighbours of neighbours are on the same device and still need a relay, so that no node redirects another.
+/// Programs route. Neighbours of neighbours are on the same device and still need a relay, so that no node
+/// redirects another.
 const SETTINGS_OF_ETHERNET: &[(&str, &str)] = &[
     ("ipv4/ip_forward", "1"),
     ("ipv6/conf/all/forwarding", "1"),
@@ -45,8 +46,9 @@ impl Namespace {
         File::open("/proc/thread-self/ns/net").map(Namespace)
     }
 
-    /// A new one for a node, with a loopback, and a device that has the node's address: one of IP, and IPv6 is off; or one of Ethernet, and
-    /// the node forwards. If a gateway leads to other networks, it forwards, and with IP the default route of the others leads over the air.
+    /// A new one for a node, with a loopback, and a device that has the node's address: one of IP, and IPv6
+    /// is off; or one of Ethernet, and the node forwards. If a gateway leads to other networks, it forwards,
+    /// and with IP the default route of the others leads over the air.
     ///
     /// # Errors
     /// If the kernel does not allow that, or has no TUN devices.
@@ -112,7 +114,8 @@ fn sent_and_dropped(table: &str) -> Option<u64> {
     line.split_whitespace().nth(11)?.parse().ok()
 }
 
-/// Sets the loopback up: `RTM_NEWLINK` (rtnetlink(7)) for interface 1, with the flag `IFF_UP` set and the others as they are.
+/// Sets the loopback up: `RTM_NEWLINK` (rtnetlink(7)) for interface 1, with the flag `IFF_UP` set and the
+/// others as they are.
 fn raise_loopback() -> io::Result<()> {
     const NEW_LINK: u16 = 16;
     const UP: u32 = 1;

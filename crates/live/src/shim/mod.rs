@@ -1,5 +1,5 @@
-//! A scheme's ends as a layer between IP and the kernel's TCP, which does not know of it (Tan, Jiang, Zhang and Shen, "Congestion Control
-//! in Multi-hop Wireless Networks", section VII).
+//! A scheme's ends as a layer between IP and the kernel's TCP, which does not know of it (Tan, Jiang, Zhang
+//! and Shen, "Congestion Control in Multi-hop Wireless Networks", section VII).
 //!
 //! | at | what it does |
 //! |---|---|
@@ -7,8 +7,8 @@
 //! | the destination | takes the header out, and puts what it returns before the acknowledgement |
 //! | the source again | takes that out, and lowers the window that the acknowledgement advertises to the scheme's |
 //!
-//! A SYN says how windows are scaled; its maximum segment size is lowered to the scheme's segment. What is no TCP, and connections whose
-//! SYN was not seen, pass.
+//! A SYN says how windows are scaled; its maximum segment size is lowered to the scheme's segment. What is no
+//! TCP, and connections whose SYN was not seen, pass.
 
 mod stream;
 mod tcp;
@@ -42,7 +42,8 @@ pub struct Outgoing {
 /// What is between IP and TCP.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Headers {
-    /// What routers see: the congestion header of data; or of an acknowledgement without any, what it returns.
+    /// What routers see: the congestion header of data; or of an acknowledgement without any, what it
+    /// returns.
     pub congestion: HeaderBytes,
     /// What an acknowledgement with data returns behind that.
     pub returned: HeaderBytes,
@@ -237,7 +238,8 @@ impl Shim {
         }
     }
 
-    /// The shift of the windows that the source of this stream advertises: none, unless both ends have offered one.
+    /// The shift of the windows that the source of this stream advertises: none, unless both ends have
+    /// offered one.
     fn scale(&self, id: StreamId) -> u8 {
         let offered = |id| self.streams.get(&id).and_then(|stream| stream.scale);
         offered(id).filter(|_| offered(id.reversed()).is_some()).unwrap_or(0)

@@ -1,4 +1,5 @@
-//! One direction of a connection: the scheme's sender at its source, and the scheme's receiver at its destination.
+//! One direction of a connection: the scheme's sender at its source, and the scheme's receiver at its
+//! destination.
 
 use super::tcp::TcpSegment;
 use super::{Headers, Outgoing};
@@ -157,8 +158,8 @@ impl Stream {
         })
     }
 
-    /// The next segment that may be sent now, with its congestion header; or when to look again, unless an acknowledgement has to
-    /// come before.
+    /// The next segment that may be sent now, with its congestion header; or when to look again, unless an
+    /// acknowledgement has to come before.
     pub fn release(&mut self, now: Time) -> Result<(Handed, HeaderBytes), Option<Time>> {
         let Some(first) = self.waiting.front() else { return Err(None) };
         let segment = first.segment;

@@ -54,7 +54,8 @@ pub(super) struct Offer {
 }
 
 impl TcpSegment {
-    /// Reads a packet that [`Datagram::parse`](crate::datagram::Datagram::parse) has accepted. None if it is no whole segment.
+    /// Reads a packet that [`Datagram::parse`](crate::datagram::Datagram::parse) has accepted. None if it is
+    /// no whole segment.
     pub fn parse(packet: &[u8]) -> Option<TcpSegment> {
         let word = |at: usize| u16::from_be_bytes([packet[at], packet[at + 1]]);
         let four = |at: usize| [packet[at], packet[at + 1], packet[at + 2], packet[at + 3]];

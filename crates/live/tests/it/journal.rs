@@ -31,7 +31,8 @@ impl Write for Shared {
     }
 }
 
-/// A run of random packets with a clock that is late at random; its result, and its journal without the first line.
+/// A run of random packets with a clock that is late at random; its result, and its journal without the first
+/// line.
 fn recorded(seed: u64) -> (Outcome, Vec<u8>) {
     let mut rng = Rng::at(seed, &["recorded"]);
     let (fake, file) = (Fake::default(), Shared::default());
@@ -67,7 +68,8 @@ fn a_journal_is_the_same_run_again() {
     }
 }
 
-/// Where signals take no time, a broadcast begins at the instant at which it comes: an emulation that ends then has its beginning.
+/// Where signals take no time, a broadcast begins at the instant at which it comes: an emulation that ends
+/// then has its beginning.
 #[test]
 fn an_emulation_ends_with_all_that_its_last_packet_makes_due() {
     let text = CHAIN.to_owned() + "[medium]\nmodel = \"ranges\"\npropagation_delay = \"0 s\"\n";

@@ -116,8 +116,9 @@ fn nobody_sends_for_another() {
     assert_eq!((counters.read, counters.refused[Refusal::ForeignSource as usize]), (1, 1));
 }
 
-/// Node 1 leads to other networks: what others send there comes out at it, and what comes from there goes to them. Its own packets have
-/// another way; and an address of the nodes' network that no node has is still no address.
+/// Node 1 leads to other networks: what others send there comes out at it, and what comes from there goes to
+/// them. Its own packets have another way; and an address of the nodes' network that no node has is still no
+/// address.
 #[test]
 fn a_gateway_sends_for_networks_beyond_the_air() {
     let beyond = |mut packet: Vec<u8>, at: usize| {

@@ -32,7 +32,8 @@ const RST: u8 = 4;
 const ACK: u8 = 16;
 const FIN: u8 = 1;
 
-/// A segment of a connection between port 1 of node 0 and port 2 of node 2, with the options of a SYN of Linux.
+/// A segment of a connection between port 1 of node 0 and port 2 of node 2, with the options of a SYN of
+/// Linux.
 #[derive(Clone, Copy)]
 struct Said {
     from: u32,

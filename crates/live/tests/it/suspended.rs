@@ -4,8 +4,8 @@ use crate::{CHAIN, Fake, packet, world};
 use multihop_core::{Ecn, Span};
 use multihop_live::Emulation;
 
-/// The process stands still for a second; programs go on, send a packet each 100 ms, and end before any of it is delivered. That the
-/// packets waited is to be seen from those that were read.
+/// The process stands still for a second; programs go on, send a packet each 100 ms, and end before any of it
+/// is delivered. That the packets waited is to be seen from those that were read.
 #[test]
 fn packets_that_waited_for_a_suspended_emulation_are_late() {
     let fake = Fake::default();

@@ -1,5 +1,5 @@
-//! Airtime of A-MPDUs and of damaged frames, by numbers reckoned by hand: 65 Mb/s is 260 bits in a symbol of 4 us after 36 us, and
-//! 24 Mb/s is 96 bits after 20 us.
+//! Airtime of A-MPDUs and of damaged frames, by numbers reckoned by hand: 65 Mb/s is 260 bits in a symbol of
+//! 4 us after 36 us, and 24 Mb/s is 96 bits after 20 us.
 
 use crate::frames::{A, B, How, Packet, UNKNOWN, ack, block_ack, data, file};
 use multihop_capture::{Address, Capture};
@@ -28,8 +28,8 @@ fn airtime(found: &SnifferReport, kind: Kind) -> Span {
     of(found, kind).iter().map(|row| row.cell.airtime).sum()
 }
 
-/// Frames of 1501, 1501 and 41 bytes: (4 + 1501 + 3) + (4 + 1501 + 3) + (4 + 41) = 3061 bytes, with service and tail 24,510 bits,
-/// which need 95 symbols.
+/// Frames of 1501, 1501 and 41 bytes: (4 + 1501 + 3) + (4 + 1501 + 3) + (4 + 41) = 3061 bytes, with service
+/// and tail 24,510 bits, which need 95 symbols.
 const PPDU: u64 = 36 + 95 * 4;
 /// What the network layer sent: bodies without LLC and SNAP.
 const CARRIED: u64 = 1_463 + 1_463 + 3;
@@ -96,8 +96,8 @@ fn an_a_mpdu_is_one_ppdu_wherever_it_is_stamped() {
     }
 }
 
-/// Without ACKs and CTS, an A-MPDU and its block acknowledgement show what stamps mark; a sender that stamps its own frames when they
-/// begin and those of others when they end is found too.
+/// Without ACKs and CTS, an A-MPDU and its block acknowledgement show what stamps mark; a sender that stamps
+/// its own frames when they begin and those of others when they end is found too.
 #[test]
 fn a_mpdus_and_their_answers_tell_what_stamps_mark() {
     let answer = PPDU + SIFS;

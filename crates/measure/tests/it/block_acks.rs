@@ -1,5 +1,5 @@
-//! Service delay of MPDUs that a block acknowledgement settles, in a capture by hand: 65 Mb/s is 260 bits in a symbol of 4 us after
-//! 36 us, and 24 Mb/s is 96 bits after 20 us.
+//! Service delay of MPDUs that a block acknowledgement settles, in a capture by hand: 65 Mb/s is 260 bits in
+//! a symbol of 4 us after 36 us, and 24 Mb/s is 96 bits after 20 us.
 
 use crate::frames::{A, B, How, Packet, data, file};
 use multihop_capture::{Address, Capture};
@@ -16,7 +16,8 @@ const EXCHANGE: u64 = PPDU + SIFS + BLOCK_ACK;
 /// 10 + 2 x 9 us, in which a station takes a packet before it sends it, if nothing is before.
 const DIFS: u64 = 28;
 
-/// An A-MPDU of two that begins then, and a block acknowledgement of the numbers `start` + n of which bit n of `arrived` is set.
+/// An A-MPDU of two that begins then, and a block acknowledgement of the numbers `start` + n of which bit n
+/// of `arrived` is set.
 fn exchange(begin: u64, numbers: [(u16, bool); 2], start: u16, arrived: u8) -> Vec<Packet> {
     let mpdu = |n: usize| {
         let (number, retry) = numbers[n];

@@ -1,4 +1,5 @@
-//! What estimators say of a capture by hand: exchanges of 1500 bytes at 11 Mb/s with RTS/CTS, some time apart.
+//! What estimators say of a capture by hand: exchanges of 1500 bytes at 11 Mb/s with RTS/CTS, some time
+//! apart.
 
 use crate::common::{A, CTS, DATA, RTS, SIFS, Sent, exchange, file};
 use multihop_capture::{Address, Capture};
@@ -6,7 +7,8 @@ use multihop_core::Span;
 use multihop_link::LinkView;
 use multihop_measure::{Marks, Options, SnifferReport, survey};
 
-/// From the first bit of the RTS to the last bit of the ACK, in microseconds; and what its RTS reserves, as the frames say.
+/// From the first bit of the RTS to the last bit of the ACK, in microseconds; and what its RTS reserves, as
+/// the frames say.
 const EXCHANGE: u64 = RTS + CTS + DATA + CTS + 3 * SIFS;
 const NAV: u64 = 1_947;
 
@@ -53,7 +55,8 @@ fn a_sniffer_has_capacity_and_what_is_left_of_it() {
     assert_eq!(silent, [None; 2], "a sniffer sends nothing");
 }
 
-/// With nothing more to send, a station receives its packet DIFS before it sends it; with a queue, when it is done with the last.
+/// With nothing more to send, a station receives its packet DIFS before it sends it; with a queue, when it is
+/// done with the last.
 #[test]
 fn a_station_s_own_service_begins_when_the_mac_takes_the_packet() {
     for (interval, service) in [(5_000, EXCHANGE + 50), (EXCHANGE + 50 + 620, EXCHANGE + 670)] {
@@ -71,7 +74,8 @@ fn a_station_s_own_service_begins_when_the_mac_takes_the_packet() {
     }
 }
 
-/// A hidden sender: CTS and ACK alone. The size of the data follows from what the CTS reserves (Barreto 2015, Table 1).
+/// A hidden sender: CTS and ACK alone. The size of the data follows from what the CTS reserves (Barreto 2015,
+/// Table 1).
 #[test]
 fn a_hidden_sender_s_packets_are_known_by_the_nav() {
     let found = apart(5_000, None, &[0, 2]);

@@ -8,7 +8,8 @@ use multihop_core::Span;
 use multihop_measure::{Marks, Options, Row, SnifferReport, survey};
 use proptest::prelude::*;
 
-/// The captures of `crates/capture`, and one with what this crate makes something of: frames and their answers, A-MPDUs, damage.
+/// The captures of `crates/capture`, and one with what this crate makes something of: frames and their
+/// answers, A-MPDUs, damage.
 fn captures() -> Vec<Vec<u8>> {
     let mut packets = Vec::new();
     for n in 0..3_u16 {

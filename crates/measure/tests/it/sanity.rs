@@ -1,4 +1,5 @@
-//! What no capture may say: a capacity above the bit rate of the frames that it is from, or of a host that stamps frames at leisure.
+//! What no capture may say: a capacity above the bit rate of the frames that it is from, or of a host that
+//! stamps frames at leisure.
 
 use crate::captures::{captures, name};
 use crate::common::{A, CTS, DATA, Sent, exchange, file};
@@ -13,7 +14,8 @@ fn measured(file: &[u8], options: &Options) -> SnifferReport {
     found.interfaces.into_iter().next().unwrap().2
 }
 
-/// Capacities of links are at most the rate of their own frames, and those of estimators that of the fastest frame of all.
+/// Capacities of links are at most the rate of their own frames, and those of estimators that of the fastest
+/// frame of all.
 fn check(found: &SnifferReport, fastest: f64, of: &str) {
     let at_most = |bps: f64, rate: f64| bps.is_finite() && (0.0..=rate * (1.0 + 1e-9)).contains(&bps);
     for (_, _, link) in &found.links {
@@ -65,7 +67,8 @@ fn no_capture_has_a_capacity_above_the_rate_of_its_frames() {
     }
 }
 
-/// The example of a capture of 2005 without an exact timer: an ACK 11 us after the beginning of its DATA, which took far longer.
+/// The example of a capture of 2005 without an exact timer: an ACK 11 us after the beginning of its DATA,
+/// which took far longer.
 #[test]
 fn an_ack_before_the_end_of_its_data_is_refused_and_counted() {
     let frames: Vec<Sent> = (0..20_u16)

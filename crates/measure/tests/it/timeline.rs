@@ -1,4 +1,5 @@
-//! A timeline by hand: one RTS/CTS exchange of 1500 bytes behind LLC and SNAP at 11 Mb/s, as captures of several kinds would have it.
+//! A timeline by hand: one RTS/CTS exchange of 1500 bytes behind LLC and SNAP at 11 Mb/s, as captures of
+//! several kinds would have it.
 
 use crate::common::{A, B, CTS, DATA, RTS, SIFS, Sent, exchange, file};
 use multihop_capture::Capture;

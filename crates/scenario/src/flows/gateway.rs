@@ -33,13 +33,14 @@ pub enum Way {
 pub enum Kind {
     /// Saturated: always more to send.
     Download,
-    /// Pages one after another: exponential sizes, 1 MB in the mean, and exponential pauses of 10 s in the mean from the end of one to
-    /// the next.
+    /// Pages one after another: exponential sizes, 1 MB in the mean, and exponential pauses of 10 s in the
+    /// mean from the end of one to the next.
     Web,
-    /// A video of 1.5 Mb/s in the mean: 25 frames per second, each to be shown 2 s after it was made, a key frame of four times the
-    /// size of others every 2 s, sizes that vary by 20 %.
+    /// A video of 1.5 Mb/s in the mean: 25 frames per second, each to be shown 2 s after it was made, a key
+    /// frame of four times the size of others every 2 s, sizes that vary by 20 %.
     Video,
-    /// A call: 160 B of G.711 speech and 12 B of RTP header (RFC 3550, RFC 3551) every 20 ms, both ways whatever `direction` says.
+    /// A call: 160 B of G.711 speech and 12 B of RTP header (RFC 3550, RFC 3551) every 20 ms, both ways
+    /// whatever `direction` says.
     Call,
 }
 
@@ -184,7 +185,8 @@ fn best_connected(nodes: usize, wanted: usize, radios: &Radios, quality: &LinkQu
     ranked
 }
 
-/// Each node that can reach a gateway over enough hops, with the one to which its route costs least; of equal ones, the first.
+/// Each node that can reach a gateway over enough hops, with the one to which its route costs least; of equal
+/// ones, the first.
 fn nearest(
     gateways: &[usize],
     min_hops: usize,

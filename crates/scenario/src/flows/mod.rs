@@ -30,7 +30,8 @@ pub struct Flow {
     pub from: String,
     /// Name of the node that receives.
     pub to: String,
-    /// Name of its scheme: one of `multihop list`, or of `[schemes]`. It may be absent if the command line sets one.
+    /// Name of its scheme: one of `multihop list`, or of `[schemes]`. It may be absent if the command line
+    /// sets one.
     #[schemars(required)]
     pub scheme: Option<String>,
     /// What it sends.
@@ -59,8 +60,9 @@ macro_rules! apps {
                 $(#[$variant_about])*
                 $variant {
                     $( $(#[$key_about])* $key: $type, )*
-                    /// Differentiated services codepoint of its packets, and of their acknowledgements: a number or a name such as "EF", "AF41"
-                    /// or "CS1". With `[mac.edca]` it says the access category (RFC 8325). Default: 0, best effort.
+                    /// Differentiated services codepoint of its packets, and of their acknowledgements: a
+                    /// number or a name such as "EF", "AF41" or "CS1". With `[mac.edca]` it says the access
+                    /// category (RFC 8325). Default: 0, best effort.
                     #[serde(default, skip_serializing_if = "Codepoint::is_default")]
                     dscp: Codepoint,
                 },
@@ -152,13 +154,13 @@ apps! {
         #[serde(default)]
         #[schemars(transform = bounds!(0, 10))]
         variation: f64,
-        /// Frames are skipped while more waits at the sender than the mean rate makes in this time; `"off"` for never.
-        /// Default: the deadline.
+        /// Frames are skipped while more waits at the sender than the mean rate makes in this time; `"off"`
+        /// for never. Default: the deadline.
         #[schemars(transform = bounds!("1 ms", "1 h"))]
         buffer: Option<Switch<Duration>>,
     }
-    /// Nothing by itself: packets come from outside while the run is stepped (`multihop.Run`, `multihop emulate`). Of the scheme
-    /// there is only what its routers do. `start` and `stop` hold nothing back.
+    /// Nothing by itself: packets come from outside while the run is stepped (`multihop.Run`, `multihop
+    /// emulate`). Of the scheme there is only what its routers do. `start` and `stop` hold nothing back.
     External {}
 }
 
@@ -364,7 +366,8 @@ impl Flows<'_> {
         }
     }
 
-    /// When the first of so many flows starts, how much later each one after it, and by chance at most, and when all stop.
+    /// When the first of so many flows starts, how much later each one after it, and by chance at most, and
+    /// when all stop.
     fn times(&self, offer: &Offer<'_>, flows: usize) -> Result<(Span, Span, Span, Option<Span>)> {
         let time = |key: &str, value: Duration| self.document.time(&offer.at.join(key), value, 0.0);
         let start = time("start", offer.start)?;

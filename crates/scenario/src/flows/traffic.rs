@@ -22,32 +22,37 @@ use std::collections::BTreeMap;
 pub struct Traffic {
     /// Sources and destinations.
     pub pattern: Pattern,
-    /// `random-pairs`, `to-gateway`: how many flows. Default of `to-gateway`: one from every node that can reach the gateway.
+    /// `random-pairs`, `to-gateway`: how many flows. Default of `to-gateway`: one from every node that can
+    /// reach the gateway.
     #[schemars(transform = bounds!(1, 100_000))]
     pub flows: Option<u32>,
     /// `to-gateway`, `all-to-one`: name of the node that receives.
     pub gateway: Option<String>,
-    /// `random-pairs`, `to-gateway`, `gateway`: only pairs whose shortest path has at least this many hops. Default: 1.
+    /// `random-pairs`, `to-gateway`, `gateway`: only pairs whose shortest path has at least this many hops.
+    /// Default: 1.
     #[schemars(transform = bounds!(1, 100_000))]
     pub min_hops: Option<u32>,
-    /// `random-pairs`, `to-gateway`, `gateway`: seed of the choice. It is not that of the run, so that all runs of a study share one
-    /// choice. Default: 1.
+    /// `random-pairs`, `to-gateway`, `gateway`: seed of the choice. It is not that of the run, so that all
+    /// runs of a study share one choice. Default: 1.
     pub pairs_seed: Option<u64>,
-    /// `random-pairs`: only between nodes of these names, in which `*` stands for any text, as in "m*". Default: all.
+    /// `random-pairs`: only between nodes of these names, in which `*` stands for any text, as in "m*".
+    /// Default: all.
     pub among: Option<Vec<String>>,
     /// `gateway`: names of the gateways. Default: `gateway_count` of the best connected.
     pub gateways: Option<Vec<String>>,
     /// `gateway`: so many gateways, of all nodes those with most two-way links, instead of names. Default: 1.
     #[schemars(transform = bounds!(1, 100_000))]
     pub gateway_count: Option<u32>,
-    /// `gateway`: how many clients, different random nodes that are no gateways. Default: all that can reach one.
+    /// `gateway`: how many clients, different random nodes that are no gateways. Default: all that can reach
+    /// one.
     #[schemars(transform = bounds!(1, 100_000))]
     pub clients: Option<u32>,
     /// `gateway`: which way the flows of a client go. Default: downloads.
     pub direction: Option<Way>,
     /// `gateway`: what clients do, instead of `app`: the first the first of these, and so on, over and over.
     pub mix: Option<Vec<Kind>>,
-    /// Name of the scheme of all flows: one of `multihop list`, or of `[schemes]`. It may be absent if the command line sets one.
+    /// Name of the scheme of all flows: one of `multihop list`, or of `[schemes]`. It may be absent if the
+    /// command line sets one.
     #[schemars(required)]
     pub scheme: Option<String>,
     /// What each flow sends.
@@ -94,7 +99,8 @@ struct Pairs {
     before: Vec<u64>,
 }
 
-/// Numbers below a total in random order, each once: the shuffle of Fisher and Yates, which only remembers what has moved.
+/// Numbers below a total in random order, each once: the shuffle of Fisher and Yates, which only remembers
+/// what has moved.
 pub(super) struct Shuffle {
     rng: Rng,
     drawn: u64,
@@ -106,7 +112,8 @@ pub(super) struct Shuffle {
 const TRIES_MAX: u64 = 1_000_000;
 
 impl Traffic {
-    /// Adds the flows to those that are listed. The configuration lacks only schemes and flows; `component` is that of each node.
+    /// Adds the flows to those that are listed. The configuration lacks only schemes and flows; `component`
+    /// is that of each node.
     pub(crate) fn add(
         &self,
         flows: &mut Flows<'_>,

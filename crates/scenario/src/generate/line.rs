@@ -16,7 +16,8 @@ pub struct Chain {
     /// Distance between neighbours.
     #[serde(default = "hop")]
     pub spacing: Length,
-    /// Numbers of channels that hops have in turn: nodes between two hops have a radio for each. Default: one channel for all.
+    /// Numbers of channels that hops have in turn: nodes between two hops have a radio for each. Default: one
+    /// channel for all.
     #[serde(default)]
     pub channels: Vec<u16>,
 }

@@ -38,22 +38,26 @@ pub enum Generator {
     Star(Star),
     /// Two chains that cross in their middle. Canonical flows: one along each chain.
     Cross(Cross),
-    /// R1, S1, S2, R2 in a line, as n0 to n3: the senders hear each other, the receivers do not. Canonical flows: S1 to R1, S2 to R2.
+    /// R1, S1, S2, R2 in a line, as n0 to n3: the senders hear each other, the receivers do not. Canonical
+    /// flows: S1 to R1, S2 to R2.
     ExposedTerminal(ExposedTerminal),
-    /// Parallel one-hop links, one per row: the middle ones contend with both neighbours. Canonical flows: one per row.
+    /// Parallel one-hop links, one per row: the middle ones contend with both neighbours. Canonical flows:
+    /// one per row.
     Bar(Bar),
     /// A chain. Canonical flows: one along all of it, and one over each of its hops.
     ParkingLot(ParkingLot),
     /// Nodes at random in a square, drawn again until the network is connected. No canonical flows.
     RandomGeometric(RandomGeometric),
-    /// Stations on a circle around a sink, n0. Canonical flows: from each station to the sink. For saturation studies.
+    /// Stations on a circle around a sink, n0. Canonical flows: from each station to the sink. For saturation
+    /// studies.
     Circle(Circle),
-    /// Wires only: each sender by a wire to a router, that by the bottleneck to another router, and that by a wire to each receiver.
-    /// Of n pairs, n0 to n(n-1) send, n(n) and n(n+1) are the routers, and the receivers follow in the order of their senders.
-    /// Canonical flows: from each sender to its receiver.
+    /// Wires only: each sender by a wire to a router, that by the bottleneck to another router, and that by a
+    /// wire to each receiver. Of n pairs, n0 to n(n-1) send, n(n) and n(n+1) are the routers, and the
+    /// receivers follow in the order of their senders. Canonical flows: from each sender to its receiver.
     Dumbbell(Dumbbell),
-    /// A base station, n0, and clients around it that are associated with it; optionally a server behind it, by wire, as the last
-    /// node. Canonical flows: between each client and the server, or the base station if there is none, as `direction` says.
+    /// A base station, n0, and clients around it that are associated with it; optionally a server behind it,
+    /// by wire, as the last node. Canonical flows: between each client and the server, or the base station if
+    /// there is none, as `direction` says.
     Wlan(Wlan),
 }
 
@@ -73,8 +77,8 @@ pub(super) struct Network {
     pub(super) wires: Vec<WireConfig>,
     /// Source and destination of the flows that the topology is known for.
     pub(super) flows: Vec<(usize, usize)>,
-    /// The nodes that are associated with the first one, their base station, and the rates of their links, where they have one of
-    /// their own.
+    /// The nodes that are associated with the first one, their base station, and the rates of their links,
+    /// where they have one of their own.
     pub(super) clients: Vec<(usize, Option<DataRate>)>,
     /// The channels of each node's radios; empty if all are on the usual one.
     pub(super) channels: Vec<Vec<u16>>,
@@ -93,7 +97,8 @@ impl From<Plan> for Network {
 }
 
 impl Generator {
-    /// The topology. `reach` is the distance up to which nodes can talk to each other on the scenario's medium.
+    /// The topology. `reach` is the distance up to which nodes can talk to each other on the scenario's
+    /// medium.
     pub(super) fn network(&self, document: &Document<'_>, phy: &Phy, reach: f64) -> Result<Network> {
         let plan = match self {
             Generator::Dumbbell(dumbbell) => return dumbbell.network(document),

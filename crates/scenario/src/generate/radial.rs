@@ -27,8 +27,8 @@ pub struct Star {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cross {
-    /// Hops from the centre to each of the four ends. The chain along x is numbered first, from left to right, then the one
-    /// along y from bottom to top, without the centre.
+    /// Hops from the centre to each of the four ends. The chain along x is numbered first, from left to
+    /// right, then the one along y from bottom to top, without the centre.
     #[schemars(range(min = 1, max = 24999))]
     pub arm_hops: u32,
     /// Distance between neighbours.

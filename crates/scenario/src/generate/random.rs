@@ -17,8 +17,8 @@ pub struct RandomGeometric {
     pub nodes: u32,
     /// Side of the square.
     pub side: Length,
-    /// The network counts as connected if its nodes are over hops of at most this length. Default: as far as frames can be
-    /// decoded on the scenario's medium.
+    /// The network counts as connected if its nodes are over hops of at most this length. Default: as far as
+    /// frames can be decoded on the scenario's medium.
     pub radius: Option<Length>,
     /// Seed of the placement. It is not that of the run, so that all runs of a study share one network.
     #[serde(default = "one")]

@@ -31,7 +31,8 @@ pub struct Dumbbell {
     pub discipline: Discipline,
     /// Parameters of the discipline.
     pub codel: Option<Codel>,
-    /// Probability with which it loses each packet at random, from 0 to below 1. The other wires lose none. Default 0.
+    /// Probability with which it loses each packet at random, from 0 to below 1. The other wires lose none.
+    /// Default 0.
     #[serde(default)]
     #[schemars(transform = bounds!(0, below 1))]
     pub loss: f64,
@@ -41,8 +42,8 @@ pub struct Dumbbell {
     /// Rate of the wires of each pair: one for all, or one per pair.
     #[serde(default = "gigabit")]
     pub access_rates: Vec<BitRate>,
-    /// Propagation delay of each of the two wires of a pair: one for all, or one per pair. Propagation there and back takes
-    /// twice the delay of the bottleneck and four times this.
+    /// Propagation delay of each of the two wires of a pair: one for all, or one per pair. Propagation there
+    /// and back takes twice the delay of the bottleneck and four times this.
     #[serde(default = "millisecond")]
     pub access_delays: Vec<Duration>,
     /// Packets that wait at each end of these wires at most.

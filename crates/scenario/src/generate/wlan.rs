@@ -23,14 +23,14 @@ pub struct Wlan {
     /// Distance of each client from the base station. Small against the ranges, so that all hear each other.
     #[serde(default = "near")]
     pub radius: Length,
-    /// A server behind the base station, by wire, as the last node. Default: none, and the base station itself is the other end of
-    /// flows.
+    /// A server behind the base station, by wire, as the last node. Default: none, and the base station
+    /// itself is the other end of flows.
     pub server: Option<Server>,
     /// Which way the canonical flows go.
     #[serde(default)]
     pub direction: Direction,
-    /// Rates of DATA frames between clients and base station, both ways: the first is that of the first client and so on, and after
-    /// the last one they start again. Default: `phy.data_rate` for all.
+    /// Rates of DATA frames between clients and base station, both ways: the first is that of the first
+    /// client and so on, and after the last one they start again. Default: `phy.data_rate` for all.
     pub rates: Option<Vec<DataRate>>,
 }
 
@@ -47,7 +47,8 @@ pub struct Server {
     #[serde(default = "thousand")]
     #[schemars(transform = bounds!(1, 1_000_000))]
     pub queue: u32,
-    /// Probability with which it loses each packet at random, in either direction: from 0 to below 1. Default 0.
+    /// Probability with which it loses each packet at random, in either direction: from 0 to below 1.
+    /// Default 0.
     #[serde(default)]
     #[schemars(transform = bounds!(0, below 1))]
     pub loss: f64,

@@ -10,40 +10,45 @@ use multihop_sim::config::{AggregationConfig, AppConfig, Config, FlowConfig, Per
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Aggregation of packets to one neighbour, in 802.11n, ac and ax. With both `a_mpdu` and `a_msdu` `"off"`, each packet has its ACK.
+/// Aggregation of packets to one neighbour, in 802.11n, ac and ax. With both `a_mpdu` and `a_msdu` `"off"`,
+/// each packet has its ACK.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Aggregation {
-    /// Bytes of an A-MPDU at most: `"off"` for none, else as many as one MPDU of the flows takes. Default: what the standard allows, 65535 B in 802.11n, 1048575 B in 802.11ac,
-    /// 6500631 B in 802.11ax.
+    /// Bytes of an A-MPDU at most: `"off"` for none, else as many as one MPDU of the flows takes. Default:
+    /// what the standard allows, 65535 B in 802.11n, 1048575 B in 802.11ac, 6500631 B in 802.11ax.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub a_mpdu: Option<Switch<Size>>,
-    /// Bytes of an A-MSDU at most, with the headers of its subframes: `"off"` for one packet in each MPDU. The standard allows 3839 B and
-    /// 7935 B in 802.11n, 11398 B in 802.11ac and ax. In A-MPDUs of 802.11n an MPDU has 4095 B at most. Default: "off".
+    /// Bytes of an A-MSDU at most, with the headers of its subframes: `"off"` for one packet in each MPDU.
+    /// The standard allows 3839 B and 7935 B in 802.11n, 11398 B in 802.11ac and ax. In A-MPDUs of 802.11n an
+    /// MPDU has 4095 B at most. Default: "off".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub a_msdu: Option<Switch<Size>>,
     /// MPDUs of an A-MPDU at most. Default: `window`.
     #[schemars(range(min = 1, max = 256))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mpdus: Option<u32>,
-    /// Sequence numbers that a block acknowledgement agreement covers at a time. Default: 64, in 802.11ax 256. Beyond 64, block
-    /// acknowledgements have 24 bytes more.
+    /// Sequence numbers that a block acknowledgement agreement covers at a time. Default: 64, in
+    /// 802.11ax 256. Beyond 64, block acknowledgements have 24 bytes more.
     #[schemars(range(min = 1, max = 256))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<u32>,
-    /// Airtime of an A-MPDU at most. Default: 5484 us, which the length field of the legacy preamble can say. Linux has 4 ms.
+    /// Airtime of an A-MPDU at most. Default: 5484 us, which the length field of the legacy preamble can say.
+    /// Linux has 4 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_duration: Option<Duration>,
-    /// Least time between the beginnings of two MPDUs of an A-MPDU, which their recipient needs: 0 to 16 us. Default: 0 s.
+    /// Least time between the beginnings of two MPDUs of an A-MPDU, which their recipient needs: 0 to 16 us.
+    /// Default: 0 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spacing: Option<Duration>,
-    /// Transmissions of an MPDU, alone or among others, before it is given up: `"none"` for no end, as the standard has it under a block
-    /// acknowledgement agreement, where lifetimes alone end tries (802.11-2020, 10.23.2.12.1), and as ns-3. One that is sent alone
-    /// `mac.short_retry_limit` times is given up besides. Default: `mac.short_retry_limit`, because drivers have such a limit.
+    /// Transmissions of an MPDU, alone or among others, before it is given up: `"none"` for no end, as the
+    /// standard has it under a block acknowledgement agreement, where lifetimes alone end tries (802.11-2020,
+    /// 10.23.2.12.1), and as ns-3. One that is sent alone `mac.short_retry_limit` times is given up besides.
+    /// Default: `mac.short_retry_limit`, because drivers have such a limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_limit: Option<Limit>,
-    /// A recipient waits so long for an MPDU before it passes on those behind it: `"off"` for without end, as in the standard and in ns-3.
-    /// Default: 100 ms, as in Linux.
+    /// A recipient waits so long for an MPDU before it passes on those behind it: `"off"` for without end, as
+    /// in the standard and in ns-3. Default: 100 ms, as in Linux.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reordering_timeout: Option<Switch<Duration>>,
     /// A-MPDUs of several MPDUs are sent after RTS/CTS, whatever `mac.rts_threshold` is. Default: false.

@@ -9,23 +9,25 @@ use multihop_schemes::quantity::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Enhanced distributed channel access: four queues at each node, which contend for themselves. Packets go into them by the codepoint of
-/// their flow, `app.dscp` (RFC 8325). An empty table has the defaults of the standard.
+/// Enhanced distributed channel access: four queues at each node, which contend for themselves. Packets go
+/// into them by the codepoint of their flow, `app.dscp` (RFC 8325). An empty table has the defaults of the
+/// standard.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Edca {
     /// Background. Default: AIFSN 7, the windows of the PHY, 2.528 ms (802.11b and earlier: 3.264 ms).
     #[serde(rename = "ac_bk", skip_serializing_if = "Option::is_none")]
     pub background: Option<Category>,
-    /// Best effort, and everything without a codepoint of another category. Default: AIFSN 3, the windows of the PHY,
-    /// 2.528 ms (802.11b and earlier: 3.264 ms).
+    /// Best effort, and everything without a codepoint of another category. Default: AIFSN 3, the windows of
+    /// the PHY, 2.528 ms (802.11b and earlier: 3.264 ms).
     #[serde(rename = "ac_be", skip_serializing_if = "Option::is_none")]
     pub best_effort: Option<Category>,
-    /// Video. Default: AIFSN 2, from half the first window of the PHY to that, 4.096 ms (802.11b and earlier: 6.016 ms).
+    /// Video. Default: AIFSN 2, from half the first window of the PHY to that, 4.096 ms (802.11b and earlier:
+    /// 6.016 ms).
     #[serde(rename = "ac_vi", skip_serializing_if = "Option::is_none")]
     pub video: Option<Category>,
-    /// Voice, and messages of routing protocols. Default: AIFSN 2, from a quarter of the first window of the PHY to half of it, 2.08 ms
-    /// (802.11b and earlier: 3.264 ms).
+    /// Voice, and messages of routing protocols. Default: AIFSN 2, from a quarter of the first window of the
+    /// PHY to half of it, 2.08 ms (802.11b and earlier: 3.264 ms).
     #[serde(rename = "ac_vo", skip_serializing_if = "Option::is_none")]
     pub voice: Option<Category>,
 }
@@ -46,8 +48,8 @@ pub struct Category {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = bounds!(0, 32_767))]
     pub cw_max: Option<u32>,
-    /// How long a transmission opportunity may last, in which frames follow each other after SIFS: a multiple of 32 us, `"0 s"`
-    /// for one exchange. A frame that takes longer alone is sent nevertheless.
+    /// How long a transmission opportunity may last, in which frames follow each other after SIFS: a multiple
+    /// of 32 us, `"0 s"` for one exchange. A frame that takes longer alone is sent nevertheless.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = bounds!("0 s", "2.09712 s"))]
     pub txop_limit: Option<Duration>,

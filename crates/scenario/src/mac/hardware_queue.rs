@@ -9,18 +9,18 @@ use multihop_sim::config::HardwareQueueConfig;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A queue of the hardware, below `discipline`, which has no say in it any more. At least one of the keys limits it. Without the table, packets are
-/// taken from the discipline when a frame is put together.
+/// A queue of the hardware, below `discipline`, which has no say in it any more. At least one of the keys
+/// limits it. Without the table, packets are taken from the discipline when a frame is put together.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HardwareQueue {
-    /// Packets of an access category that the hardware has room for, those that are being sent included. Neighbours take turns, a frame each.
-    /// Firmware of 802.11ac has room for a thousand and more.
+    /// Packets of an access category that the hardware has room for, those that are being sent included.
+    /// Neighbours take turns, a frame each. Firmware of 802.11ac has room for a thousand and more.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = bounds!(1, 1_000_000))]
     pub packets: Option<u32>,
-    /// Frames of an access category, A-MPDUs where there are such, the one that is being sent included. Each is put together, of what waits
-    /// then, when there is room for it. Linux's ath9k has 2.
+    /// Frames of an access category, A-MPDUs where there are such, the one that is being sent included. Each
+    /// is put together, of what waits then, when there is room for it. Linux's ath9k has 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = bounds!(1, 64))]
     pub aggregates: Option<u32>,
@@ -29,7 +29,8 @@ pub struct HardwareQueue {
     pub aql: Option<Aql>,
 }
 
-/// How much airtime may be pending in the hardware when a packet more is handed over, as it is expected by the last rate to each station.
+/// How much airtime may be pending in the hardware when a packet more is handed over, as it is expected by
+/// the last rate to each station.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Aql {
@@ -37,7 +38,8 @@ pub struct Aql {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = bounds!("10 us", "100 s"))]
     pub low: Option<Duration>,
-    /// Of a station, while less than `threshold` is pending for all. Default: 12 ms, or `low` if that is longer.
+    /// Of a station, while less than `threshold` is pending for all. Default: 12 ms, or `low` if that is
+    /// longer.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = bounds!("10 us", "100 s"))]
     pub high: Option<Duration>,

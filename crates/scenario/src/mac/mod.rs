@@ -34,22 +34,28 @@ keys! {
     pub struct Mac {
         /// The rule set.
         pub rules: RuleSet = RuleSet::Ieee,
-        /// DATA frames longer than this (MAC header and FCS included) use RTS/CTS: `"off"` for never, `"0 B"` for always.
+        /// DATA frames longer than this (MAC header and FCS included) use RTS/CTS: `"off"` for never, `"0 B"`
+        /// for always.
         pub rts_threshold: Switch<Size> ["0 B", "65535 B"] = Switch::Off,
-        /// Transmissions of an RTS, or of a DATA frame sent without RTS, before giving up (`dot11ShortRetryLimit`; 802.11-2012, annex C).
+        /// Transmissions of an RTS, or of a DATA frame sent without RTS, before giving up
+        /// (`dot11ShortRetryLimit`; 802.11-2012, annex C).
         pub short_retry_limit: Limit = Limit::At(7),
-        /// Transmissions of a DATA frame sent after RTS/CTS before giving up (`dot11LongRetryLimit`; 802.11-2012, annex C).
+        /// Transmissions of a DATA frame sent after RTS/CTS before giving up (`dot11LongRetryLimit`;
+        /// 802.11-2012, annex C).
         pub long_retry_limit: Limit = Limit::At(4),
-        /// Coverage class, by which the slot is 3 us longer each, and with it DIFS, EIFS and the timeouts of CTS and ACK: 450 m of distance
-        /// each, there and back (aAirPropagationTime; 802.11-2007, 7.3.2.9 and 17.3.8.6). A link that needs more than it has gets every
-        /// ACK too late. The standard has classes up to 31 (14 km), Linux up to 255, as here. Not with
-        /// `response_timeout = "whole-response"`, which has an allowance of its own.
+        /// Coverage class, by which the slot is 3 us longer each, and with it DIFS, EIFS and the timeouts of
+        /// CTS and ACK: 450 m of distance each, there and back (aAirPropagationTime; 802.11-2007, 7.3.2.9 and
+        /// 17.3.8.6). A link that needs more than it has gets every ACK too late. The standard has classes up
+        /// to 31 (14 km), Linux up to 255, as here. Not with `response_timeout = "whole-response"`, which has
+        /// an allowance of its own.
         pub coverage_class: u32 [0, 255] = 0,
-        /// Packets that the interface queue holds. Default: 50, as in ns-2; with A-MPDUs four times the packets that one may have, as at each
-        /// hop one waits for its acknowledgement and the next for the medium, while bursts as long come in.
+        /// Packets that the interface queue holds. Default: 50, as in ns-2; with A-MPDUs four times the
+        /// packets that one may have, as at each hop one waits for its acknowledgement and the next for the
+        /// medium, while bursts as long come in.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub queue: Option<u32> [1, 1_000_000] = None,
-        /// How they wait. `queue` is the limit of all disciplines: Linux has 10240 for `fq-codel` and 8192 for `stations`.
+        /// How they wait. `queue` is the limit of all disciplines: Linux has 10240 for `fq-codel` and 8192
+        /// for `stations`.
         pub discipline: Discipline = Discipline::DropTail,
         /// Parameters of the discipline.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,8 +63,8 @@ keys! {
         /// A queue of the hardware, below the discipline.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub hardware_queue: Option<HardwareQueue> = None,
-        /// A packet that has waited in the interface queue for longer is dropped when its turn comes: `"off"` for never. ns-3 has
-        /// 500 ms.
+        /// A packet that has waited in the interface queue for longer is dropped when its turn comes: `"off"`
+        /// for never. ns-3 has 500 ms.
         pub lifetime: Switch<Duration> ["1 us", "1000000 s"] = Switch::Off,
         /// Several packets in one frame, in 802.11n, ac and ax.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,7 +72,8 @@ keys! {
         /// A rate for each neighbour in place of `phy.rate`.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub rate_control: Option<RateControl> = None,
-        /// A queue and contention of its own for each access category. Default: one queue under the distributed coordination function.
+        /// A queue and contention of its own for each access category. Default: one queue under the
+        /// distributed coordination function.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub edca: Option<Edca> = None,
         /// Single rules that differ from those of the rule set.
@@ -84,7 +91,8 @@ pub enum RuleSet {
     Ieee,
     /// ns-2.35, with its departures from the standard: for comparison with published simulations.
     Ns2,
-    /// The assumptions of Bianchi's saturation model (2000): for comparison with it, at a propagation delay of zero.
+    /// The assumptions of Bianchi's saturation model (2000): for comparison with it, at a propagation delay
+    /// of zero.
     Bianchi,
 }
 

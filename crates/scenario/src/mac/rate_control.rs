@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 /// Tries of a chain of three rates in Linux at most.
 const CHAIN_TRIES: u32 = 21;
 
-/// Stations choose the rate of unicast DATA for each neighbour, among those of the PHY. `phy.rate` is then the rate that routes are weighed at, and
-/// that of broadcasts follows from.
+/// Stations choose the rate of unicast DATA for each neighbour, among those of the PHY. `phy.rate` is then
+/// the rate that routes are weighed at, and that of broadcasts follows from.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct RateControl {
@@ -22,8 +22,9 @@ pub struct RateControl {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = bounds!(1, 8))]
     pub streams: Option<u32>,
-    /// Transmissions of a frame, with RTS or without, before it is given up, in place of `mac.short_retry_limit` and `long_retry_limit`. Default: of
-    /// Minstrel-HT 21, seven of each of the three rates of its chain, which Linux allows drivers at most; of `ideal` as those say.
+    /// Transmissions of a frame, with RTS or without, before it is given up, in place of
+    /// `mac.short_retry_limit` and `long_retry_limit`. Default: of Minstrel-HT 21, seven of each of the three
+    /// rates of its chain, which Linux allows drivers at most; of `ideal` as those say.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = bounds!(1, 255))]
     pub tries: Option<u32>,
@@ -33,7 +34,8 @@ pub struct RateControl {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RateAlgorithm {
-    /// The rate with the highest goodput at the signal-to-noise ratio of the last frame from the neighbour; where powers are known.
+    /// The rate with the highest goodput at the signal-to-noise ratio of the last frame from the neighbour;
+    /// where powers are known.
     Ideal,
     /// Minstrel-HT, as Linux has it: statistics of what arrived at each rate, and samples of others.
     MinstrelHt,

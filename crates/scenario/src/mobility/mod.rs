@@ -26,16 +26,16 @@ use trace::Format;
 #[serde(rename_all = "kebab-case")]
 #[schemars(tag = "model")]
 pub enum Mobility {
-    /// To a random place at a random speed, a pause, and again (Johnson and Maltz 1996). Nodes start at random places, wherever the
-    /// topology has them.
+    /// To a random place at a random speed, a pause, and again (Johnson and Maltz 1996). Nodes start at
+    /// random places, wherever the topology has them.
     RandomWaypoint(RandomWaypoint),
-    /// A script of ns-2, as setdest writes it: its node i is the i-th of the nodes that move, from 0, or from `first_node`. A node
-    /// that it switches OFF is off until it is switched ON.
+    /// A script of ns-2, as setdest writes it: its node i is the i-th of the nodes that move, from 0, or from
+    /// `first_node`. A node that it switches OFF is off until it is switched ON.
     Setdest(Script),
     /// `BonnMotion`'s .movements: its i-th line is the i-th of the nodes that move.
     Bonnmotion(BonnMotion),
-    /// SUMO's floating car data (XML): the vehicle that comes first is the first of the nodes that move. A node whose vehicle is not
-    /// there is off.
+    /// SUMO's floating car data (XML): the vehicle that comes first is the first of the nodes that move. A
+    /// node whose vehicle is not there is off.
     Fcd(Recorded),
 }
 
@@ -68,8 +68,8 @@ pub struct RandomWaypoint {
     pub start: Option<Start>,
     /// Seed of the motion. Default: that of the run.
     pub seed: Option<u64>,
-    /// The distance of two nodes, as the medium sees it, may be wrong by this much: links are looked up anew when a frame begins
-    /// and nodes may have moved so far since. 0 m for every frame.
+    /// The distance of two nodes, as the medium sees it, may be wrong by this much: links are looked up anew
+    /// when a frame begins and nodes may have moved so far since. 0 m for every frame.
     #[serde(default = "decimetre")]
     pub resolution: Length,
 }
@@ -91,11 +91,13 @@ pub enum PauseDistribution {
 pub enum Start {
     /// All pause (setdest version 1).
     Pause,
-    /// Whether a node pauses, and otherwise its first speed, are as they are found after a long time (setdest version 2).
+    /// Whether a node pauses, and otherwise its first speed, are as they are found after a long time (setdest
+    /// version 2).
     Stationary,
 }
 
-/// A node is off: it neither sends nor receives, by radio or by wire. What lies above goes on, and its queues wait.
+/// A node is off: it neither sends nor receives, by radio or by wire. What lies above goes on, and its queues
+/// wait.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Outage {

@@ -18,7 +18,8 @@ use std::fmt::Write;
 pub struct Recorded {
     /// The file, plain or by gzip; from the scenario's folder, if it is not absolute.
     pub file: String,
-    /// Names of the nodes that move; those that the file does not have stand still, as the others do. Default: all.
+    /// Names of the nodes that move; those that the file does not have stand still, as the others do.
+    /// Default: all.
     pub nodes: Option<Vec<String>>,
     /// Instead of `nodes`: so many are added to those of the topology, called m0, m1, ..., and move.
     #[schemars(range(min = 1, max = 100_000))]
@@ -37,13 +38,14 @@ pub struct Recorded {
 pub struct Script {
     /// The file, plain or by gzip; from the scenario's folder, if it is not absolute.
     pub file: String,
-    /// Names of the nodes that move; those that the file does not have stand still, as the others do. Default: all.
+    /// Names of the nodes that move; those that the file does not have stand still, as the others do.
+    /// Default: all.
     pub nodes: Option<Vec<String>>,
     /// Instead of `nodes`: so many are added to those of the topology, called m0, m1, ..., and move.
     #[schemars(range(min = 1, max = 100_000))]
     pub count: Option<u32>,
-    /// The file's number of the first of the nodes that move. Default: 1 if the file has no node 0 and its highest number is that of
-    /// the nodes that move; 0 otherwise.
+    /// The file's number of the first of the nodes that move. Default: 1 if the file has no node 0 and its
+    /// highest number is that of the nodes that move; 0 otherwise.
     pub first_node: Option<u32>,
     /// The instant of the file at which the run begins.
     #[serde(default)]
@@ -59,7 +61,8 @@ pub struct Script {
 pub struct BonnMotion {
     /// The file, plain or by gzip; from the scenario's folder, if it is not absolute.
     pub file: String,
-    /// Names of the nodes that move; those that the file does not have stand still, as the others do. Default: all.
+    /// Names of the nodes that move; those that the file does not have stand still, as the others do.
+    /// Default: all.
     pub nodes: Option<Vec<String>>,
     /// Instead of `nodes`: so many are added to those of the topology, called m0, m1, ..., and move.
     #[schemars(range(min = 1, max = 100_000))]

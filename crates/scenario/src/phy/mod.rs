@@ -31,20 +31,23 @@ pub struct Phy {
     /// 802.11n, ac and ax: how wide it is. Default: "20 MHz".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channel_width: Option<Bandwidth>,
-    /// 802.11n, ac and ax: guard interval of DATA; 400 and 800 ns in 802.11n and ac, 800, 1600 and 3200 ns in 802.11ax. Default:
-    /// "800 ns".
+    /// 802.11n, ac and ax: guard interval of DATA; 400 and 800 ns in 802.11n and ac, 800, 1600 and 3200 ns in
+    /// 802.11ax. Default: "800 ns".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guard_interval: Option<GuardInterval>,
-    /// 802.11n, ac and ax: code of DATA. It matters for airtimes; error rates are those of "bcc". Default: "bcc", in 802.11ax "ldpc".
+    /// 802.11n, ac and ax: code of DATA. It matters for airtimes; error rates are those of "bcc". Default:
+    /// "bcc", in 802.11ax "ldpc".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coding: Option<Coding>,
-    /// Rate of unicast DATA frames, where no link has one of its own: a bit rate, or in 802.11n, ac and ax a scheme and its spatial
-    /// streams, as `"MCS 7"` or `"MCS 9 NSS 2"`. In 802.11n, `"MCS 15"` is `"MCS 7 NSS 2"`. Default: the highest of the standard, in
-    /// one stream.
+    /// Rate of unicast DATA frames, where no link has one of its own: a bit rate, or in 802.11n, ac and ax a
+    /// scheme and its spatial streams, as `"MCS 7"` or `"MCS 9 NSS 2"`. In 802.11n, `"MCS 15"` is `"MCS 7 NSS
+    /// 2"`. Default: the highest of the standard, in one stream.
     pub data_rate: Option<DataRate>,
-    /// Rate of RTS, CTS, ACK and broadcasts. Default: the standard's rule, the highest basic rate not above the data rate.
+    /// Rate of RTS, CTS, ACK and broadcasts. Default: the standard's rule, the highest basic rate not above
+    /// the data rate.
     pub control_rate: Option<ControlRate>,
-    /// Rate of ACKs, where it differs from that of the other control frames. Default: `control_rate`, or the standard's rule.
+    /// Rate of ACKs, where it differs from that of the other control frames. Default: `control_rate`, or the
+    /// standard's rule.
     pub ack_rate: Option<ControlRate>,
     /// Slot time, if not the standard's.
     pub slot: Option<Duration>,
@@ -56,13 +59,13 @@ pub struct Phy {
     /// Largest contention window in slots, if not the standard's.
     #[schemars(range(min = 1, max = 65535))]
     pub cw_max: Option<u32>,
-    /// Number of the channel of nodes that name none in `[topology]`; of a wide one that of any of its 20 MHz. Default: 1 at 2.4 GHz, 34
-    /// at 5 GHz, where it is wider than 20 MHz 36.
+    /// Number of the channel of nodes that name none in `[topology]`; of a wide one that of any of its 20
+    /// MHz. Default: 1 at 2.4 GHz, 34 at 5 GHz, where it is wider than 20 MHz 36.
     #[schemars(range(min = 1, max = 196))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channel: Option<u16>,
-    /// What transmissions on channels that overlap in part are to each other. Default: noise, in proportion to the width that they
-    /// share.
+    /// What transmissions on channels that overlap in part are to each other. Default: noise, in proportion
+    /// to the width that they share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adjacent_channels: Option<AdjacentChannels>,
 }

@@ -13,7 +13,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-/// A bit rate such as `"54 Mb/s"`, or the number of a scheme: `"MCS 7"`, `"MCS 9 NSS 2"` in two spatial streams.
+/// A bit rate such as `"54 Mb/s"`, or the number of a scheme: `"MCS 7"`, `"MCS 9 NSS 2"` in two spatial
+/// streams.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DataRate {
     /// A bit rate.
@@ -232,7 +233,8 @@ fn scheme_of(
     Err(document.bad(path, why, format!("with so many streams there are MCS {}", list(&alike))))
 }
 
-/// What a number of HT is that has not the same modulation in up to four streams (802.11-2016, tables 19-27 to 19-41).
+/// What a number of HT is that has not the same modulation in up to four streams (802.11-2016, tables 19-27
+/// to 19-41).
 fn unequal(number: u8) -> Option<&'static str> {
     match number {
         0..=31 => None,

@@ -23,7 +23,8 @@ use serde_json::Value;
 #[serde(rename_all = "kebab-case")]
 #[schemars(tag = "protocol", transform = protocol_is_optional)]
 pub enum Routing {
-    /// No protocol: shortest paths are computed before the run, and no routing packets are sent. This is the default.
+    /// No protocol: shortest paths are computed before the run, and no routing packets are sent. This is the
+    /// default.
     Static(StaticRoutes),
     /// Destination-sequenced distance vectors (Perkins and Bhagwat 1994), as ns-2 has them.
     Dsdv(Dsdv),
@@ -69,14 +70,15 @@ pub enum OnLinkFailure {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Network {
-    /// Header bytes of every packet below the transport, besides IP's: ns-2 adds 20 to TCP's with DSDV and with DSR, and none with
-    /// AODV.
+    /// Header bytes of every packet below the transport, besides IP's: ns-2 adds 20 to TCP's with DSDV and
+    /// with DSR, and none with AODV.
     #[schemars(transform = bounds!("0 B", "1500 B"))]
     pub extra_header: Size,
-    /// Before a node first sends a unicast packet to a neighbour by radio, it asks for its address (RFC 826), by broadcast; the
-    /// neighbour replies by unicast. Each takes 28 B and the headers of the MAC. As in ns-2, one packet for each neighbour waits
-    /// meanwhile, a newer one takes its place and asks again, and after three requests in vain the next packet finds the neighbour
-    /// unreachable. Default: false, all addresses are known.
+    /// Before a node first sends a unicast packet to a neighbour by radio, it asks for its address (RFC 826),
+    /// by broadcast; the neighbour replies by unicast. Each takes 28 B and the headers of the MAC. As in
+    /// ns-2, one packet for each neighbour waits meanwhile, a newer one takes its place and asks again, and
+    /// after three requests in vain the next packet finds the neighbour unreachable. Default: false, all
+    /// addresses are known.
     pub arp: bool,
 }
 

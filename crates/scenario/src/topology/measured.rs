@@ -19,18 +19,20 @@ pub struct Link {
     pub from: String,
     /// Name of the receiver.
     pub to: String,
-    /// Share of frames that arrive, for `quantity = "delivery"` and `"delivery-and-rssi"`. 0 means a signal that is sensed but never
-    /// decoded.
+    /// Share of frames that arrive, for `quantity = "delivery"` and `"delivery-and-rssi"`. 0 means a signal
+    /// that is sensed but never decoded.
     #[schemars(range(min = 0, max = 1))]
     pub delivery: Option<f64>,
-    /// The same in the other direction. Absent means that `from` does not hear `to`, unless another entry says so.
+    /// The same in the other direction. Absent means that `from` does not hear `to`, unless another entry
+    /// says so.
     #[schemars(range(min = 0, max = 1))]
     pub reverse: Option<f64>,
     /// Received power, for `quantity = "rssi"` and `"delivery-and-rssi"`.
     pub rssi: Option<Power>,
     /// The same in the other direction.
     pub reverse_rssi: Option<Power>,
-    /// Rate of DATA frames over this link, both ways. ACKs, RTS and CTS follow by the rules of `[phy]`. Default: `phy.data_rate`.
+    /// Rate of DATA frames over this link, both ways. ACKs, RTS and CTS follow by the rules of `[phy]`.
+    /// Default: `phy.data_rate`.
     pub data_rate: Option<DataRate>,
 }
 
@@ -100,7 +102,8 @@ pub(crate) fn rates(
     Ok(made)
 }
 
-/// Each direction with what is known of it. The direction of an entry has something; the reverse direction may have nothing.
+/// Each direction with what is known of it. The direction of an entry has something; the reverse direction
+/// may have nothing.
 fn directions<T>(
     document: &Document<'_>,
     links: &[Link],

@@ -56,21 +56,22 @@ pub struct Listed {
 pub struct Node {
     /// Its name, which flows and links use.
     pub name: String,
-    /// Where it stands, as `[x, y]`. A node that moves starts where its motion does. With a link matrix it only serves pictures, and
-    /// may be absent. Otherwise a node without it has no radio, but wires.
+    /// Where it stands, as `[x, y]`. A node that moves starts where its motion does. With a link matrix it
+    /// only serves pictures, and may be absent. Otherwise a node without it has no radio, but wires.
     pub position: Option<[Length; 2]>,
-    /// Name of the base station that it is associated with: by radio it exchanges packets with that node alone, so that those for
-    /// other stations go by the base station. Default: none, as in a mesh, and of base stations themselves.
+    /// Name of the base station that it is associated with: by radio it exchanges packets with that node
+    /// alone, so that those for other stations go by the base station. Default: none, as in a mesh, and of
+    /// base stations themselves.
     pub base: Option<String>,
-    /// Rate of DATA frames between it and its base station, both ways. ACKs, RTS and CTS follow by the rules of `[phy]`. Default:
-    /// `phy.data_rate`.
+    /// Rate of DATA frames between it and its base station, both ways. ACKs, RTS and CTS follow by the rules
+    /// of `[phy]`. Default: `phy.data_rate`.
     pub data_rate: Option<DataRate>,
     /// The number of the channel of its radio. Default: `phy.channel`.
     #[schemars(range(min = 1, max = 196))]
     pub channel: Option<u16>,
-    /// Its radios, if it has several, each with a MAC, an interface queue and a channel of its own. The first has the name of the node in
-    /// tables, the second of a node "a" is "a/1". Packets go from one to another at once; radios of one node do not disturb each other.
-    /// Routes are static then.
+    /// Its radios, if it has several, each with a MAC, an interface queue and a channel of its own. The first
+    /// has the name of the node in tables, the second of a node "a" is "a/1". Packets go from one to another
+    /// at once; radios of one node do not disturb each other. Routes are static then.
     #[serde(default)]
     pub radios: Vec<Radio>,
 }
@@ -98,8 +99,8 @@ impl Nodes {
         })
     }
 
-    /// The radio that the text at `path` names: by its node for the first, or "a/1" for the second of node "a". Its place is that among
-    /// all nodes and, after them, all further radios.
+    /// The radio that the text at `path` names: by its node for the first, or "a/1" for the second of node
+    /// "a". Its place is that among all nodes and, after them, all further radios.
     pub(crate) fn find_radio(&self, document: &Document<'_>, path: &KeyPath, name: &str) -> Result<usize> {
         let radio = || {
             let (node, number) = name.rsplit_once('/')?;
@@ -155,8 +156,8 @@ impl Nodes {
 }
 
 impl Topology {
-    /// The nodes, for a configuration that has none yet; measured links go into its medium, and wires into the configuration.
-    /// Those that move need no position.
+    /// The nodes, for a configuration that has none yet; measured links go into its medium, and wires into
+    /// the configuration. Those that move need no position.
     pub(crate) fn resolve(
         &self,
         document: &Document<'_>,
@@ -247,7 +248,8 @@ fn check_radios(
     Ok(())
 }
 
-/// Associations are by static routes: in an infrastructure network nothing is left for a routing protocol to find.
+/// Associations are by static routes: in an infrastructure network nothing is left for a routing protocol to
+/// find.
 fn check_associations(
     document: &Document<'_>,
     nodes: &Nodes,

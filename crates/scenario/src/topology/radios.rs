@@ -22,7 +22,8 @@ pub struct Radio {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AdjacentChannels {
-    /// Noise, in proportion to the width that they share, as of a flat spectrum with nothing outside of the channel.
+    /// Noise, in proportion to the width that they share, as of a flat spectrum with nothing outside of the
+    /// channel.
     #[default]
     Overlap,
     /// Nothing, as if filters were perfect.

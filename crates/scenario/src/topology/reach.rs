@@ -1,8 +1,8 @@
-//! Which nodes can reach each other: the graph of links that are usable in both directions, since data needs its acknowledgement, and of
-//! wires.
+//! Which nodes can reach each other: the graph of links that are usable in both directions, since data needs
+//! its acknowledgement, and of wires.
 //!
-//! [`routing`](multihop_sim::routing) decides what is usable. Where distance alone decides, this comes to one radius, and the components
-//! of 100,000 nodes are found without a list of their links.
+//! [`routing`](multihop_sim::routing) decides what is usable. Where distance alone decides, this comes to one
+//! radius, and the components of 100,000 nodes are found without a list of their links.
 
 use multihop_core::NodeId;
 use multihop_dot11::{ACK_BYTES, frame_success};

@@ -1,4 +1,5 @@
-//! Address resolution: what is on the air before the first packet to a neighbour, and what becomes of packets meanwhile.
+//! Address resolution: what is on the air before the first packet to a neighbour, and what becomes of packets
+//! meanwhile.
 
 use crate::common::capture::{Capture, Kind, Shared, read};
 use multihop_core::DropCause;
@@ -31,7 +32,8 @@ fn captured(text: &str) -> (Outcome, Capture) {
 const N0: [u8; 10] = [2, 0, 0, 0, 0, 0, 10, 0, 0, 1];
 const N1: [u8; 10] = [2, 0, 0, 0, 0, 1, 10, 0, 0, 2];
 
-/// RFC 826: hardware type 1, protocol type 0x0800, addresses of 6 and 4 bytes, the operation, sender and target.
+/// RFC 826: hardware type 1, protocol type 0x0800, addresses of 6 and 4 bytes, the operation, sender and
+/// target.
 fn arp(operation: u8, sender: [u8; 10], target: [u8; 10]) -> Vec<u8> {
     [&[0, 1, 8, 0, 6, 4, 0, operation][..], &sender, &target].concat()
 }
@@ -78,7 +80,8 @@ fn who_is_asked_knows_who_asked() {
     assert!(outcome.flows[0].packets_delivered > 0);
 }
 
-/// The neighbour is off. Of four packets three ask; the fourth is lost with the third as if the MAC had given them up.
+/// The neighbour is off. Of four packets three ask; the fourth is lost with the third as if the MAC had given
+/// them up.
 #[test]
 fn the_latest_packet_waits_and_after_three_requests_the_neighbour_is_unreachable() {
     let off = "[[outages]]\nnode = \"n1\"\nfrom = \"0 s\"\nto = \"10 s\"";

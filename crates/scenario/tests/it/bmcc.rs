@@ -4,7 +4,8 @@ use multihop_scenario::{Overrides, resolve};
 use multihop_sim::outcome::Outcome;
 use multihop_sim::run;
 
-/// Downloads over round trips of 100 ms by BMCC, with these of its parameters, to five clients of which the second loses this share of frames.
+/// Downloads over round trips of 100 ms by BMCC, with these of its parameters, to five clients of which the
+/// second loses this share of frames.
 fn downloads(parameters: &str, loss: f64) -> Outcome {
     wlan(5, "down", parameters, loss)
 }
@@ -51,9 +52,9 @@ fn lost(outcome: &Outcome) -> f64 {
     1.0 - sum(|flow| flow.packets_delivered) as f64 / sum(|flow| flow.packets_sent) as f64
 }
 
-/// The medium carries about 4.3 Mb/s of payload beside acknowledgements. Set lower, flows send that, less what slow addition leaves after
-/// cuts, and nothing waits; set to the bit rate,
-/// the load is about a half however full the queue is, and packets overflow it; measured, it is neither.
+/// The medium carries about 4.3 Mb/s of payload beside acknowledgements. Set lower, flows send that, less
+/// what slow addition leaves after cuts, and nothing waits; set to the bit rate, the load is about a half
+/// however full the queue is, and packets overflow it; measured, it is neither.
 #[test]
 fn a_base_station_carries_the_capacity_that_is_set() {
     let payload = 1460.0 / 1500.0;
@@ -95,8 +96,8 @@ fn jain(rates: &[f64]) -> f64 {
     sum * sum / (rates.len() as f64 * squares)
 }
 
-/// Ten flows have 3.6 segments each on the way. Under the limit of what one acknowledgement adds, which is in proportion to such
-/// windows, shares stay as they came.
+/// Ten flows have 3.6 segments each on the way. Under the limit of what one acknowledgement adds, which is in
+/// proportion to such windows, shares stay as they came.
 #[test]
 fn shares_of_small_windows_become_equal() {
     let free = goodputs(&wlan(10, "down", "", 0.0));
@@ -105,7 +106,8 @@ fn shares_of_small_windows_become_equal() {
     assert!(jain(&limited) < jain(&free) - 0.02, "{limited:?}");
 }
 
-/// The base station has a ninth of the turns, and as many acknowledgements to send as eight clients have data.
+/// The base station has a ninth of the turns, and as many acknowledgements to send as eight clients have
+/// data.
 #[test]
 fn uploads_heed_the_queue_of_acknowledgements() {
     let fewest = |outcome: &Outcome| goodputs(outcome).into_iter().fold(f64::INFINITY, f64::min);

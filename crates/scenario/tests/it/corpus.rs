@@ -31,8 +31,8 @@ fn the_corpus_of_motion_is_read() {
     replay("mobility", mobility::check);
 }
 
-/// Writes the seeds, of the scenarios and files of motion that are part of the project, without their comments:
-/// `cargo test -p multihop-scenario --test it corpus:: -- --ignored`.
+/// Writes the seeds, of the scenarios and files of motion that are part of the project, without their
+/// comments: `cargo test -p multihop-scenario --test it corpus:: -- --ignored`.
 #[test]
 #[ignore = "writes files"]
 fn write_the_seeds() {

@@ -64,7 +64,8 @@ fn each_radio_has_a_frame_as_late_as_it_is_away() {
     assert!(capture.packets.is_sorted_by_key(|packet| (packet.end_ns, packet.interface)));
 }
 
-/// Broadcasts, breaks, outages and nodes that move; packets are conserved, and the order of ties does not matter.
+/// Broadcasts, breaks, outages and nodes that move; packets are conserved, and the order of ties does not
+/// matter.
 #[test]
 fn laws_hold() {
     for routing in ["dsdv", "aodv", "dsr"] {

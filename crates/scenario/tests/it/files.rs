@@ -1,4 +1,5 @@
-//! The scenarios that are shipped, and the schema that is published. What it accepts: `tests/simulation/test_schema.py`.
+//! The scenarios that are shipped, and the schema that is published. What it accepts:
+//! `tests/simulation/test_schema.py`.
 
 use multihop_core::Rate;
 use multihop_scenario::{Overrides, Resolved, catalogue, json_schema, resolve};

@@ -53,7 +53,8 @@ fn what_arrives_unacknowledged_is_neither_lost_nor_another_packet() {
     }
 }
 
-/// A long SIFS leaves room for a whole frame between DATA and its ACK: that of a frame given up comes while the next one is waited for.
+/// A long SIFS leaves room for a whole frame between DATA and its ACK: that of a frame given up comes while
+/// the next one is waited for.
 #[test]
 fn a_late_ack_is_not_that_of_the_next_frame() {
     let tables = "[phy]\nstandard = \"802.11a\"\nsifs = \"5 ms\"\n[mac]\nshort_retry_limit = 1";
@@ -63,8 +64,8 @@ fn a_late_ack_is_not_that_of_the_next_frame() {
     assert!(outcome.flows[0].dropped[DropCause::RetryLimit as usize] > 0, "{:?}", outcome.flows);
 }
 
-/// The truth beside estimators is a share of time, whatever the row: the station's own frame keeps the medium busy only until its last bit
-/// has left, though it is on its way for longer.
+/// The truth beside estimators is a share of time, whatever the row: the station's own frame keeps the medium
+/// busy only until its last bit has left, though it is on its way for longer.
 #[test]
 fn the_true_busy_ratio_is_a_share_of_time() {
     let long = "propagation_delay = \"20 us\"";
@@ -116,7 +117,8 @@ fn goodput(outcome: &Outcome) -> f64 {
     outcome.flows[0].delivered_bytes as f64 * 8.0 / outcome.measured_s
 }
 
-/// 1472 bytes of payload are 1536 in the frame: 20 us and 129 symbols at 24 Mb/s; the ACK has 28 us, the mean back-off 7.5 slots.
+/// 1472 bytes of payload are 1536 in the frame: 20 us and 129 symbols at 24 Mb/s; the ACK has 28 us, the mean
+/// back-off 7.5 slots.
 fn closed_form(slot_us: f64, propagation_us: f64) -> f64 {
     let (sifs, data, ack) = (16.0, 20.0 + 4.0 * 129.0, 28.0);
     1472.0 * 8.0 / ((sifs + 2.0 * slot_us + 7.5 * slot_us + data + sifs + ack + 2.0 * propagation_us) * 1e-6)

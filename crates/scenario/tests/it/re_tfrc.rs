@@ -47,8 +47,8 @@ fn a_constant_rate_is_never_exceeded() {
     }
 }
 
-/// Over two hops nothing is lost but to a full queue, so that TFRC keeps it full. RE TFRC keeps the round trip near that of its model,
-/// 54 ms, and carries nearly as much.
+/// Over two hops nothing is lost but to a full queue, so that TFRC keeps it full. RE TFRC keeps the round
+/// trip near that of its model, 54 ms, and carries nearly as much.
 #[test]
 fn the_round_trip_is_that_of_saturation_and_not_of_full_queues() {
     for flavour in ["rfc", "ns2"] {
@@ -61,7 +61,8 @@ fn the_round_trip_is_that_of_saturation_and_not_of_full_queues() {
     }
 }
 
-/// Literally, with the smoothed round trip, the rate goes on falling when the queue of the slow start has gone.
+/// Literally, with the smoothed round trip, the rate goes on falling when the queue of the slow start has
+/// gone.
 #[test]
 fn a_smoothed_round_trip_winds_up() {
     let [latest, smoothed] = ["latest", "smoothed"]
@@ -81,9 +82,9 @@ fn with_more_hops_set_the_ceiling_is_higher() {
     assert!((0.97..1.03).contains(&share), "with a ceiling that high it is plain TFRC: {share}");
 }
 
-/// With the spacing of packets that the air has room for, a chain carries no less than plain TFRC, at less than half of its round trip,
-/// and the MAC gives up next to nothing: also a longer chain of short packets at a higher rate, where a share of four fifths of four
-/// exchanges makes queues.
+/// With the spacing of packets that the air has room for, a chain carries no less than plain TFRC, at less
+/// than half of its round trip, and the MAC gives up next to nothing: also a longer chain of short packets at
+/// a higher rate, where a share of four fifths of four exchanges makes queues.
 #[test]
 fn below_the_ceiling_of_airtime_the_mac_is_not_saturated() {
     for (phy, hops, size) in [(DSSS, 7, 1460), (FAST, 13, 500)] {

@@ -17,7 +17,8 @@ fn mcs(streams: u8, scheme: u8) -> DataRate {
     DataRate::Mcs(Mcs { streams, scheme })
 }
 
-/// The highest scheme in one stream of 20 MHz at 5 GHz: MCS 7, MCS 8 (there is no MCS 9), MCS 11. DATA is that of quality of service.
+/// The highest scheme in one stream of 20 MHz at 5 GHz: MCS 7, MCS 8 (there is no MCS 9), MCS 11. DATA is
+/// that of quality of service.
 #[test]
 fn a_standard_alone_is_a_network() {
     for (standard, scheme, kbps, coding) in [
@@ -49,8 +50,9 @@ fn a_scheme_is_named_as_its_standard_does() {
     assert_eq!(config(ax).data_rate, mcs(8, 11));
 }
 
-/// 1500 B of IP with 38 of LLC and MAC. 802.11n, MCS 7: 12326 bits in 48 symbols of 260, behind 36 us; at 2.4 GHz 6 us of silence, and SIFS
-/// of 10 us. 802.11ac, MCS 9 in 80 MHz: four bytes more, 12358 bits in 8 symbols of 1560, behind 40 us.
+/// 1500 B of IP with 38 of LLC and MAC. 802.11n, MCS 7: 12326 bits in 48 symbols of 260, behind 36 us; at 2.4
+/// GHz 6 us of silence, and SIFS of 10 us. 802.11ac, MCS 9 in 80 MHz: four bytes more, 12358 bits in 8
+/// symbols of 1560, behind 40 us.
 #[test]
 fn frames_are_on_the_air_for_txtime() {
     let data = |phy: &str| {

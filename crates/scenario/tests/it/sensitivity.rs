@@ -3,7 +3,8 @@
 use multihop_scenario::{Overrides, resolve};
 use multihop_sim::run;
 
-/// 20 dBm less 40 dB and 30 dB a decade: -62 dBm at 25 m, -69.6 dBm at 45 m. Noise alone would let all of MCS 7 through down to -71 dBm.
+/// 20 dBm less 40 dB and 30 dB a decade: -62 dBm at 25 m, -69.6 dBm at 45 m. Noise alone would let all of MCS
+/// 7 through down to -71 dBm.
 fn scenario(distance: u32, more: &str) -> String {
     format!(
         r#"duration = "2 s"

@@ -1,4 +1,5 @@
-//! Files of motion: those made by hand here, and those of setdest, `BonnMotion` and SUMO where they are at hand.
+//! Files of motion: those made by hand here, and those of setdest, `BonnMotion` and SUMO where they are at
+//! hand.
 
 use multihop_core::Rng;
 use multihop_scenario::trace::{Format, Trace, TraceError, read, read_file};
@@ -77,8 +78,8 @@ fn steps_that_are_not_directly_within_the_root_are_passed_over() {
     assert_eq!(names, ["b"]);
 }
 
-/// A script as people and tools other than setdest write it: comments behind commands, blanks within quotes, braces, what is for nam,
-/// and nodes that are switched.
+/// A script as people and tools other than setdest write it: comments behind commands, blanks within quotes,
+/// braces, what is for nam, and nodes that are switched.
 #[test]
 fn scripts_switch_nodes_and_hold_comments_and_what_is_for_nam() {
     let text = "\
@@ -288,7 +289,8 @@ fn dimensions_are_guessed_only_where_one_number_fits() {
     assert_eq!(places(&format!("# dim=3\n{both}"), None), [9.0, 10.0]);
 }
 
-/// Files that are cut, or have bytes changed, end as a trace or as an error within the file, never as a panic.
+/// Files that are cut, or have bytes changed, end as a trace or as an error within the file, never as a
+/// panic.
 #[test]
 fn broken_files_end_in_an_error_or_a_trace() {
     let mut files: Vec<(PathBuf, Format)> = [

@@ -4,7 +4,8 @@ use multihop_core::NodeId;
 use multihop_scenario::{Overrides, Setting, resolve};
 use multihop_sim::config::Config;
 
-/// Two cells of one channel: one with two clients, and one with one that is out of everybody's reach but its base station's.
+/// Two cells of one channel: one with two clients, and one with one that is out of everybody's reach but its
+/// base station's.
 const CELLS: &str = r#"duration = "10 s"
 [topology]
 nodes = [

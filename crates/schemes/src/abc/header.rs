@@ -1,5 +1,5 @@
-//! What a receiver of Accel-Brake Control returns. The paper returns one bit for each packet, in bits of the TCP header that are there
-//! anyway; so it takes no bytes here.
+//! What a receiver of Accel-Brake Control returns. The paper returns one bit for each packet, in bits of the
+//! TCP header that are there anyway; so it takes no bytes here.
 
 use multihop_core::{Ecn, HeaderBytes, Segment, header};
 use multihop_transport::Echo;

@@ -1,5 +1,5 @@
-//! Accel-Brake Control (Goyal, Agarwal, Netravali, Alizadeh and Balakrishnan, "ABC: A Simple Explicit Congestion Controller for Wireless
-//! Networks", 2020).
+//! Accel-Brake Control (Goyal, Agarwal, Netravali, Alizadeh and Balakrishnan, "ABC: A Simple Explicit
+//! Congestion Controller for Wireless Networks", 2020).
 
 pub(crate) mod header;
 mod router;
@@ -22,8 +22,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 keys! {
-    /// A reliable transport whose packets leave as accelerates, of which routers make brakes: for the one a sender sends two packets, for
-    /// the other none. Losses are Cubic's, whose window counts where it is the smaller one.
+    /// A reliable transport whose packets leave as accelerates, of which routers make brakes: for the one a
+    /// sender sends two packets, for the other none. Losses are Cubic's, whose window counts where it is the
+    /// smaller one.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct Abc {
         /// The capacity of links.
@@ -33,13 +34,15 @@ keys! {
         pub utilization: f64 [0.01, 2] = 0.98,
         /// Time in which a queue is to be gone (`delta`). Stable for round trips up to half as long again.
         pub drain_time: Duration ["1 ms", "1 min"] = Duration(0.133),
-        /// Queueing delay that is left alone (`d_t`). On a radio it has to be above what a packet or a batch waits for the MAC.
+        /// Queueing delay that is left alone (`d_t`). On a radio it has to be above what a packet or a batch
+        /// waits for the MAC.
         pub delay_threshold: Duration ["0 s", "1 min"] = Duration(0.02),
         /// Time over which routers measure at which rate packets leave.
         pub rate_window: Duration ["1 ms", "1 min"] = Duration(0.05),
         /// Accelerates that a router lets through in a row at most before it goes by their share again.
         pub token_limit: f64 [2, 1_000_000] = 5.0,
-        /// The connection: repaired from selective acknowledgements, with a receive window of 1024 segments unless `window` is given.
+        /// The connection: repaired from selective acknowledgements, with a receive window of 1024 segments
+        /// unless `window` is given.
         #[serde(flatten)]
         pub tcp: TcpParameters,
     }
@@ -98,7 +101,8 @@ mod tests {
     use multihop_transport::{Acked, Delivery};
     use serde_json::{from_value, json};
 
-    /// ns-2's own receive window of 20 segments does not hold back what routers open, and an application that sends little opens nothing.
+    /// ns-2's own receive window of 20 segments does not hold back what routers open, and an application that
+    /// sends little opens nothing.
     #[test]
     fn routers_and_use_open_the_window_in_both_flavours() {
         for flavour in ["rfc", "ns2"] {

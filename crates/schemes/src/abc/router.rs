@@ -1,4 +1,5 @@
-//! The router of Accel-Brake Control (Goyal et al. 2020): it makes brakes of accelerates until their share fits its target rate.
+//! The router of Accel-Brake Control (Goyal et al. 2020): it makes brakes of accelerates until their share
+//! fits its target rate.
 
 use crate::capacity::Capacity;
 use multihop_core::{Ecn, Packet, Span, Time};
@@ -44,7 +45,8 @@ struct Sums {
 }
 
 impl Departures {
-    /// Bytes leave. What is older than the window is forgotten, but for the last of that, from which the next rate counts.
+    /// Bytes leave. What is older than the window is forgotten, but for the last of that, from which the next
+    /// rate counts.
     fn leave(&mut self, now: Time, window: Span, own: u64, others: u64) {
         self.now = Sums { at: now, own: self.now.own + own, others: self.now.others + others };
         self.sums.push_back(self.now);
@@ -53,7 +55,8 @@ impl Departures {
         }
     }
 
-    /// Bytes per second of both kinds since the last departure that is a window ago; from the beginning, over a window.
+    /// Bytes per second of both kinds since the last departure that is a window ago; from the beginning, over
+    /// a window.
     fn rates(&self, window: Span) -> (f64, f64) {
         let before = self.sums.front().filter(|first| first.at + window <= self.now.at);
         let from = before.copied().unwrap_or_default();
@@ -67,8 +70,8 @@ impl AbcRouter {
         AbcRouter { capacity, left: Departures::default(), tokens: 0.0, constants }
     }
 
-    /// The share of packets that may accelerate, `f = min(tr / (2 cr), 1)` (Eq. 2) of the target rate `tr` (Eq. 1), as a packet of this
-    /// size leaves. A sender answers with twice as many packets as accelerate.
+    /// The share of packets that may accelerate, `f = min(tr / (2 cr), 1)` (Eq. 2) of the target rate `tr`
+    /// (Eq. 1), as a packet of this size leaves. A sender answers with twice as many packets as accelerate.
     fn share(&self, size: u32, view: &LinkView) -> f64 {
         let AbcConstants { utilization, drain, threshold, window, .. } = self.constants;
         let capacity = self.capacity.of(view);
@@ -135,8 +138,8 @@ mod tests {
         LinkView { queue_bytes, ..LinkView::default() }
     }
 
-    /// Packets of 1000 bytes leave a link of 1 MB/s (1 ms each), one every `gap` microseconds, with so much in the queue. How many of
-    /// the last `count` of `2 count` still accelerate?
+    /// Packets of 1000 bytes leave a link of 1 MB/s (1 ms each), one every `gap` microseconds, with so much
+    /// in the queue. How many of the last `count` of `2 count` still accelerate?
     fn accelerates(router: &mut AbcRouter, gap: u64, queue: u64, count: u64) -> u64 {
         let mut kept = 0;
         for number in 0..2 * count {
@@ -152,8 +155,9 @@ mod tests {
         AbcRouter::new(Capacity::known(1e6), CONSTANTS)
     }
 
-    /// At 1 MB/s and 1 MB/s out: 0.98 / 2 with a short queue; a queue of 60 ms, 40 above the threshold, takes 40/133 off 0.98. At half of
-    /// that out, 0.98; at a tenth, 1. When the queue is 150.34 ms and more, nothing accelerates.
+    /// At 1 MB/s and 1 MB/s out: 0.98 / 2 with a short queue; a queue of 60 ms, 40 above the threshold, takes
+    /// 40/133 off 0.98. At half of that out, 0.98; at a tenth, 1. When the queue is 150.34 ms and more,
+    /// nothing accelerates.
     #[test]
     fn the_share_by_hand() {
         for (gap, queue, expected) in [

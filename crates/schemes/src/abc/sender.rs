@@ -1,5 +1,5 @@
-//! The sender of Accel-Brake Control (Goyal et al. 2020): a window that routers open and close packet by packet, and Cubic's for
-//! routers that do not.
+//! The sender of Accel-Brake Control (Goyal et al. 2020): a window that routers open and close packet by
+//! packet, and Cubic's for routers that do not.
 
 use super::header::BrakeCounts;
 use multihop_core::Time;
@@ -7,7 +7,8 @@ use multihop_transport::{
     Acked, Allowance, Controller, Cubic, CubicOptions, Delivery, Lost, Recovered, Returned,
 };
 
-/// The controller. It needs [`multihop_transport::TcpOptions::delivery_rate`], by which it knows what is in flight.
+/// The controller. It needs [`multihop_transport::TcpOptions::delivery_rate`], by which it knows what is in
+/// flight.
 pub(crate) struct AbcSender {
     segment: f64,
     /// `w_abc`, in segments.
@@ -26,8 +27,9 @@ impl AbcSender {
         AbcSender { segment, window: (initial as f64 / segment).max(1.0), cubic, in_flight: initial }
     }
 
-    /// An accelerate sends two packets for one that was acknowledged, a brake none; and each adds its part of a segment per round
-    /// trip, by which windows become equal (Eq. 3). Neither window is to be more than twice what is used of it.
+    /// An accelerate sends two packets for one that was acknowledged, a brake none; and each adds its part of
+    /// a segment per round trip, by which windows become equal (Eq. 3). Neither window is to be more than
+    /// twice what is used of it.
     fn apply(&mut self, counts: BrakeCounts) {
         for (count, change) in [(counts.accelerates, 1.0), (counts.brakes, -1.0)] {
             for _ in 0..count {
@@ -124,8 +126,8 @@ mod tests {
         assert_eq!(one.window, two.window);
     }
 
-    /// In a round trip with nothing but accelerates the window doubles, and the additive increase adds less than a segment; it is
-    /// never more than twice what is in flight.
+    /// In a round trip with nothing but accelerates the window doubles, and the additive increase adds less
+    /// than a segment; it is never more than twice what is in flight.
     #[test]
     fn the_window_at_most_doubles_in_a_round_trip() {
         let mut sender = sender(10);
@@ -146,7 +148,8 @@ mod tests {
         assert_eq!(sender.window, 320.0);
     }
 
-    /// Half of them accelerate, and the window grows by a segment in a round trip; nothing but brakes leave one segment.
+    /// Half of them accelerate, and the window grows by a segment in a round trip; nothing but brakes leave
+    /// one segment.
     #[test]
     fn brakes_halve_and_never_close_the_window() {
         let mut sender = sender(100);

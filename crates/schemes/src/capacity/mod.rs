@@ -45,18 +45,22 @@ keys! {
     /// The capacity that routers reckon with.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct CapacityParameters {
-        /// Capacity that routers take their radio links to have: a bit rate, or where they have it from. "phy-rate" is the bit rate of the
-        /// DATA that the node sends, which is far above what the MAC can carry; "packet-throughput" what the network layer receives while the MAC has its packets;
-        /// "rt-winf" what rt-Winf, read whole, says that a link sustains; and "model" that of a formula with measured losses, back-offs
-        /// and airtime of others. Before there is a measurement it is the data rate, and of "rt-winf" what Eq. 14 of Barreto 2015 makes of
-        /// that. The capacity of a wire is its bit rate, whatever is said here. Default "packet-throughput".
+        /// Capacity that routers take their radio links to have: a bit rate, or where they have it from.
+        /// "phy-rate" is the bit rate of the DATA that the node sends, which is far above what the MAC can
+        /// carry; "packet-throughput" what the network layer receives while the MAC has its packets;
+        /// "rt-winf" what rt-Winf, read whole, says that a link sustains; and "model" that of a formula with
+        /// measured losses, back-offs and airtime of others. Before there is a measurement it is the data
+        /// rate, and of "rt-winf" what Eq. 14 of Barreto 2015 makes of that. The capacity of a wire is its
+        /// bit rate, whatever is said here. Default "packet-throughput".
         pub capacity: Option<CapacitySource> ["8 b/s", "16 Gb/s"],
-        /// Time that a sample of a measured capacity is taken over ("packet-throughput" and "model"). Default "200 ms".
+        /// Time that a sample of a measured capacity is taken over ("packet-throughput" and "model"). Default
+        /// "200 ms".
         pub capacity_interval: Option<Duration> ["1 ms", "1 min"],
-        /// Weight of a new sample of a measured capacity: above 0, up to 1, which keeps the last one alone. Default 0.125.
+        /// Weight of a new sample of a measured capacity: above 0, up to 1, which keeps the last one alone.
+        /// Default 0.125.
         pub capacity_smoothing: Option<f64> [above 0, 1],
-        /// "packet-throughput" only: packets count as if they had the mean size of the last so many, so that acknowledgements do not
-        /// lower the capacity. Default: as they are.
+        /// "packet-throughput" only: packets count as if they had the mean size of the last so many, so that
+        /// acknowledgements do not lower the capacity. Default: as they are.
         pub normalise_over: Option<u32> [1, 10_000],
     }
 }

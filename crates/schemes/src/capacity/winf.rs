@@ -1,4 +1,5 @@
-//! What XCP-Winf and RCP-Winf share: rt-Winf's estimates, which each node has of its own links (Barreto 2015, section 3).
+//! What XCP-Winf and RCP-Winf share: rt-Winf's estimates, which each node has of its own links (Barreto 2015,
+//! section 3).
 
 use crate::Misfit;
 use crate::keys;
@@ -26,10 +27,11 @@ pub enum Watched {
 pub enum Reading {
     /// As printed, times being those of the ends of frames: an ACK or a CTS counts as transfer time.
     Printed,
-    /// As meant: the airtime of DATA alone. Where pairs of DATA and ACK are watched it is the same as printed.
+    /// As meant: the airtime of DATA alone. Where pairs of DATA and ACK are watched it is the same as
+    /// printed.
     Strict,
-    /// As defined, what a link sustains: the whole exchange with DIFS and mean back-off (Eq. 14). In use is what is sensed busy or
-    /// reserved, with DIFS and back-off.
+    /// As defined, what a link sustains: the whole exchange with DIFS and mean back-off (Eq. 14). In use is
+    /// what is sensed busy or reserved, with DIFS and back-off.
     #[default]
     Whole,
 }
@@ -48,36 +50,41 @@ keys! {
     /// Parameters of rt-Winf at each node.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct WinfParameters {
-        /// Which frames the medium is measured by: "rts-cts", or "probe" where RTS is not used. Default: what fits full packets of this scheme
-        /// at the scenario's threshold.
+        /// Which frames the medium is measured by: "rts-cts", or "probe" where RTS is not used. Default: what
+        /// fits full packets of this scheme at the scenario's threshold.
         pub watched: Option<Watched>,
-        /// How the equations of capacity are read (Eqs. 1, 4 and 6): "whole", what a link sustains (Eq. 14), "printed", or "strict", which
-        /// `watched` = "probe" does not have. Default "whole": the paper defines capacity as the maximum sustainable data rate. Of `xcp-winf`
-        /// over radios that send A-MPDUs "strict", or "printed" with probes, which is the same there: what an exchange costs besides DATA is then
-        /// shared by as many packets as wait, so that what short aggregates sustain is not the maximum.
+        /// How the equations of capacity are read (Eqs. 1, 4 and 6): "whole", what a link sustains (Eq. 14),
+        /// "printed", or "strict", which `watched` = "probe" does not have. Default "whole": the paper
+        /// defines capacity as the maximum sustainable data rate. Of `xcp-winf` over radios that send A-MPDUs
+        /// "strict", or "printed" with probes, which is the same there: what an exchange costs besides DATA
+        /// is then shared by as many packets as wait, so that what short aggregates sustain is not the
+        /// maximum.
         pub reading: Option<Reading>,
-        /// ACKs report capacity and available bandwidth of the node that sends them, and the sender takes the smaller of its own
-        /// and of what its receivers reported (Eq. 11, of capacity). The ACK of 802.11 has no field for them: here they take no
-        /// airtime.
+        /// ACKs report capacity and available bandwidth of the node that sends them, and the sender takes the
+        /// smaller of its own and of what its receivers reported (Eq. 11, of capacity). The ACK of 802.11 has
+        /// no field for them: here they take no airtime.
         pub ack_report: bool,
-        /// Whole exchanges count as busy, and not only what NAVs reserve. The default is as printed: 0.39 of the capacity is then
-        /// left of a saturated medium with packets of 1500 bytes at 11 Mb/s. Not with reading "whole".
+        /// Whole exchanges count as busy, and not only what NAVs reserve. The default is as printed: 0.39 of
+        /// the capacity is then left of a saturated medium with packets of 1500 bytes at 11 Mb/s. Not with
+        /// reading "whole".
         pub full_busy: bool,
-        /// Overhearing nodes divide by the length of the exchange that they saw last (Eqs. 7 and 8 as printed). Not with reading "whole".
+        /// Overhearing nodes divide by the length of the exchange that they saw last (Eqs. 7 and 8 as
+        /// printed). Not with reading "whole".
         pub total_per_exchange: bool,
         /// The latest time over which busy time counts. The paper has all since the first exchange.
         pub estimate_over: Duration ["1 ms", "1 h"] = Duration(0.2),
-        /// Capacities are those of packets of this size, so that acknowledgements do not lower them; "0 B" for the sizes that are
-        /// sent, as printed.
+        /// Capacities are those of packets of this size, so that acknowledgements do not lower them; "0 B"
+        /// for the sizes that are sent, as printed.
         pub reference_size: Size ["0 B", "65535 B"] = Size(1500.0),
         /// Weight of a new sample of capacity: above 0, up to 1, which keeps the last one alone.
         pub capacity_smoothing: f64 [above 0, 1] = 0.125,
-        /// The hops of a flow share the medium, so that a bit that comes to a queue costs several bits of it: the time in use over
-        /// the input of the queue, between 1 and 20. With true, spare bandwidth counts as input that costs so much, and a queue as
-        /// the medium that it takes to send it. Not in the paper.
+        /// The hops of a flow share the medium, so that a bit that comes to a queue costs several bits of it:
+        /// the time in use over the input of the queue, between 1 and 20. With true, spare bandwidth counts
+        /// as input that costs so much, and a queue as the medium that it takes to send it. Not in the paper.
         pub self_interference: bool = true,
-        /// The available bandwidth is a mean over `estimate_over`, and shows what a change did only after that. With true, gains
-        /// count for that time and a round trip together; with false, as published, for each round trip. Not in the paper.
+        /// The available bandwidth is a mean over `estimate_over`, and shows what a change did only after
+        /// that. With true, gains count for that time and a round trip together; with false, as published,
+        /// for each round trip. Not in the paper.
         pub await_estimate: bool = true,
     }
 }
@@ -108,8 +115,8 @@ impl WinfParameters {
         Ok(())
     }
 
-    /// The estimates at a queue before `egress`, by which full packets of this size leave; `of_aggregates` is the reading where the radio
-    /// aggregates and none is given.
+    /// The estimates at a queue before `egress`, by which full packets of this size leave; `of_aggregates` is
+    /// the reading where the radio aggregates and none is given.
     pub(crate) fn at(&self, egress: &EgressQueue, packet_size: u32, of_aggregates: Reading) -> Estimates {
         let fitting = match egress.rts_from {
             Some(least) if packet_size >= least => Watched::RtsCts,
@@ -126,8 +133,8 @@ impl WinfParameters {
     }
 }
 
-/// Capacity and available bandwidth of what a queue leads to. A wire has no estimator: its capacity is its rate, and what is
-/// available of it is what did not arrive.
+/// Capacity and available bandwidth of what a queue leads to. A wire has no estimator: its capacity is its
+/// rate, and what is available of it is what did not arrive.
 pub(crate) struct Estimates {
     parameters: WinfParameters,
     reading: Reading,
@@ -137,8 +144,9 @@ pub(crate) struct Estimates {
     input: f64,
 }
 
-/// The least and the most that a byte of input is taken to cost of the medium. What is in use and what came are means over not
-/// quite the same time, and the use of others would make a small input seem to cost anything.
+/// The least and the most that a byte of input is taken to cost of the medium. What is in use and what came
+/// are means over not quite the same time, and the use of others would make a small input seem to cost
+/// anything.
 const COST: (f64, f64) = (1.0, 20.0);
 
 impl Estimates {
@@ -187,8 +195,9 @@ impl Estimates {
         self.input += weight * (input - self.input);
     }
 
-    /// What a byte that comes to the queue costs of the medium, in bytes, where `used` bytes per second of it are in use: those of
-    /// all hops of the neighbourhood, and of acknowledgements. A wire is used by this queue alone.
+    /// What a byte that comes to the queue costs of the medium, in bytes, where `used` bytes per second of it
+    /// are in use: those of all hops of the neighbourhood, and of acknowledgements. A wire is used by this
+    /// queue alone.
     pub(crate) fn cost(&self, used: f64) -> f64 {
         if !self.parameters.self_interference || self.egress.is_wired || self.input <= 0.0 {
             return 1.0;
@@ -196,9 +205,10 @@ impl Estimates {
         (used / self.input).clamp(COST.0, COST.1)
     }
 
-    /// The part of a gain for what is available that counts in a round trip of so many seconds. The gains of XCP and RCP are those of
-    /// a loop that sees within a round trip what it did, and not each time again what it has given out already. Here it sees that in
-    /// full after a round trip and the time that estimates are of.
+    /// The part of a gain for what is available that counts in a round trip of so many seconds. The gains of
+    /// XCP and RCP are those of a loop that sees within a round trip what it did, and not each time again
+    /// what it has given out already. Here it sees that in full after a round trip and the time that
+    /// estimates are of.
     pub(crate) fn pace(&self, rtt: f64) -> f64 {
         if self.parameters.await_estimate && !self.egress.is_wired {
             rtt / (rtt + self.parameters.estimate_over.0)
@@ -218,7 +228,8 @@ mod tests {
     use super::*;
     use crate::testing::EGRESS;
 
-    /// 0.9 MB/s in use. After 0.1 of the 0.2 s that estimates are of, an input of 0.5 MB/s counts half, and in the end in full.
+    /// 0.9 MB/s in use. After 0.1 of the 0.2 s that estimates are of, an input of 0.5 MB/s counts half, and
+    /// in the end in full.
     #[test]
     fn a_byte_of_input_costs_what_is_in_use_for_it() {
         let mut estimates = WinfParameters::default().at(&EGRESS, 1_500, Reading::Whole);
@@ -297,7 +308,8 @@ mod tests {
         assert_eq!(watched(None, Some(Watched::RtsCts)), Watched::RtsCts);
     }
 
-    /// One exchange with RTS, or a pair without, may carry many packets or not; what is said goes before what fits.
+    /// One exchange with RTS, or a pair without, may carry many packets or not; what is said goes before what
+    /// fits.
     #[test]
     fn the_reading_fits_the_radio_unless_it_is_said() {
         let reading = |aggregates, rts_from, said| {

@@ -1,5 +1,5 @@
-//! The congestion header of EWCCP (Tan, Jiang, Zhang and Shen, Figure 2), and what the receiver returns. The paper names the fields and
-//! not their sizes.
+//! The congestion header of EWCCP (Tan, Jiang, Zhang and Shen, Figure 2), and what the receiver returns. The
+//! paper names the fields and not their sizes.
 
 use multihop_core::{Bits, Header, HeaderBytes, Segment, header};
 use multihop_transport::Echo;
@@ -13,7 +13,8 @@ header! {
         rtt: u16 [1..3] "100 us",
         /// The feedback is credit for an initial window, as no link of the path was congested
         probe: bool [3..4, bit 7] "",
-        /// Packets that the feedback is of: 1 in data, 0 in what carries none; in acknowledgements as many as arrived since the last
+        /// Packets that the feedback is of: 1 in data, 0 in what carries none; in acknowledgements as many as
+        /// arrived since the last
         packets: Bits<7> [3..4, bit 0] "packets",
         /// What the window is to be closed by, or to be set to after a probe
         feedback: u32 [4..8] "B/256",
@@ -30,7 +31,8 @@ header! {
     }
 }
 
-/// The link's part of the header, which each hop fills in anew, from the router at one end of the link to that at the other.
+/// The link's part of the header, which each hop fills in anew, from the router at one end of the link to
+/// that at the other.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct EwccpLink {
     pub queue: u16,
@@ -87,7 +89,8 @@ impl EwccpHeader {
     }
 }
 
-/// Feedback adds up like XCP's, and so does the number of packets; the answer to a probe means something else and stands alone.
+/// Feedback adds up like XCP's, and so does the number of packets; the answer to a probe means something else
+/// and stands alone.
 #[derive(Default)]
 pub(super) struct EwccpEcho {
     sum: Option<EwccpHeader>,
@@ -118,7 +121,8 @@ impl Echo for EwccpEcho {
 mod tests {
     use super::*;
 
-    /// Two data packets of one acknowledgement: their numbers and their feedback add up; of what follows a probe the last counts.
+    /// Two data packets of one acknowledgement: their numbers and their feedback add up; of what follows a
+    /// probe the last counts.
     #[test]
     fn an_echo_adds_up_what_was_fed_back() {
         let noted = |headers: &[EwccpHeader]| {

@@ -1,5 +1,6 @@
-//! EWCCP (Tan, Jiang, Zhang and Shen, "Congestion Control in Multi-hop Wireless Networks", 2005/2007): routers signal to each other the
-//! queues of links that share the medium, and close windows by what waits in a whole neighbourhood.
+//! EWCCP (Tan, Jiang, Zhang and Shen, "Congestion Control in Multi-hop Wireless Networks", 2005/2007):
+//! routers signal to each other the queues of links that share the medium, and close windows by what waits in
+//! a whole neighbourhood.
 //!
 //! | file | what |
 //! |---|---|
@@ -9,12 +10,13 @@
 //! | `summary.rs` | the Bloom filter of links that were counted |
 //! | `signalling.rs` | what a broadcast says |
 //!
-//! Where the paper is silent, and what is done: a router finds a link congested by what it knows itself, and its receiver by what the
-//! sender does not know, or if the sender found it congested. Credit that a probe gathered before a congested link is void. What the
-//! MAC of an end's own node gives up goes again at once: windows of one to three segments have no selective acknowledgements to show
-//! a loss by. Other losses are repaired from these, or after a timeout. None changes the window, unless `on_timeout` says otherwise;
-//! after silence for longer than a timeout a probe asks for a window anew.
-//! Acknowledgements wait in queues and count there, but are given no feedback.
+//! Where the paper is silent, and what is done: a router finds a link congested by what it knows itself, and
+//! its receiver by what the sender does not know, or if the sender found it congested. Credit that a probe
+//! gathered before a congested link is void. What the MAC of an end's own node gives up goes again at once:
+//! windows of one to three segments have no selective acknowledgements to show a loss by. Other losses are
+//! repaired from these, or after a timeout. None changes the window, unless `on_timeout` says otherwise;
+//! after silence for longer than a timeout a probe asks for a window anew. Acknowledgements wait in queues
+//! and count there, but are given no feedback.
 
 pub(crate) mod header;
 mod router;
@@ -40,20 +42,23 @@ use signalling::EntryOnAir;
 use summary::Hashing;
 
 keys! {
-    /// A reliable transport whose window routers close by the queues of all links around, which they signal to each other.
+    /// A reliable transport whose window routers close by the queues of all links around, which they signal
+    /// to each other.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct Ewccp {
-        /// What stands for the sum of the rates in a congested interference set, each hop counted (`psi C`): a constant, or what a
-        /// node heard and delivered in the last interval, but at least a tenth of the bit rate ("measured").
+        /// What stands for the sum of the rates in a congested interference set, each hop counted (`psi C`):
+        /// a constant, or what a node heard and delivered in the last interval, but at least a tenth of the
+        /// bit rate ("measured").
         pub load: SharedLoad = SharedLoad::Constant,
         /// The constant `psi C`. Default: `psi` times the bit rate of what the queue leads to.
         pub capacity: Option<BitRate> ["8 b/s", "16 Gb/s"],
-        /// Share of the bit rate that a congested interference set carries; the paper does not give it. Ignored if `capacity` is
-        /// given, and of wires, which carry all of theirs. The default is that of the paper's Table 1, which has 2.35 Mb/s over
-        /// seven hops, of which five interfere with each other and carry 11.8 of 54 Mb/s.
+        /// Share of the bit rate that a congested interference set carries; the paper does not give it.
+        /// Ignored if `capacity` is given, and of wires, which carry all of theirs. The default is that of
+        /// the paper's Table 1, which has 2.35 Mb/s over seven hops, of which five interfere with each other
+        /// and carry 11.8 of 54 Mb/s.
         pub psi: f64 [0.001, 10] = 0.22,
-        /// What opens by `alpha` segments in each control interval: what a flow sends in one, so that rates are equalised ("rates";
-        /// Eq. 16), or its window, so that windows are (Eq. 8 as printed, "windows").
+        /// What opens by `alpha` segments in each control interval: what a flow sends in one, so that rates
+        /// are equalised ("rates"; Eq. 16), or its window, so that windows are (Eq. 8 as printed, "windows").
         pub law: Law = Law::Rates,
         /// Segments by which what the `law` names opens in each control interval.
         pub alpha: f64 [0, 1000] = 1.0,
@@ -67,13 +72,16 @@ keys! {
         pub signalling_interval: Duration ["1 ms", "1 min"] = Duration(0.1),
         /// By which share of itself that time varies at random, lest neighbours go on colliding.
         pub signalling_jitter: f64 [0, 0.9] = 0.1,
-        /// Over how many hops queues are signalled: 1 where links interfere as far as they reach, more where they interfere farther.
+        /// Over how many hops queues are signalled: 1 where links interfere as far as they reach, more where
+        /// they interfere farther.
         pub signalling_hops: u32 [1, 16] = 1,
-        /// For how long a router believes what was signalled to it. Default: three times `signalling_interval`.
+        /// For how long a router believes what was signalled to it. Default: three times
+        /// `signalling_interval`.
         pub lifetime: Option<Duration> ["1 ms", "1 h"],
         /// Bytes of a broadcast besides its entries: UDP and IP.
         pub signalling_header: Size ["0 B", "1500 B"] = Size(28.0),
-        /// Bytes of an entry of a broadcast. In captures what is beyond 6 is padding, and of less the last entries are missing.
+        /// Bytes of an entry of a broadcast. In captures what is beyond 6 is padding, and of less the last
+        /// entries are missing.
         pub entry_size: Size ["1 B", "100 B"] = Size(6.0),
         /// Bits of the summary of links in each packet of data, a multiple of 32.
         pub summary_bits: u32 [32, Hashing::MOST_BITS] = 128,
@@ -83,16 +91,17 @@ keys! {
         pub probe: bool = true,
         /// Spread each window over a round trip.
         pub pacing: bool = true,
-        /// The least window, in segments. Below 1 a sender with `pacing` sends a segment in several round trips: prices of a
-        /// crowded neighbourhood ask for that, and no window of whole segments can. Without `pacing` it must be 1. The paper names
-        /// none.
+        /// The least window, in segments. Below 1 a sender with `pacing` sends a segment in several round
+        /// trips: prices of a crowded neighbourhood ask for that, and no window of whole segments can.
+        /// Without `pacing` it must be 1. The paper names none.
         pub least_window: f64 [0.01, 1] = 1.0,
-        /// What a retransmission timeout does to the window. The paper says nothing of it; as it says it, acknowledgements alone
-        /// change a window ("keep"). Or the sender begins anew, with one segment and a probe ("probe"): then flows that lose frames
-        /// to hidden senders stay at one segment, and starve.
+        /// What a retransmission timeout does to the window. The paper says nothing of it; as it says it,
+        /// acknowledgements alone change a window ("keep"). Or the sender begins anew, with one segment and a
+        /// probe ("probe"): then flows that lose frames to hidden senders stay at one segment, and starve.
         pub on_timeout: OnTimeout = OnTimeout::Keep,
-        /// A TCP connection, repaired from selective acknowledgements, with a congestion header of 8 bytes, and in data 4 more and the
-        /// summary. Each segment is acknowledged unless `delayed_ack` is given, and `local_repairs` is 10 unless given.
+        /// A TCP connection, repaired from selective acknowledgements, with a congestion header of 8 bytes,
+        /// and in data 4 more and the summary. Each segment is acknowledged unless `delayed_ack` is given,
+        /// and `local_repairs` is 10 unless given.
         #[serde(flatten)]
         pub tcp: TcpParameters,
     }
@@ -131,8 +140,8 @@ pub enum OnTimeout {
     Keep,
 }
 
-/// Repairs in a row of what a node's own MAC gave up. In the paper's topologies more change nothing; a next hop that is not there is
-/// left to the timer after them.
+/// Repairs in a row of what a node's own MAC gave up. In the paper's topologies more change nothing; a next
+/// hop that is not there is left to the timer after them.
 const LOCAL_REPAIRS: u32 = 10;
 
 /// The least load that is measured, as a share of the bit rate.

@@ -1,7 +1,8 @@
 //! The router of EWCCP: queues of a neighbourhood, and the feedback that follows from them.
 //!
-//! Time goes in rounds, each node's for itself. A round's mean queues are what the next one signals: in the link headers of its packets,
-//! in broadcasts, and as feedback. Rounds that no packet observes are caught up with when something happens.
+//! Time goes in rounds, each node's for itself. A round's mean queues are what the next one signals: in the
+//! link headers of its packets, in broadcasts, and as feedback. Rounds that no packet observes are caught up
+//! with when something happens.
 
 use super::header::{EwccpHeader, EwccpLink};
 use super::signalling::{self, EntryOnAir};
@@ -10,7 +11,8 @@ use super::table::{Table, units};
 use multihop_core::{Fate, FrameKind, Header, HeaderBytes, LinkEvent, NodeId, Packet, Rate, Rng, Span, Time};
 use multihop_link::{Estimator, Hop, LinkView, Notice, RateInUse, RouterPolicy, Verdict};
 
-/// Constants of a router. Sizes are in bytes, rates in bytes per second, times in seconds unless they are spans.
+/// Constants of a router. Sizes are in bytes, rates in bytes per second, times in seconds unless they are
+/// spans.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Constants {
     /// `beta`.
@@ -156,7 +158,8 @@ impl EwccpRouter {
 
     // ---- feedback ----
 
-    /// `beta Q / (psi C d^2) rtt s` (Eq. 6) in bytes, for a packet of `size` bytes of a flow with this round-trip time.
+    /// `beta Q / (psi C d^2) rtt s` (Eq. 6) in bytes, for a packet of `size` bytes of a flow with this
+    /// round-trip time.
     fn negative(&self, queued: f64, rtt: u16, size: u32) -> f64 {
         let capacity = match self.constants.capacity {
             Capacity::Constant(capacity) => capacity,
@@ -213,7 +216,8 @@ impl RouterPolicy for EwccpRouter {
         own.used = now;
     }
 
-    /// The sender's half of separated control: what it knows, whether that is congestion, and which links it counted.
+    /// The sender's half of separated control: what it knows, whether that is congestion, and which links it
+    /// counted.
     fn on_head_of_line(&mut self, hop: Hop, packet: &mut Packet, _view: &LinkView) -> Verdict {
         self.catch_up(hop.now);
         let size = packet.segment.payload;

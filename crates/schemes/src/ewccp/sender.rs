@@ -1,4 +1,5 @@
-//! The sender of EWCCP: a paced window that routers close, and that opens by itself by so much in each control interval.
+//! The sender of EWCCP: a paced window that routers close, and that opens by itself by so much in each
+//! control interval.
 
 use super::header::EwccpHeader;
 use super::{Law, OnTimeout};
@@ -14,7 +15,8 @@ pub(super) struct SenderOptions {
     /// Of a full packet above the MAC, headers included: what a pace is measured in.
     pub packet_size: u32,
     pub max_window: u64,
-    /// The least window. Below a segment it is a pace: one segment is outstanding, and the next leaves later than a round trip.
+    /// The least window. Below a segment it is a pace: one segment is outstanding, and the next leaves later
+    /// than a round trip.
     pub least_window: f64,
     pub law: Law,
     /// 32-bit words of the link's part of the header in data.
@@ -74,9 +76,10 @@ impl EwccpSender {
         self.srtt = Some(smoothed(self.srtt, rtt));
     }
 
-    /// What each packet opens the window by, in bytes. A flow opens by so much in each control interval, and `w d / (rtt s)` packets share
-    /// that (Eq. 4). Eq. 8 opens a *window* by `alpha s`. Eqs. 3 to 5 divide what a *rate* is to change by: `alpha s / d` is a window of
-    /// `alpha s rtt / d`, as the fluid model (Eq. 16) has it.
+    /// What each packet opens the window by, in bytes. A flow opens by so much in each control interval, and
+    /// `w d / (rtt s)` packets share that (Eq. 4). Eq. 8 opens a *window* by `alpha s`. Eqs. 3 to 5 divide
+    /// what a *rate* is to change by: `alpha s / d` is a window of `alpha s rtt / d`, as the fluid model
+    /// (Eq. 16) has it.
     fn positive(&self) -> f64 {
         let Some(srtt) = self.srtt else { return 0.0 };
         let round = self.options.round.seconds();
@@ -144,7 +147,8 @@ impl Controller for EwccpSender {
         self.set_window(self.window + opens - header.bytes());
     }
 
-    /// Congestion is what routers signal; a lost packet is repaired, and that is all, unless a timeout is to begin anew.
+    /// Congestion is what routers signal; a lost packet is repaired, and that is all, unless a timeout is to
+    /// begin anew.
     fn on_lost(&mut self, lost: &Lost) {
         if matches!(lost.kind, LossKind::Timeout { .. }) && self.options.on_timeout == OnTimeout::Probe {
             self.begin();
@@ -202,7 +206,8 @@ mod tests {
         header
     }
 
-    /// Seven idle hops give seven packets; a congested one takes from the window of one segment, which is the least.
+    /// Seven idle hops give seven packets; a congested one takes from the window of one segment, which is the
+    /// least.
     #[test]
     fn a_probe_sets_the_first_window() {
         for (answer, window) in [(credit(7), 7_000), (credit(500), 100_000), (debit(400.0), 1_000)] {
@@ -242,8 +247,9 @@ mod tests {
         }
     }
 
-    /// `s` = 1000, `d` = 100 ms, a window of 20 segments and a round trip of 50 ms: Eq. 8 gives 1 * .05 * 1e6 / (20000 * .1) = 25 bytes a
-    /// packet, and the law of rates half of that, as a round trip is half an interval.
+    /// `s` = 1000, `d` = 100 ms, a window of 20 segments and a round trip of 50 ms: Eq. 8 gives 1 * .05 * 1e6
+    /// / (20000 * .1) = 25 bytes a packet, and the law of rates half of that, as a round trip is half an
+    /// interval.
     #[test]
     fn what_a_packet_adds_under_each_law() {
         for (law, rtt, bytes) in [
@@ -261,8 +267,9 @@ mod tests {
         }
     }
 
-    /// Flows that receive the same price, however long their round trips are, come to equal windows under one law, and to equal rates
-    /// under the other: with `n = price rtt s / d` (Eq. 6) the windows at rest are `s / price` and `s rtt / (price d)`.
+    /// Flows that receive the same price, however long their round trips are, come to equal windows under one
+    /// law, and to equal rates under the other: with `n = price rtt s / d` (Eq. 6) the windows at rest are `s
+    /// / price` and `s rtt / (price d)`.
     #[test]
     fn the_law_says_what_equal_prices_equalise() {
         let rest = |law, rtt: u64| {
@@ -338,8 +345,8 @@ mod tests {
         assert_eq!(unpaced.allowance().pace, None);
     }
 
-    /// A quarter of a segment in a round trip of 10 ms: one of 1066 bytes in 40 ms. It opens by what few packets it has: 1 * .01^2 * 1e6 /
-    /// (250 * .01) = 40 bytes each.
+    /// A quarter of a segment in a round trip of 10 ms: one of 1066 bytes in 40 ms. It opens by what few
+    /// packets it has: 1 * .01^2 * 1e6 / (250 * .01) = 40 bytes each.
     #[test]
     fn less_than_a_segment_in_a_round_trip_is_a_pace() {
         let least = SenderOptions { probes: false, law: Law::Rates, least_window: 100.0, ..options() };

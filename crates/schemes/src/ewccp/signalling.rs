@@ -33,11 +33,12 @@ pub(super) struct Signalled {
     pub sequence: u8,
 }
 
-/// Bytes of a link, behind all entries: the identifiers of its nodes, whole. An entry has two bytes for both, as in the paper, and in
-/// networks of more than 256 nodes these name several links.
+/// Bytes of a link, behind all entries: the identifiers of its nodes, whole. An entry has two bytes for both,
+/// as in the paper, and in networks of more than 256 nodes these name several links.
 const LINK: usize = 8;
 
-/// The queues of the links at this node, and those of which it heard over less than `hops` hops; with their number.
+/// The queues of the links at this node, and those of which it heard over less than `hops` hops; with their
+/// number.
 pub(super) fn write(entries: &[LinkQueue], hops: u8) -> (Vec<u8>, usize) {
     let over = |entry: &LinkQueue| match entry.origin {
         Origin::Own | Origin::Incoming => 0,

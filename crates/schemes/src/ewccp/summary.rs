@@ -33,8 +33,8 @@ impl Hashing {
         (0..self.hashes).fold(0, |mask, number| mask | bit(number))
     }
 
-    /// Is the link in the summary? Of one that is not it says so with the probability of a false positive, about
-    /// `(1 - (1 - 1/m)^(k n))^k` with m bits, k hashes and n links.
+    /// Is the link in the summary? Of one that is not it says so with the probability of a false positive,
+    /// about `(1 - (1 - 1/m)^(k n))^k` with m bits, k hashes and n links.
     pub fn contains(summary: u128, mask: u128) -> bool {
         summary & mask == mask
     }
@@ -70,7 +70,8 @@ mod tests {
         }
     }
 
-    /// Twenty links: 4.7 % with 128 bits and four hashes, 22 % with 64 and three. 500 summaries, 200 other links each.
+    /// Twenty links: 4.7 % with 128 bits and four hashes, 22 % with 64 and three. 500 summaries, 200 other
+    /// links each.
     #[test]
     fn false_positives_are_as_many_as_theory_says() {
         for (bits, hashes, known) in [(128, 4, 20), (64, 3, 20), (128, 4, 40), (32, 2, 6)] {

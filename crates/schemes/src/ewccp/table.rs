@@ -1,10 +1,11 @@
-//! The neighbour queue table (Tan, Jiang, Zhang and Shen, section III.D): what a router knows of the queues of the links around it.
+//! The neighbour queue table (Tan, Jiang, Zhang and Shen, section III.D): what a router knows of the queues
+//! of the links around it.
 
 use super::summary::{Hashing, Link};
 use multihop_core::{NodeId, Span, Time};
 
-/// Where what is known of a queue comes from. The paper's types "O" and "P" follow from the link: one that leaves the node is its own,
-/// of one that enters it the queue is signalled by piggyback or broadcast.
+/// Where what is known of a queue comes from. The paper's types "O" and "P" follow from the link: one that
+/// leaves the node is its own, of one that enters it the queue is signalled by piggyback or broadcast.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Origin {
     /// The node's own queue: "O".
@@ -62,8 +63,9 @@ impl Table {
 
     /// Takes in what is known of a queue now: the node's own, or another's of which was heard.
     ///
-    /// Of another's, "the one with larger sequence number wins"; numbers wrap, so that those up to 127 ahead are larger. A known
-    /// number says nothing new, so that what is measured no more ages wherever it is. No other node signals a node's own queues to it.
+    /// Of another's, "the one with larger sequence number wins"; numbers wrap, so that those up to 127 ahead
+    /// are larger. A known number says nothing new, so that what is measured no more ages wherever it is. No
+    /// other node signals a node's own queues to it.
     pub fn learn(&mut self, now: Time, link: Link, hops: u8, queue: u16, sequence: u8) {
         let origin = if link.from == self.id {
             Origin::Own

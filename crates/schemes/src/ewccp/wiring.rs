@@ -49,8 +49,8 @@ fn routers_have_the_constants_of_their_parameters() {
     assert_eq!((constants.hashing.bits, constants.hashing.hashes), (64, 3));
 }
 
-/// 1460 bytes, 40 of TCP and IP, 8 of the header, 4 of the link's part and 16 or 4 of its summary, and 12 of timestamps: at a window of one,
-/// a packet in 100 ms.
+/// 1460 bytes, 40 of TCP and IP, 8 of the header, 4 of the link's part and 16 or 4 of its summary, and 12 of
+/// timestamps: at a window of one, a packet in 100 ms.
 #[test]
 fn a_sender_is_paced_by_whole_packets() {
     for (parameters, size, words) in [
@@ -66,7 +66,8 @@ fn a_sender_is_paced_by_whole_packets() {
     }
 }
 
-/// Debit without end leaves half of a segment if that is the least window, and credit without end the receiver's.
+/// Debit without end leaves half of a segment if that is the least window, and credit without end the
+/// receiver's.
 #[test]
 fn the_window_stays_between_the_bounds_of_its_parameters() {
     let given = json!({ "segment_size": "1000 B", "least_window": 0.5, "window": 5, "timestamps": false });

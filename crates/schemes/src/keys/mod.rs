@@ -1,6 +1,7 @@
 //! Tables of keys: a row is a key with its type, its range, its default and its meaning.
 //!
-//! The JSON Schema of a table has all of it, and the check of what is given reads the schema: nothing is written twice.
+//! The JSON Schema of a table has all of it, and the check of what is given reads the schema: nothing is
+//! written twice.
 
 mod rule;
 
@@ -10,7 +11,8 @@ use schemars::Schema;
 use schemars::transform::Transform;
 use serde_json::Value;
 
-/// A table of a scenario, such as the parameters of a scheme: each row is a key with its type, its range, its default and its meaning.
+/// A table of a scenario, such as the parameters of a scheme: each row is a key with its type, its range, its
+/// default and its meaning.
 ///
 /// ```
 /// use multihop_schemes::quantity::Duration;
@@ -79,8 +81,8 @@ macro_rules! bounds {
     };
 }
 
-/// The range of a key, which puts itself into its schema: as `minimum` and `maximum` of numbers, and for quantities, of which JSON Schema
-/// has none, as `x-minimum` and `x-maximum`.
+/// The range of a key, which puts itself into its schema: as `minimum` and `maximum` of numbers, and for
+/// quantities, of which JSON Schema has none, as `x-minimum` and `x-maximum`.
 #[derive(Clone, Debug)]
 pub struct Bounds {
     least: (&'static str, Value),

@@ -1,13 +1,14 @@
-//! Adaptive deterministic packet marking (Andrew, Hanly, Chan and Cui 2006; Qazi, Andrew and Znati 2009): a load factor signalled to a receiver
-//! in the two ECN bits of many packets.
+//! Adaptive deterministic packet marking (Andrew, Hanly, Chan and Cui 2006; Qazi, Andrew and Znati 2009): a
+//! load factor signalled to a receiver in the two ECN bits of many packets.
 //!
-//! Each packet asks one question, which its IP identification chooses: is the load factor at least a threshold? Thresholds of
-//! consecutive packets are a van der Corput sequence, of which `2^k` in a row divide the range into parts of `2^-k`, or of twice that
-//! where the row begins at no multiple of `2^k`: what stands still is known the more exactly the more packets came.
+//! Each packet asks one question, which its IP identification chooses: is the load factor at least a
+//! threshold? Thresholds of consecutive packets are a van der Corput sequence, of which `2^k` in a row divide
+//! the range into parts of `2^-k`, or of twice that where the row begins at no multiple of `2^k`: what stands
+//! still is known the more exactly the more packets came.
 //!
-//! Routers raise the code of a packet and never lower it, as 10 < 01 < 11, so that the largest load on the path comes out. The papers'
-//! texts could not be retrieved; the use of all three codes on both sides of 1 is ours. Whatever the threshold, an overload shows in
-//! the first packet that passes it:
+//! Routers raise the code of a packet and never lower it, as 10 < 01 < 11, so that the largest load on the
+//! path comes out. The papers' texts could not be retrieved; the use of all three codes on both sides of 1 is
+//! ours. Whatever the threshold, an overload shows in the first packet that passes it:
 //!
 //! | code | threshold up to 1 | threshold above 1 |
 //! |---|---|---|
@@ -48,7 +49,8 @@ pub fn mark(came: Ecn, identification: u16, load: f64) -> Ecn {
     }
 }
 
-/// The least load factor that a packet signals, and the first that is too large; none for the code of another scheme.
+/// The least load factor that a packet signals, and the first that is too large; none for the code of another
+/// scheme.
 pub fn bounds(code: Ecn, identification: u16) -> Option<(f64, f64)> {
     let threshold = threshold(identification);
     match code {

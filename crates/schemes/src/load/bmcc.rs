@@ -1,7 +1,9 @@
-//! BMCC (Qazi, Andrew and Znati 2009): routers signal their load factor, as a number, in the two ECN bits of many packets.
+//! BMCC (Qazi, Andrew and Znati 2009): routers signal their load factor, as a number, in the two ECN bits of
+//! many packets.
 //!
-//! The papers' texts could not be retrieved. What is public is what its abstract and the paper on capacity estimation say; constants
-//! and the form of the laws are those of MLCP and of the program for its ancestor VCP, as the documentation of the scheme says.
+//! The papers' texts could not be retrieved. What is public is what its abstract and the paper on capacity
+//! estimation say; constants and the form of the laws are those of MLCP and of the program for its ancestor
+//! VCP, as the documentation of the scheme says.
 
 use super::header::{LoadEcho, LoadHeader};
 use crate::capacity::CapacityParameters;
@@ -20,16 +22,17 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 keys! {
-    /// A reliable transport whose window is multiplied while the path has room, opened by addition near its capacity, and cut above that,
-    /// by a load factor that routers mark packets with.
+    /// A reliable transport whose window is multiplied while the path has room, opened by addition near its
+    /// capacity, and cut above that, by a load factor that routers mark packets with.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct Bmcc {
         /// The capacity of links.
         #[serde(flatten)]
         pub capacity: CapacityParameters,
-        /// Weights by number of the node, as the topology lists them from 0 on, for service differentiation: { 1 = 3, 2 = 1.5 }. A node
-        /// divides its capacity among next hops with traffic by their weights (1 for others), and gives each a load factor of its own. A
-        /// node that is listed takes its own capacity to be less, by its weight over the largest. Default: none, and one load factor.
+        /// Weights by number of the node, as the topology lists them from 0 on, for service differentiation:
+        /// { 1 = 3, 2 = 1.5 }. A node divides its capacity among next hops with traffic by their weights (1
+        /// for others), and gives each a load factor of its own. A node that is listed takes its own capacity
+        /// to be less, by its weight over the largest. Default: none, and one load factor.
         pub weights: BTreeMap<u32, f64>,
         /// Time between load factors (`t_p`), in steps of 10 ms.
         pub interval: Duration ["10 ms", "1 min"] = Duration(0.2),
@@ -39,27 +42,29 @@ keys! {
         pub queue_share: f64 [0, 100] = 0.5,
         /// Gain of multiplicative increase (`kappa`).
         pub kappa: f64 [0, 10] = 0.35,
-        /// Segments that additive increase adds in a round trip of `typical_rtt` (`alpha`), but no more than a cut takes back,
-        /// which is `1 - backoff` of the window. The default is small because several flows add between two cuts, and that is not
-        /// to be more than a cut takes back either. The authors' program for VCP has 1, and the limit below.
+        /// Segments that additive increase adds in a round trip of `typical_rtt` (`alpha`), but no more than
+        /// a cut takes back, which is `1 - backoff` of the window. The default is small because several flows
+        /// add between two cuts, and that is not to be more than a cut takes back either. The authors'
+        /// program for VCP has 1, and the limit below.
         pub alpha: f64 [0, 1000] = 0.1,
         /// The round-trip time at which the increase is not scaled (`t_d`).
         pub typical_rtt: Duration ["1 ms", "1 min"] = Duration(0.1),
-        /// What one acknowledgement adds is limited to between a tenth of a segment, at a window of one, and a fiftieth, at 1000,
-        /// as in the authors' program for VCP. Of small windows that is in proportion to the window, and shares do not become
-        /// equal.
+        /// What one acknowledgement adds is limited to between a tenth of a segment, at a window of one, and
+        /// a fiftieth, at 1000, as in the authors' program for VCP. Of small windows that is in proportion to
+        /// the window, and shares do not become equal.
         pub limit_addition: bool,
-        /// Routers mark acknowledgements as well as data, and the sender takes the larger load factor of the two directions, so
-        /// that a queue of acknowledgements holds it back too. Costs no bytes: pure acknowledgements are ECN capable, as in RFC
-        /// 5690.
+        /// Routers mark acknowledgements as well as data, and the sender takes the larger load factor of the
+        /// two directions, so that a queue of acknowledgements holds it back too. Costs no bytes: pure
+        /// acknowledgements are ECN capable, as in RFC 5690.
         pub mark_acks: bool = true,
         /// What is left of the window after a cut (`beta`).
         pub backoff: f64 [0.5, 1] = 0.875,
-        /// By how much less than `backoff` is left for each unit of load above one, down to a half. With the same cut at any
-        /// overload, many small windows add more between two cuts than these take back, and a queue that is full stays so.
+        /// By how much less than `backoff` is left for each unit of load above one, down to a half. With the
+        /// same cut at any overload, many small windows add more between two cuts than these take back, and a
+        /// queue that is full stays so.
         pub backoff_slope: f64 [0, 100] = 0.5,
-        /// The connection: repaired from selective acknowledgements, with a receive window of 1024 segments unless `window` is given, and
-        /// 4 more bytes in acknowledgements.
+        /// The connection: repaired from selective acknowledgements, with a receive window of 1024 segments
+        /// unless `window` is given, and 4 more bytes in acknowledgements.
         #[serde(flatten)]
         pub tcp: TcpParameters,
     }
@@ -162,8 +167,8 @@ mod tests {
         assert_eq!(echo.take().parse::<LoadHeader>().map(LoadHeader::load), Some(1.0));
     }
 
-    /// Three segments at first and five at most; of 10 segments a load of 1 leaves 0.875 and one of 1.1 0.05 less, unless other shares are
-    /// given.
+    /// Three segments at first and five at most; of 10 segments a load of 1 leaves 0.875 and one of 1.1 0.05
+    /// less, unless other shares are given.
     #[test]
     fn senders_have_the_windows_and_the_cuts_of_their_parameters() {
         let left = |parameters: serde_json::Value, load: u16| {

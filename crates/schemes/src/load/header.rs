@@ -13,7 +13,8 @@ header! {
 }
 
 header! {
-    /// The strongest mark since the last acknowledgement of VCP, in bits of the TCP header that are there anyway
+    /// The strongest mark since the last acknowledgement of VCP, in bits of the TCP header that are there
+    /// anyway
     pub struct MarkHeader: "vcp", 8, 0 of 2 {
         /// The ECN codepoint
         mark: u8 [1..2] "",
@@ -99,8 +100,8 @@ mod tests {
         echo.take().parse::<LoadHeader>().unwrap().load()
     }
 
-    /// `2^k` packets in a row give a load that stands still to `2^-k` of the range; to twice that where the row does not begin at a
-    /// multiple of `2^k`.
+    /// `2^k` packets in a row give a load that stands still to `2^-k` of the range; to twice that where the
+    /// row does not begin at a multiple of `2^k`.
     #[test]
     fn packets_in_a_row_give_the_load_the_more_exactly_the_more_they_are() {
         for (first, times) in [(0, 1.0), (2048, 1.0), (5, 2.0), (4_711, 2.0), (65_530, 2.0)] {

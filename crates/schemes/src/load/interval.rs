@@ -1,5 +1,5 @@
-//! What comes to a queue in intervals of a fixed length, and how long the queue is on average: what load factors are
-//! made of.
+//! What comes to a queue in intervals of a fixed length, and how long the queue is on average: what load
+//! factors are made of.
 
 use multihop_core::{Span, Time};
 
@@ -12,8 +12,8 @@ pub(crate) struct Interval {
     pub queue: f64,
 }
 
-/// Divides time into intervals, and each into steps of 10 ms at which the queue is looked at. The mean has a weight of 1/4 for each
-/// look, as in the authors' program for VCP (Xia et al. 2005).
+/// Divides time into intervals, and each into steps of 10 ms at which the queue is looked at. The mean has a
+/// weight of 1/4 for each look, as in the authors' program for VCP (Xia et al. 2005).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Meter {
     /// Steps in an interval.
@@ -38,7 +38,8 @@ impl Meter {
         (STEP * self.steps).seconds()
     }
 
-    /// Time has come to `now`, and up to there `waiting` bytes were in the queue. Returns the last interval that ended, if one did.
+    /// Time has come to `now`, and up to there `waiting` bytes were in the queue. Returns the last interval
+    /// that ended, if one did.
     pub(crate) fn advance(&mut self, now: Time, waiting: f64) -> Option<Interval> {
         let present = now.since(Time::ZERO).whole(STEP);
         if present == self.step {

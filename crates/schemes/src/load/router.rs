@@ -1,5 +1,5 @@
-//! The router of BMCC and VCP: it compares the demand for each of its links with their capacity, and signals the load factor
-//! (Qazi, Table I; Xia et al. 2005).
+//! The router of BMCC and VCP: it compares the demand for each of its links with their capacity, and signals
+//! the load factor (Qazi, Table I; Xia et al. 2005).
 
 use super::adpm;
 use crate::capacity::Capacity;
@@ -29,7 +29,8 @@ pub(crate) struct LoadConstants {
     pub utilization: f64,
     /// Share of the mean queue that counts as demand, `kappa_1`.
     pub queue_share: f64,
-    /// Weights of nodes by number, 1 for those that are not there. Empty: all that leaves the queue has one load factor.
+    /// Weights of nodes by number, 1 for those that are not there. Empty: all that leaves the queue has one
+    /// load factor.
     pub weights: BTreeMap<u32, f64>,
     pub code: Code,
 }
@@ -241,8 +242,8 @@ mod tests {
         assert!((router.load - 0.5).abs() < 1e-9, "{}", router.load);
     }
 
-    /// Of 20 looks of 10 ms in 200 ms the last sees 5000 bytes, a packet of 1000 that leaves among them: a quarter of that, of which a
-    /// half counts, over 105 kB.
+    /// Of 20 looks of 10 ms in 200 ms the last sees 5000 bytes, a packet of 1000 that leaves among them: a
+    /// quarter of that, of which a half counts, over 105 kB.
     #[test]
     fn what_leaves_was_waiting_until_then() {
         for others in [true, false] {

@@ -1,12 +1,14 @@
-//! The sender of BMCC and VCP: a window that is multiplied, opened or cut as the load of the path is low, high or too much
-//! (Xia, Subramanian, Stoica and Kalyanaraman 2005; Qazi, Andrew and Znati 2009).
+//! The sender of BMCC and VCP: a window that is multiplied, opened or cut as the load of the path is low,
+//! high or too much (Xia, Subramanian, Stoica and Kalyanaraman 2005; Qazi, Andrew and Znati 2009).
 //!
-//! After a cut, further overload leaves the window as it is for an interval of the routers, which then signal what became of the cut; and
-//! for a round trip after that opens it by addition, as what is signalled then is of packets sent before.
+//! After a cut, further overload leaves the window as it is for an interval of the routers, which then signal
+//! what became of the cut; and for a round trip after that opens it by addition, as what is signalled then is
+//! of packets sent before.
 //!
-//! Both, and the limits, are as in the authors' program for VCP: what an acknowledgement adds has a limit that binds for windows of up
-//! to about ten segments at a round trip of 100 ms. There additive increase is in proportion to the window, and shares become
-//! equal slowly. So BMCC leaves it out, adds less, and cuts the more the larger the overload is.
+//! Both, and the limits, are as in the authors' program for VCP: what an acknowledgement adds has a limit
+//! that binds for windows of up to about ten segments at a round trip of 100 ms. There additive increase is
+//! in proportion to the window, and shares become equal slowly. So BMCC leaves it out, adds less, and cuts
+//! the more the larger the overload is.
 
 use super::header::{LoadEcho, LoadHeader, MarkHeader};
 use crate::load::router::HIGH_LOAD;
@@ -28,7 +30,8 @@ pub(crate) struct LoadSenderOptions {
     pub alpha: f64,
     /// That length in seconds, `t_d`.
     pub typical_rtt: f64,
-    /// What is left of a window at a load of one, `beta`, and by how much less that is for each further unit of load.
+    /// What is left of a window at a load of one, `beta`, and by how much less that is for each further unit
+    /// of load.
     pub backoff: f64,
     pub backoff_slope: f64,
     /// What one acknowledgement adds is limited.
@@ -66,11 +69,12 @@ pub(crate) struct LoadSender {
 
 /// Round-trip times longer than so many intervals count as so many.
 const ROUNDS_MOST: f64 = 2.5;
-/// Additive increase is in proportion to the square of the round-trip time between these, in seconds, in proportion to the time itself
-/// below, and above grows by a segment for each typical round-trip time.
+/// Additive increase is in proportion to the square of the round-trip time between these, in seconds, in
+/// proportion to the time itself below, and above grows by a segment for each typical round-trip time.
 const LINEAR_BELOW: f64 = 0.02;
 const LINEAR_ABOVE: f64 = 0.5;
-/// A window that would let packets go further apart than this, in seconds, is paced, if it has at most so many segments.
+/// A window that would let packets go further apart than this, in seconds, is paced, if it has at most so
+/// many segments.
 const SPARSE: f64 = 0.1;
 const SPARSE_WINDOW: f64 = 64.0;
 /// Windows are frozen for whole steps of the clock of the authors' program.
@@ -98,8 +102,8 @@ impl LoadSender {
         self.window / self.segment()
     }
 
-    /// What the feedback of an acknowledgement asks for; `reverse` is the load factor of its own path in the header's units, if that is
-    /// known: the larger of both counts.
+    /// What the feedback of an acknowledgement asks for; `reverse` is the load factor of its own path in the
+    /// header's units, if that is known: the larger of both counts.
     fn response(&self, feedback: &HeaderBytes, reverse: Option<u16>) -> Option<Response> {
         let LoadSenderOptions { kappa, backoff, backoff_slope, .. } = self.options;
         let multiply = |load: f64| Response::Multiply((kappa * (1.0 - load) / load).min(1.0));
@@ -127,7 +131,8 @@ impl LoadSender {
         (1.0 + xi).powf(rounds) - 1.0
     }
 
-    /// Segments that addition adds in a round trip: `alpha_s = alpha (rtt / t_d)^2`, so that rates and not windows become equal.
+    /// Segments that addition adds in a round trip: `alpha_s = alpha (rtt / t_d)^2`, so that rates and not
+    /// windows become equal.
     fn added(&self, rtt: f64) -> f64 {
         let typical = self.options.typical_rtt;
         let squared = |rtt: f64| (rtt / typical).powi(2);
@@ -139,8 +144,9 @@ impl LoadSender {
         self.options.alpha * scale
     }
 
-    /// Opens the window by addition: `alpha_s / w` segments for each segment acknowledged. In a round trip no more than a cut at a load
-    /// of one takes back: a queue lengthens round trips, and what is added with their square.
+    /// Opens the window by addition: `alpha_s / w` segments for each segment acknowledged. In a round trip no
+    /// more than a cut at a load of one takes back: a queue lengthens round trips, and what is added with
+    /// their square.
     fn add(&mut self, rtt: f64) {
         let share = self.added(rtt) / self.segments();
         let cut = 1.0 - self.options.backoff;
@@ -161,12 +167,14 @@ impl LoadSender {
     }
 }
 
-/// The most that a window of so many segments is multiplied by: 1 of one segment, 0.5 of 10, 0.2 of 100 and 0.1 of 1000.
+/// The most that a window of so many segments is multiplied by: 1 of one segment, 0.5 of 10, 0.2 of 100 and
+/// 0.1 of 1000.
 fn increase_limit(segments: f64) -> f64 {
     interpolated(segments, [1.0, 0.5, 0.2, 0.1])
 }
 
-/// The most that addition adds to a window of so many segments for each acknowledgement, in segments: 0.1 of one, 0.02 of 1000.
+/// The most that addition adds to a window of so many segments for each acknowledgement, in segments: 0.1 of
+/// one, 0.02 of 1000.
 fn addition_limit(segments: f64) -> f64 {
     let steps = segments.clamp(1.0, 1_000.0).log10() / 3.0;
     0.1 * 0.2f64.powf(steps)
@@ -323,7 +331,8 @@ mod tests {
         }
     }
 
-    /// A load of 1.05 that stays: a cut, 200 ms frozen, a round trip of 100 ms without a cut, and the next one.
+    /// A load of 1.05 that stays: a cut, 200 ms frozen, a round trip of 100 ms without a cut, and the next
+    /// one.
     #[test]
     fn an_overload_that_stays_cuts_once_in_an_interval_and_a_round_trip() {
         let mut sender = LoadSender::new(LoadSenderOptions { initial_window: 500_000, ..options() });
@@ -342,8 +351,8 @@ mod tests {
         assert_eq!(cuts, [0, 300, 600, 900]);
     }
 
-    /// What one acknowledgement of a segment of 1000 bytes adds to windows of 1, 2 and 10 segments: alpha / w of it, of which a tenth is
-    /// the most for one segment and 0.2^(1/3) = 0.585 of that for ten.
+    /// What one acknowledgement of a segment of 1000 bytes adds to windows of 1, 2 and 10 segments: alpha / w
+    /// of it, of which a tenth is the most for one segment and 0.2^(1/3) = 0.585 of that for ten.
     #[test]
     fn one_acknowledgement_adds_alpha_over_the_window() {
         for (alpha, limits_addition, segments, expected) in [
@@ -417,7 +426,8 @@ mod tests {
         assert_eq!(sender.allowance().pace, Some(Rate::from_bps(40_000)));
     }
 
-    /// Two segments in 300 ms would be 150 ms apart, more than 100 ms: they are paced, at 16 kb in 300 ms. Four would be 75 ms apart.
+    /// Two segments in 300 ms would be 150 ms apart, more than 100 ms: they are paced, at 16 kb in 300 ms.
+    /// Four would be 75 ms apart.
     #[test]
     fn sparse_windows_are_paced() {
         let mut sender = LoadSender::new(LoadSenderOptions { initial_window: 2_000, ..options() });

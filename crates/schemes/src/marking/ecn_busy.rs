@@ -1,4 +1,5 @@
-//! ECN from the channel busyness ratio: the third metric that is compared with RECN (He et al. 2017, section 2, after Zhai, Chen and Fang 2007).
+//! ECN from the channel busyness ratio: the third metric that is compared with RECN (He et al. 2017, section
+//! 2, after Zhai, Chen and Fang 2007).
 
 use crate::keys;
 use crate::marking::{EcnTcp, Metric};
@@ -11,14 +12,15 @@ use serde::{Deserialize, Serialize};
 pub type EcnBusy = EcnTcp<Busyness>;
 
 keys! {
-    /// `R_b`, the share of the latest time in which the station transmitted, received or sensed a signal, or its NAV was set (He et
-    /// al. 2017, Eq. 1, measured as Zhai, Chen and Fang do).
+    /// `R_b`, the share of the latest time in which the station transmitted, received or sensed a signal, or
+    /// its NAV was set (He et al. 2017, Eq. 1, measured as Zhai, Chen and Fang do).
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct Busyness {
         /// Channel busyness ratio above which all frames are marked, from 0 to 1 (never).
         pub threshold: f64 [0, 1] = 0.75,
-        /// Time that the ratio is measured over: the latest, up to the instant at which a frame leaves. The paper does not give it.
-        /// The default is about ten exchanges of 1000 bytes at 1 Mb/s. (`window` is TCP's.)
+        /// Time that the ratio is measured over: the latest, up to the instant at which a frame leaves. The
+        /// paper does not give it. The default is about ten exchanges of 1000 bytes at 1 Mb/s. (`window` is
+        /// TCP's.)
         pub busy_window: Duration ["1 ms", "1 min"] = Duration(0.1),
     }
 }

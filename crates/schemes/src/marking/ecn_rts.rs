@@ -1,5 +1,5 @@
-//! ECN from the count of RTS retransmissions: the first metric that is compared with RECN (He et al. 2017, section 2, after Raghunathan and Kumar
-//! 2007).
+//! ECN from the count of RTS retransmissions: the first metric that is compared with RECN (He et al. 2017,
+//! section 2, after Raghunathan and Kumar 2007).
 
 use crate::keys;
 use crate::marking::{EcnTcp, Metric};
@@ -11,12 +11,13 @@ use serde::{Deserialize, Serialize};
 pub type EcnRts = EcnTcp<RtsFailures>;
 
 keys! {
-    /// RTS of the frame that no CTS answered, when its DATA leaves. A frame that is sent without RTS has none, and is never marked.
+    /// RTS of the frame that no CTS answered, when its DATA leaves. A frame that is sent without RTS has
+    /// none, and is never marked.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct RtsFailures {
-        /// Unanswered RTS of a frame from which on it is marked, at least 1. He et al. describe the rule as "greater than two"
-        /// and run it with a "threshold of two"; with means between 1.35 and 2.11 (Table 2) only the reading "two or more", the
-        /// default, lets it act.
+        /// Unanswered RTS of a frame from which on it is marked, at least 1. He et al. describe the rule
+        /// as "greater than two" and run it with a "threshold of two"; with means between 1.35 and 2.11
+        /// (Table 2) only the reading "two or more", the default, lets it act.
         pub threshold: u32 [1, 1000] = 2,
     }
 }

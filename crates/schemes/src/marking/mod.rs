@@ -1,8 +1,9 @@
-//! TCP with ECN that is marked from a metric of the MAC: what RECN and the schemes compared with it share (He et al. 2017, section 5.1).
+//! TCP with ECN that is marked from a metric of the MAC: what RECN and the schemes compared with it share (He
+//! et al. 2017, section 5.1).
 //!
-//! They differ in the [`Metric`] alone. Each node judges a data packet at the instant when its DATA frame leaves, again at each
-//! retransmission of it, and on its own: no node knows what another one thought. Acknowledgements, and packets of transports
-//! that do not understand ECN, are left as they are.
+//! They differ in the [`Metric`] alone. Each node judges a data packet at the instant when its DATA frame
+//! leaves, again at each retransmission of it, and on its own: no node knows what another one thought.
+//! Acknowledgements, and packets of transports that do not understand ECN, are left as they are.
 
 mod ecn_busy;
 mod ecn_fsd;
@@ -52,17 +53,17 @@ pub trait Metric:
     fn congested(&self, value: f64) -> bool;
 }
 
-/// `tcp-newreno` with ECN, and nodes that set congestion experienced on a data packet when a metric of the MAC says that the
-/// medium is congested.
+/// `tcp-newreno` with ECN, and nodes that set congestion experienced on a data packet when a metric of the
+/// MAC says that the medium is congested.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default, bound = "")]
 pub struct EcnTcp<M: Metric> {
     /// What nodes go by.
     #[serde(flatten)]
     pub metric: M,
-    /// Weight of the present frame in what is compared with the threshold. That is an exponentially weighted mean over the
-    /// data frames of the scheme's flows at the node, retries included; above 0, up to 1. Default 1: the present frame alone,
-    /// as published.
+    /// Weight of the present frame in what is compared with the threshold. That is an exponentially weighted
+    /// mean over the data frames of the scheme's flows at the node, retries included; above 0, up to 1.
+    /// Default 1: the present frame alone, as published.
     #[schemars(transform = crate::bounds!(above 0, 1))]
     pub smoothing: f64,
     /// The connection.

@@ -1,4 +1,5 @@
-//! RECN (He et al. 2017): each node marks what it could hardly get onto the air, and unmodified ECN TCP backs off.
+//! RECN (He et al. 2017): each node marks what it could hardly get onto the air, and unmodified ECN TCP backs
+//! off.
 
 use crate::keys;
 use crate::marking::{EcnTcp, Metric};
@@ -10,14 +11,16 @@ use serde::{Deserialize, Serialize};
 pub type Recn = EcnTcp<FrameEfficiency>;
 
 keys! {
-    /// `R_FTE = T_SL / T_FSD`, the share of the frame's service delay that its successful exchange needs (He et al. 2017, Eq. 2).
+    /// `R_FTE = T_SL / T_FSD`, the share of the frame's service delay that its successful exchange needs (He
+    /// et al. 2017, Eq. 2).
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct FrameEfficiency {
         /// Frame transmission efficiency below which a frame is marked, from 0 (never) to 1 (always).
         pub threshold: f64 [0, 1] = 0.6,
-        /// What every frame waits for, DIFS and the mean back-off of a first try: "contention", which the efficiency blames, as printed, or
-        /// part of the "exchange", so that a frame has efficiency 1 without contention. Default "contention", and over radios that send
-        /// A-MPDUs "exchange": at 1 Mb/s it is a twenty-fifth of an exchange, and nearly half of one of few packets at hundreds.
+        /// What every frame waits for, DIFS and the mean back-off of a first try: "contention", which the
+        /// efficiency blames, as printed, or part of the "exchange", so that a frame has efficiency 1 without
+        /// contention. Default "contention", and over radios that send A-MPDUs "exchange": at 1 Mb/s it is a
+        /// twenty-fifth of an exchange, and nearly half of one of few packets at hundreds.
         pub access: Option<Access>,
     }
 }
@@ -76,7 +79,8 @@ mod tests {
         assert_eq!(marks_of(&Recn::default(), &services), [false, true]);
     }
 
-    /// Without RTS/CTS the exchange takes 8730 us, so the limit is 14.55 ms; with 40 bytes more, 9726 us and 16.21 ms.
+    /// Without RTS/CTS the exchange takes 8730 us, so the limit is 14.55 ms; with 40 bytes more, 9726 us and
+    /// 16.21 ms.
     #[test]
     fn the_limit_follows_the_length_of_the_exchange() {
         let basic = |service| Departure { exchange: Span::from_us(REST_US), ..departure(service, 0) };
@@ -98,7 +102,8 @@ mod tests {
         assert_eq!(marks_of(&Recn::default(), &[idle]), [false]);
     }
 
-    /// A frame of 100 us in 802.11ac: 101.5 us of DIFS and back-off leave it an efficiency of a half without contention.
+    /// A frame of 100 us in 802.11ac: 101.5 us of DIFS and back-off leave it an efficiency of a half without
+    /// contention.
     #[test]
     fn the_access_of_an_idle_medium_is_no_contention_where_frames_are_aggregated() {
         let us = Span::from_us;
@@ -130,7 +135,8 @@ mod tests {
         assert_eq!(marks(&given(Access::Exchange), &EGRESS), [false, false, true]);
     }
 
-    /// An RTS of 352 us, SIFS and CTS of 314 us waited for, DIFS, and 31.5 slots on average of the doubled window.
+    /// An RTS of 352 us, SIFS and CTS of 314 us waited for, DIFS, and 31.5 slots on average of the doubled
+    /// window.
     #[test]
     fn one_unanswered_rts_is_no_congestion() {
         let retried = departure(ACCESS_US + 352 + 314 + 50 + 630 + 9_406, 1);

@@ -8,7 +8,8 @@ header! {
     pub struct PriceHeader: "maxnet", 4, 8 of 8 {
         /// It is on an acknowledgement: routers leave it as it is
         returned: bool [1..2, bit 0] "",
-        /// The largest price of the links passed so far; on acknowledgements, the one that arrived with what is acknowledged
+        /// The largest price of the links passed so far; on acknowledgements, the one that arrived with what
+        /// is acknowledged
         price: u32 [4..8] "2^-16",
     }
 }

@@ -1,8 +1,8 @@
-//! MaxNet (Wydrowski, Andrew and Zukerman 2003): each link has a price, a packet carries the largest on its path, and a sender's rate
-//! falls with that alone, so that rates are max-min fair.
+//! MaxNet (Wydrowski, Andrew and Zukerman 2003): each link has a price, a packet carries the largest on its
+//! path, and a sender's rate falls with that alone, so that rates are max-min fair.
 //!
-//! The price is that of Table I in Qazi's paper on capacity estimation, but for the least price; the demand of a sender, and how fast
-//! it follows, are proposals: the papers' texts could not be retrieved.
+//! The price is that of Table I in Qazi's paper on capacity estimation, but for the least price; the demand
+//! of a sender, and how fast it follows, are proposals: the papers' texts could not be retrieved.
 
 pub(crate) mod header;
 
@@ -23,8 +23,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 keys! {
-    /// A reliable transport that sends at a rate that falls with the largest price of a link on its path. A loss halves the rate until
-    /// prices raise it again, and after a timeout it begins anew.
+    /// A reliable transport that sends at a rate that falls with the largest price of a link on its path. A
+    /// loss halves the rate until prices raise it again, and after a timeout it begins anew.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct MaxNet {
         /// The capacity of links.
@@ -34,13 +34,14 @@ keys! {
         pub interval: Duration ["10 ms", "1 min"] = Duration(0.2),
         /// Share of the capacity that is aimed at (`gamma`): what is left empties queues.
         pub utilization: f64 [0.01, 2] = 0.95,
-        /// Rate of packets that a sender has at a price of nothing (`x_m`). At a price of p seconds it is e^(-p/T) of that.
+        /// Rate of packets that a sender has at a price of nothing (`x_m`). At a price of p seconds it is
+        /// e^(-p/T) of that.
         pub max_rate: BitRate ["8 b/s", "16 Gb/s"] = BitRate(100e6),
-        /// T of that demand: how far a price must rise for a rate to fall by a factor of e. `interval` and the longest round trip
-        /// together must be within pi/2 of it, or rates swing.
+        /// T of that demand: how far a price must rise for a rate to fall by a factor of e. `interval` and
+        /// the longest round trip together must be within pi/2 of it, or rates swing.
         pub time_constant: Duration ["10 ms", "1 min"] = Duration(0.5),
-        /// The connection: repaired from selective acknowledgements, with a receive window of 1024 segments unless `window` is given, and a
-        /// header of 8 bytes.
+        /// The connection: repaired from selective acknowledgements, with a receive window of 1024 segments
+        /// unless `window` is given, and a header of 8 bytes.
         #[serde(flatten)]
         pub tcp: TcpParameters,
     }
@@ -121,9 +122,9 @@ impl TcpScheme for MaxNet {
     }
 }
 
-/// `p <- max(p_1, p + t_p (y - gamma C) / C)`, where at `p_1` one sender demands `gamma C`. With a price below that there is no
-/// equilibrium, however many senders there are, and to get there from nothing takes an excess of what the link carries in `p_1`,
-/// which no queue holds.
+/// `p <- max(p_1, p + t_p (y - gamma C) / C)`, where at `p_1` one sender demands `gamma C`. With a price
+/// below that there is no equilibrium, however many senders there are, and to get there from nothing takes an
+/// excess of what the link carries in `p_1`, which no queue holds.
 struct PriceRouter {
     capacity: Capacity,
     utilization: f64,
@@ -136,7 +137,8 @@ struct PriceRouter {
 }
 
 impl PriceRouter {
-    /// Time has come to `now`. Intervals in which nothing came lower the price like others, though nothing was there to note them.
+    /// Time has come to `now`. Intervals in which nothing came lower the price like others, though nothing
+    /// was there to note them.
     fn advance(&mut self, now: Time, view: &LinkView) {
         let capacity = self.capacity.of(view);
         let present = now.since(Time::ZERO).whole(self.interval);
@@ -182,7 +184,8 @@ impl RouterPolicy for PriceRouter {
     }
 }
 
-/// The controller. The rate falls at once to what a price says, and rises to it by no more than twice in a round trip.
+/// The controller. The rate falls at once to what a price says, and rises to it by no more than twice in a
+/// round trip.
 struct PriceSender {
     demand: Demand,
     segment: f64,
@@ -202,8 +205,8 @@ impl PriceSender {
 }
 
 impl Controller for PriceSender {
-    /// The window of a round trip at that rate lets half as much again through, lest what is held back by delayed
-    /// acknowledgements is not sent.
+    /// The window of a round trip at that rate lets half as much again through, lest what is held back by
+    /// delayed acknowledgements is not sent.
     fn allowance(&self) -> Allowance {
         match self.rate.zip(self.srtt) {
             None => Allowance { window: self.first_window, pace: None },
@@ -238,8 +241,8 @@ impl Controller for PriceSender {
 
     fn on_acked(&mut self, _acked: &Acked) {}
 
-    /// As XCP's sender: half after duplicate acknowledgements; after a timeout what was known of the path is stale, and the sender
-    /// begins anew. Then prices go on.
+    /// As XCP's sender: half after duplicate acknowledgements; after a timeout what was known of the path is
+    /// stale, and the sender begins anew. Then prices go on.
     fn on_lost(&mut self, lost: &Lost) {
         self.rate = match lost.kind {
             LossKind::DuplicateAcks => self.rate.map(|rate| rate / 2.0),
@@ -289,7 +292,8 @@ mod tests {
         assert_eq!(price(router.as_mut(), 601, 0.0), 0.0);
     }
 
-    /// 0.5 s * ln(100 / 7.6) = 1.2885: one sender demands 7.6 of 100 Mb/s, whether something came before or not.
+    /// 0.5 s * ln(100 / 7.6) = 1.2885: one sender demands 7.6 of 100 Mb/s, whether something came before or
+    /// not.
     #[test]
     fn no_price_is_below_that_at_which_one_sender_demands_what_is_aimed_at() {
         let mut router = router_of(r#"{ "capacity": "8 Mb/s" }"#);
@@ -302,7 +306,8 @@ mod tests {
         assert_eq!(demand.price(200e6), 0.0, "it never demands as much");
     }
 
-    /// 0.5 of a price, which nothing lowers by itself, are gone; and the least price of [`router`] is nothing.
+    /// 0.5 of a price, which nothing lowers by itself, are gone; and the least price of [`router`] is
+    /// nothing.
     #[test]
     fn a_restart_forgets_the_price() {
         let mut router = router();

@@ -1,21 +1,23 @@
 //! The rate that keeps aggregates at a length.
 //!
-//! A station that is sent to at a rate `x` has an aggregate each `T = C + w N` seconds, where `w` is the airtime of a packet and `C` all that
-//! is not its own data: access to the medium, preambles, answers, and the turns of others. What arrives in `T` is the next aggregate, so that
-//! `N = x T`, and the time between packets is `z = 1 / x = w + C / N`: **in `1 / N` it is linear**, whatever the rate of the PHY. An integral
+//! A station that is sent to at a rate `x` has an aggregate each `T = C + w N` seconds, where `w` is the
+//! airtime of a packet and `C` all that is not its own data: access to the medium, preambles, answers, and
+//! the turns of others. What arrives in `T` is the next aggregate, so that `N = x T`, and the time between
+//! packets is `z = 1 / x = w + C / N`: **in `1 / N` it is linear**, whatever the rate of the PHY. An integral
 //! controller on that inverse of the plant,
 //!
 //! `z(k+1) = z(k) + g c (1 / N* - 1 / N(k))`,
 //!
-//! has the loop gain `g c / C` everywhere: it approaches the target `N*` without overshoot as long as that is at most 1, and is stable below 2.
-//! `c` is a guess of `C` that may be too small, which only takes time.
+//! has the loop gain `g c / C` everywhere: it approaches the target `N*` without overshoot as long as that is
+//! at most 1, and is stable below 2. `c` is a guess of `C` that may be too small, which only takes time.
 
 /// The constants of the controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct LevelOptions {
     /// Packets of an aggregate that are aimed at.
     pub(super) target: f64,
-    /// Share of the error that is made good in an interval, where an exchange has the overhead that is guessed.
+    /// Share of the error that is made good in an interval, where an exchange has the overhead that is
+    /// guessed.
     pub(super) gain: f64,
     /// Guess of the time of an exchange besides its data, in seconds.
     pub(super) overhead: f64,
@@ -132,9 +134,9 @@ mod tests {
         reports.iter().map(&mut after).collect()
     }
 
-    /// While packets come alone the rate doubles: 1200, 600, 300 us. Then by 100 us (1/32 - 1/N): at 4 it is 21.875 us less, at 32 as
-    /// before, at 64 it is 1.5625 more. A level of 1 would be 96.875 less, but it never more than doubles: from 90 to 45 us. After the
-    /// start, packets that come alone are as any others.
+    /// While packets come alone the rate doubles: 1200, 600, 300 us. Then by 100 us (1/32 - 1/N): at 4 it is
+    /// 21.875 us less, at 32 as before, at 64 it is 1.5625 more. A level of 1 would be 96.875 less, but it
+    /// never more than doubles: from 90 to 45 us. After the start, packets that come alone are as any others.
     #[test]
     fn a_time_line_by_hand() {
         let mut control = LevelControl::new(options());
@@ -147,7 +149,8 @@ mod tests {
         );
     }
 
-    /// An application that has little to send does not raise the rate; and queues, losses and silence lower it all the same.
+    /// An application that has little to send does not raise the rate; and queues, losses and silence lower
+    /// it all the same.
     #[test]
     fn what_was_not_used_is_not_raised() {
         let mut control = LevelControl::new(options());
@@ -158,8 +161,9 @@ mod tests {
         assert_eq!(control.spacing(), 0.12, "the floor");
     }
 
-    /// 20,000 packets/s came, delayed by 5 ms: 100 wait, 68 more than an aggregate. Without them, 680/s less are sent for an interval:
-    /// 1/19320 s. At 3.2 ms it is exactly twice the target, which is left alone. Of 25 ms, 468 in 0.1 s are 4680/s. Never less than half.
+    /// 20,000 packets/s came, delayed by 5 ms: 100 wait, 68 more than an aggregate. Without them, 680/s less
+    /// are sent for an interval: 1/19320 s. At 3.2 ms it is exactly twice the target, which is left alone. Of
+    /// 25 ms, 468 in 0.1 s are 4680/s. Never less than half.
     #[test]
     fn a_queue_drains_in_an_interval() {
         let at = |delay: f64| {
@@ -174,7 +178,8 @@ mod tests {
         }
     }
 
-    /// An interval later the rate is as before, whatever the level was meanwhile; but no more than came is sent: 20,000/s of 40,000/s.
+    /// An interval later the rate is as before, whatever the level was meanwhile; but no more than came is
+    /// sent: 20,000/s of 40,000/s.
     #[test]
     fn after_a_queue_the_rate_is_as_before_or_what_came() {
         for (spacing, expected) in [(60e-6, 60e-6), (25e-6, 50e-6)] {
@@ -209,7 +214,8 @@ mod tests {
         }
     }
 
-    /// The plant as a fluid: aggregates of `N = x (C + w N)` packets, at most 64; what is more than these carry waits. In an interval of 0.1 s.
+    /// The plant as a fluid: aggregates of `N = x (C + w N)` packets, at most 64; what is more than these
+    /// carry waits. In an interval of 0.1 s.
     struct Plant {
         packet: f64,
         overhead: f64,
@@ -240,8 +246,9 @@ mod tests {
         ((0..intervals).map(&mut level).collect(), plant.waiting)
     }
 
-    /// At rates of the PHY that differ by more than twenty the target is reached within a twentieth in 20 intervals, and at four times the
-    /// overhead that is guessed in four times as many. Where packets are slow the last doubling is too much; what waits then is gone again soon.
+    /// At rates of the PHY that differ by more than twenty the target is reached within a twentieth in 20
+    /// intervals, and at four times the overhead that is guessed in four times as many. Where packets are
+    /// slow the last doubling is too much; what waits then is gone again soon.
     #[test]
     fn the_plant_is_brought_to_the_target() {
         for (packet, overhead, intervals, above) in
@@ -255,8 +262,8 @@ mod tests {
         }
     }
 
-    /// At 6 Mb/s a packet takes nearly ten times what surrounds an aggregate, so that all levels have nearly the same rate: what the start left
-    /// waiting stays, up to twice the target, above which it would drain.
+    /// At 6 Mb/s a packet takes nearly ten times what surrounds an aggregate, so that all levels have nearly
+    /// the same rate: what the start left waiting stays, up to twice the target, above which it would drain.
     #[test]
     fn a_slow_phy_keeps_a_bounded_queue() {
         let (_, waiting) = run(1.9e-3, 200e-6, 200);

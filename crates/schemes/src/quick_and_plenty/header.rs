@@ -19,7 +19,8 @@ header! {
         packets: u32 [1..4] "packets",
         /// Aggregates that brought them
         aggregates: u32 [4..8] "",
-        /// Packets that were sent before the newest of them and after the newest of the interval before, and it
+        /// Packets that were sent before the newest of them and after the newest of the interval before, and
+        /// it
         expected: u32 [8..12] "packets",
         /// Mean of their one-way delays, less the least so far
         delay: u32 [12..16] "us",

@@ -1,5 +1,5 @@
-//! Quick and Plenty (Hassani, Gringoli and Leith, "Quick & Plenty: Achieving Low Delay & High Rate in 802.11ac Edge Networks", 2021): a
-//! sender that keeps aggregates of the last hop at a length.
+//! Quick and Plenty (Hassani, Gringoli and Leith, "Quick & Plenty: Achieving Low Delay & High Rate in
+//! 802.11ac Edge Networks", 2021): a sender that keeps aggregates of the last hop at a length.
 
 mod control;
 pub(crate) mod header;
@@ -19,19 +19,22 @@ use sender::LevelSender;
 use serde::{Deserialize, Serialize};
 
 keys! {
-    /// Datagrams at the rate at which as many of them go in an aggregate of the last hop as is asked for: enough for the radio to be
-    /// efficient, and no queue besides. The receiver counts packets and the aggregates that brought them, and reports both; an integral
-    /// controller on the inverse of the plant makes the time between packets of it. The idea and its measure are the paper's; the update is
-    /// a reconstruction, and what it does about queues and losses is ours.
+    /// Datagrams at the rate at which as many of them go in an aggregate of the last hop as is asked for:
+    /// enough for the radio to be efficient, and no queue besides. The receiver counts packets and the
+    /// aggregates that brought them, and reports both; an integral controller on the inverse of the plant
+    /// makes the time between packets of it. The idea and its measure are the paper's; the update is a
+    /// reconstruction, and what it does about queues and losses is ours.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct QuickAndPlenty {
-        /// Packets of an aggregate that are aimed at (the paper's N with index epsilon). It is to be below what the radio allows.
+        /// Packets of an aggregate that are aimed at (the paper's N with index epsilon). It is to be below
+        /// what the radio allows.
         pub target: f64 [1.0, 1024.0] = 32.0,
-        /// Share of the error that an interval makes good where an exchange takes `overhead` besides its data; less where it takes longer.
-        /// Stable below twice the ratio of the two.
+        /// Share of the error that an interval makes good where an exchange takes `overhead` besides its
+        /// data; less where it takes longer. Stable below twice the ratio of the two.
         pub gain: f64 [0.001, 2.0] = 0.5,
-        /// Time of an exchange besides the data of the station: access to the medium, preambles, answers, turns of others. A guess that is
-        /// too small makes it slow, one that is more than twice too large unstable.
+        /// Time of an exchange besides the data of the station: access to the medium, preambles, answers,
+        /// turns of others. A guess that is too small makes it slow, one that is more than twice too large
+        /// unstable.
         pub overhead: Duration ["1 us", "1 s"] = Duration(200e-6),
         /// Time between reports of the receiver.
         pub interval: Duration ["1 ms", "500 ms"] = Duration(0.1),
@@ -45,7 +48,8 @@ keys! {
         pub loss_limit: f64 [0.0, 1.0] = 0.1,
         /// Payload of a full packet.
         pub segment_size: Size ["1 B", "65535 B"] = Size(1_464.0),
-        /// Network and transport headers: 20 B of IPv4, 8 B of UDP. Of its own it has 8 more in data (number and time), and 20 in reports.
+        /// Network and transport headers: 20 B of IPv4, 8 B of UDP. Of its own it has 8 more in data (number
+        /// and time), and 20 in reports.
         pub header: Size ["0 B", "65535 B"] = Size(28.0),
     }
 }

@@ -4,8 +4,8 @@ use super::header::{PlentyData, PlentyReport};
 use multihop_core::{HeaderBytes, Segment, Span, Time};
 use multihop_transport::{Delivered, Endpoint, Progress, UdpReceiver};
 
-/// The receiver. Packets that come at one instant came in one aggregate: that is what a client sees by the MAC's time stamps, one for
-/// each PPDU. It reports once in an interval in which something came.
+/// The receiver. Packets that come at one instant came in one aggregate: that is what a client sees by the
+/// MAC's time stamps, one for each PPDU. It reports once in an interval in which something came.
 pub(super) struct LevelReceiver {
     interval: Span,
     header: u32,
@@ -124,8 +124,8 @@ mod tests {
         Segment { seq, payload: 1000, feedback: HeaderBytes::of(&header), ..Segment::default() }
     }
 
-    /// Three aggregates of 2, 3 and 1 packets; number 4 is lost, a repeated one does not count. Delays of 400, 300 (least), 1500, 1400, 1300
-    /// and 2000 us: in the mean 1150, 850 above the least.
+    /// Three aggregates of 2, 3 and 1 packets; number 4 is lost, a repeated one does not count. Delays of
+    /// 400, 300 (least), 1500, 1400, 1300 and 2000 us: in the mean 1150, 850 above the least.
     #[test]
     fn a_report_by_hand() {
         let mut receiver = LevelReceiver::new(Span::from_ms(10), 48);

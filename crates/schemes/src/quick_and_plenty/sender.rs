@@ -165,7 +165,8 @@ mod tests {
         assert_eq!(sender.poll_timeout(), Some(us(4_000)));
     }
 
-    /// Four intervals after the first packet since the last report the rate halves, and again four intervals after the next.
+    /// Four intervals after the first packet since the last report the rate halves, and again four intervals
+    /// after the next.
     #[test]
     fn without_reports_the_rate_falls() {
         let mut sender = sender();

@@ -8,7 +8,8 @@ header! {
     pub struct RcpHeader: "rcp", 2, 12 of 12 {
         /// Round-trip time of the sender; 0 if it has none yet, and on acknowledgements
         rtt: u32 [1..4] "us",
-        /// Rate that the sender asks for, and that routers reduce; all ones before the first router; 0 on acknowledgements
+        /// Rate that the sender asks for, and that routers reduce; all ones before the first router; 0 on
+        /// acknowledgements
         rate: u32 [4..8] "B/s",
         /// On acknowledgements, the rate that arrived with what is acknowledged
         reverse: u32 [8..12] "B/s",

@@ -24,15 +24,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 keys! {
-    /// A reliable transport that sends at the rate that routers offer, so that flows end as early as if they shared a processor. Losses
-    /// are repaired, and say nothing about the rate.
+    /// A reliable transport that sends at the rate that routers offer, so that flows end as early as if they
+    /// shared a processor. Losses are repaired, and say nothing about the rate.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct Rcp {
         /// The capacity of links.
         #[serde(flatten)]
         pub capacity: CapacityParameters,
-        /// What holds a sender back besides its pace: the receiver's window alone ("open"), or a window of the rate times the
-        /// round-trip time ("paced").
+        /// What holds a sender back besides its pace: the receiver's window alone ("open"), or a window of
+        /// the rate times the round-trip time ("paced").
         pub window_limit: WindowLimit,
         /// Share of the capacity that is aimed at (`gamma`). Default 1.
         pub utilization: Option<f64> [0.01, 2],
@@ -70,11 +70,13 @@ keys! {
     pub struct RcpConnection {
         /// Bit rate of packets that the application wants. Default: all there is.
         pub desired: Option<BitRate> ["8 b/s", "16 Gb/s"],
-        /// How long a sender whose pace holds data back waits until it asks routers again, with a header alone: "half-second", or
-        /// "round-trip" for the least round-trip time up to that, as in ns-2, which on a radio fills it with questions.
+        /// How long a sender whose pace holds data back waits until it asks routers again, with a header
+        /// alone: "half-second", or "round-trip" for the least round-trip time up to that, as in ns-2, which
+        /// on a radio fills it with questions.
         pub refresh: Refresh,
-        /// A TCP connection with the congestion header of 12 bytes, repaired from selective acknowledgements, with timestamps unless they
-        /// are switched off, and with a receive window of 1024 segments unless `window` is given.
+        /// A TCP connection with the congestion header of 12 bytes, repaired from selective acknowledgements,
+        /// with timestamps unless they are switched off, and with a receive window of 1024 segments unless
+        /// `window` is given.
         #[serde(flatten)]
         pub tcp: TcpParameters,
     }

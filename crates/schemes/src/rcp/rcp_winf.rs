@@ -36,7 +36,8 @@ pub enum Offer {
     /// The smaller of what it asked for, the rate, and the capacity.
     #[default]
     Rate,
-    /// As printed, the capacity if it asked for more or for nothing in particular: the rate is never signalled.
+    /// As printed, the capacity if it asked for more or for nothing in particular: the rate is never
+    /// signalled.
     Printed,
 }
 
@@ -44,15 +45,15 @@ keys! {
     /// As `rcp`, but each node measures the capacity of its links, and what is left of it.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct RcpWinf {
-        /// The traffic that routers hold against the capacity: what is "used" of it, "arrivals" at the queue, or, as "printed" in
-        /// Eq. 28, the capacity itself, which lets the rate fall to the least one.
+        /// The traffic that routers hold against the capacity: what is "used" of it, "arrivals" at the queue,
+        /// or, as "printed" in Eq. 28, the capacity itself, which lets the rate fall to the least one.
         pub input: Input = Input::Used,
         /// What a packet leaves with: the "rate", or, as "printed" in Eq. 31, the capacity.
         pub offer: Offer = Offer::Rate,
         /// What packets are paced by: the whole "packet", or "payload" alone as printed in Eq. 27.
         pub pacing: Pacing = Pacing::Packet,
-        /// What holds a sender back besides its pace: a window of the rate times the round-trip time (Eq. 26; "paced"), or the
-        /// receiver's window alone ("open").
+        /// What holds a sender back besides its pace: a window of the rate times the round-trip time (Eq. 26;
+        /// "paced"), or the receiver's window alone ("open").
         pub window_limit: WindowLimit = WindowLimit::Paced,
         /// Share of the capacity that is aimed at, `C_w`.
         pub utilization: f64 [0.01, 2] = 0.95,
@@ -190,7 +191,8 @@ mod tests {
         RcpWinf { winf, control, ..scheme }
     }
 
-    /// 0.5 of 1 MB/s are in use for an input of 0.25; a round trip is as long as the time that estimates are of.
+    /// 0.5 of 1 MB/s are in use for an input of 0.25; a round trip is as long as the time that estimates are
+    /// of.
     #[test]
     fn a_queue_costs_what_input_costs() {
         let scheme = RcpWinf::default();

@@ -1,7 +1,8 @@
-//! The router of RCP (Dukkipati 2007), one for each queue: it offers all flows one rate, and moves that so that the link is full and
-//! its queue empty.
+//! The router of RCP (Dukkipati 2007), one for each queue: it offers all flows one rate, and moves that so
+//! that the link is full and its queue empty.
 //!
-//! Schemes that derive from RCP differ in their [`Load`] alone. Rates are in bytes per second, time in seconds.
+//! Schemes that derive from RCP differ in their [`Load`] alone. Rates are in bytes per second, time in
+//! seconds.
 
 use super::header::RcpHeader;
 use crate::xcp::router::{Timer, seconds};
@@ -18,7 +19,8 @@ pub(crate) trait Load: Send {
     fn capacity(&self, view: &LinkView) -> f64;
     /// The aggregate traffic, of which `arrived` bytes per second came to this queue.
     fn input(&self, arrived: f64, view: &LinkView) -> f64;
-    /// What the spare capacity and the queue weigh in a slot of so many seconds, in which `arrived` bytes per second came.
+    /// What the spare capacity and the queue weigh in a slot of so many seconds, in which `arrived` bytes per
+    /// second came.
     fn weights(&mut self, _arrived: f64, _seconds: f64, _mean_rtt: f64, _view: &LinkView) -> (f64, f64) {
         (1.0, 1.0)
     }
@@ -80,8 +82,8 @@ impl<L: Load> RcpRouter<L> {
         }
     }
 
-    /// Does what the timer would have done up to `now`, since when `waiting` bytes have been in the queue. Slots without traffic
-    /// move the rate towards where it stays; from then on they cost nothing.
+    /// Does what the timer would have done up to `now`, since when `waiting` bytes have been in the queue.
+    /// Slots without traffic move the rate towards where it stays; from then on they cost nothing.
     fn advance(&mut self, now: Time, waiting: u64, view: &LinkView) {
         while self.timer.next <= now {
             let before = (self.rate, self.mean_rtt, self.bytes);
@@ -210,7 +212,8 @@ mod tests {
         LinkView { queue_bytes, ..LinkView::default() }
     }
 
-    /// 900 of 1000 kB/s in a slot of 10 ms, 5000 bytes in the queue, 100 ms: 0.1 (0.4 0.1 - 0.4 0.05) = 0.2 % more.
+    /// 900 of 1000 kB/s in a slot of 10 ms, 5000 bytes in the queue, 100 ms: 0.1 (0.4 0.1 - 0.4 0.05) = 0.2 %
+    /// more.
     #[test]
     fn the_rate_moves_with_what_is_left_and_with_the_queue() {
         let mut router = router(CONSTANTS);

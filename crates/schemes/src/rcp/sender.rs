@@ -26,7 +26,8 @@ pub enum Pacing {
     /// Packets with their headers.
     #[default]
     Packet,
-    /// Payload alone, as printed in Barreto 2015, Eq. 27: packets come out faster than the rate by the share of headers.
+    /// Payload alone, as printed in Barreto 2015, Eq. 27: packets come out faster than the rate by the share
+    /// of headers.
     Payload,
 }
 
@@ -37,7 +38,8 @@ pub enum Refresh {
     /// Half a second.
     #[default]
     HalfSecond,
-    /// The least round-trip time, but at most half a second, as in ns-2. On a radio it is so short that these packets alone fill it.
+    /// The least round-trip time, but at most half a second, as in ns-2. On a radio it is so short that these
+    /// packets alone fill it.
     RoundTrip,
 }
 

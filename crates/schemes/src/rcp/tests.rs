@@ -53,7 +53,8 @@ fn senders_reckon_with_headers() {
     assert_eq!(paced.allowance().pace, Some(Rate::from_bps(faster as u64)));
 }
 
-/// An application that wants 8 kb/s asks for 1000 B/s. It asks again after half a second, or with "round-trip" after the least one.
+/// An application that wants 8 kb/s asks for 1000 B/s. It asks again after half a second, or with
+/// "round-trip" after the least one.
 #[test]
 fn a_sender_asks_for_what_is_desired_and_as_often_as_it_is_to() {
     let mut sender = TcpScheme::control(&rcp(json!({ "desired": "8 kb/s", "refresh": "round-trip" })));
@@ -79,8 +80,8 @@ fn offered(scheme: &Rcp, at: u64, came: u32, waiting: u64) -> u32 {
     header.rate
 }
 
-/// Of 1 MB/s: a twentieth at first, all of an idle link or as much as is aimed at, and a hundredth of a packet of 1524 bytes in a round trip of
-/// 200 ms where the queue never empties.
+/// Of 1 MB/s: a twentieth at first, all of an idle link or as much as is aimed at, and a hundredth of a
+/// packet of 1524 bytes in a round trip of 200 ms where the queue never empties.
 #[test]
 fn routers_have_the_bounds_of_their_parameters() {
     let given = |key: &str, value: f64| rcp(json!({ "capacity": "8 Mb/s", key: value }));

@@ -11,29 +11,32 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 keys! {
-    /// `tcp-newreno`, and nodes that drop data by chance, or mark it with `ecn`, when their frames needed many transmissions, and
-    /// that wait for one exchange more before each frame.
+    /// `tcp-newreno`, and nodes that drop data by chance, or mark it with `ecn`, when their frames needed
+    /// many transmissions, and that wait for one exchange more before each frame.
     ///
-    /// The authors' abstract confirms the two parts (link RED and adaptive pacing) and gains of 5 to 30 % in throughput; the
-    /// published thresholds could not be read, and the defaults of `min_threshold`, `max_threshold` and `max_probability` are
-    /// proposals of this project.
+    /// The authors' abstract confirms the two parts (link RED and adaptive pacing) and gains of 5 to 30 % in
+    /// throughput; the published thresholds could not be read, and the defaults of `min_threshold`,
+    /// `max_threshold` and `max_probability` are proposals of this project.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct Lred {
-        /// Mean retransmissions per frame from which on data is dropped or marked, and frames are paced (`min_th`). The default is
-        /// a proposal: the published value could not be verified.
+        /// Mean retransmissions per frame from which on data is dropped or marked, and frames are paced
+        /// (`min_th`). The default is a proposal: the published value could not be verified.
         pub min_threshold: f64 [0, 1000] = 1.0,
-        /// Mean retransmissions per frame at which the probability would be 1, were it not for `max_probability` (`max_th`). The
-        /// default is a proposal: the published value could not be verified.
-        pub max_threshold: f64 [0, 1000] = 4.0,
-        /// The greatest probability of a drop or mark (`max_P`). The default is a proposal: the published value could not be
+        /// Mean retransmissions per frame at which the probability would be 1, were it not for
+        /// `max_probability` (`max_th`). The default is a proposal: the published value could not be
         /// verified.
+        pub max_threshold: f64 [0, 1000] = 4.0,
+        /// The greatest probability of a drop or mark (`max_P`). The default is a proposal: the published
+        /// value could not be verified.
         pub max_probability: f64 [0, 1] = 0.5,
-        /// Weight of the latest frame in the mean of retransmissions, which begins at 0. The default is from memory of the paper.
+        /// Weight of the latest frame in the mean of retransmissions, which begins at 0. The default is from
+        /// memory of the paper.
         pub retry_weight: f64 [above 0, 1] = 0.125,
-        /// Retransmissions that a frame counts for which the MAC gave up. The default is the short retry limit of the standard.
+        /// Retransmissions that a frame counts for which the MAC gave up. The default is the short retry
+        /// limit of the standard.
         pub given_up_retries: u32 [0, 1000] = 7,
-        /// Adaptive pacing: while the mean is at or above `min_threshold`, the back-off before a frame is longer by the airtime of
-        /// an exchange of the frame before.
+        /// Adaptive pacing: while the mean is at or above `min_threshold`, the back-off before a frame is
+        /// longer by the airtime of an exchange of the frame before.
         pub pacing: bool = true,
         /// The connection.
         #[serde(flatten)]

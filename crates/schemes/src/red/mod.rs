@@ -1,4 +1,5 @@
-//! Dropping or marking data by chance, before a queue is full: what random early detection does (Floyd and Jacobson 1993).
+//! Dropping or marking data by chance, before a queue is full: what random early detection does (Floyd and
+//! Jacobson 1993).
 
 mod lred;
 pub(crate) mod nred;
@@ -22,8 +23,8 @@ impl EarlyDrop {
         EarlyDrop { rng: Rng::at(egress.seed, &["early drop"]) }
     }
 
-    /// What becomes of a packet with this probability: it is marked, or dropped if its transport does not understand ECN (RFC
-    /// 3168, section 5). Packets without payload pass.
+    /// What becomes of a packet with this probability: it is marked, or dropped if its transport does not
+    /// understand ECN (RFC 3168, section 5). Packets without payload pass.
     pub(crate) fn judge(&mut self, packet: &Packet, probability: f64) -> Verdict {
         let spared = !packet.carries_data() || probability <= 0.0;
         if spared || self.rng.unit() >= probability {

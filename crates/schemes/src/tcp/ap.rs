@@ -34,22 +34,23 @@ pub enum ShortPaths {
 }
 
 keys! {
-    /// `tcp-newreno` whose segments leave one by one, at intervals of the delay over the four hops that interfere. The sender estimates
-    /// it from the round-trip time, the hops that the acknowledgement took, and the data rate of the links, which is a parameter.
-    /// The retransmission timer does not back off.
+    /// `tcp-newreno` whose segments leave one by one, at intervals of the delay over the four hops that
+    /// interfere. The sender estimates it from the round-trip time, the hops that the acknowledgement took,
+    /// and the data rate of the links, which is a parameter. The retransmission timer does not back off.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct TcpAp {
         /// Data rate of the links.
         pub rate: BitRate ["1 kb/s", "100 Gb/s"] = BitRate(2e6),
-        /// Bytes of headers, TCP to PHY, that are added to the payload of a segment, and of which an acknowledgement consists.
+        /// Bytes of headers, TCP to PHY, that are added to the payload of a segment, and of which an
+        /// acknowledgement consists.
         pub overhead: Size ["0 B", "65535 B"] = Size(112.0),
         /// Hops within which transmissions interfere.
         pub interfering_hops: u32 [1, 1000] = 4,
-        /// What the variation of the delay is measured by: "mad", the mean absolute deviation, as in the authors' program, or
-        /// "cov", the standard deviation, as in the paper.
+        /// What the variation of the delay is measured by: "mad", the mean absolute deviation, as in the
+        /// authors' program, or "cov", the standard deviation, as in the paper.
         pub dispersion: DelayDispersion,
-        /// On a path of fewer hops than interfere, the delay is that of all its hops ("h", the paper) or of one ("one", the
-        /// authors' program).
+        /// On a path of fewer hops than interfere, the delay is that of all its hops ("h", the paper) or of
+        /// one ("one", the authors' program).
         pub short: ShortPaths,
         /// Delays of which the variation is taken.
         pub history: u32 [1, 10_000] = 50,

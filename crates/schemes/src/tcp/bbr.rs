@@ -9,16 +9,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 keys! {
-    /// `tcp-sack` with BBR: it estimates the bandwidth of the bottleneck and the round trip of the empty path, paces by the one and limits
-    /// what is in flight by both. Losses do not slow it down. It answers no ECN-Echo. It needs a receive window of more than two
-    /// bandwidth-delay products. With the flavour linux its pace is 1 % below the bandwidth, and its window has as much on top as
-    /// acknowledgements of late came ahead of the bandwidth, in bunches.
+    /// `tcp-sack` with BBR: it estimates the bandwidth of the bottleneck and the round trip of the empty
+    /// path, paces by the one and limits what is in flight by both. Losses do not slow it down. It answers no
+    /// ECN-Echo. It needs a receive window of more than two bandwidth-delay products. With the flavour linux
+    /// its pace is 1 % below the bandwidth, and its window has as much on top as acknowledgements of late
+    /// came ahead of the bandwidth, in bunches.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct TcpBbr {
         /// The window in bandwidth-delay products while bandwidth is used and probed for.
         pub window_gain: f64 [1, 100] = 2.0,
-        /// The round trip of the empty path is measured anew, with four segments in flight, when nothing as short was seen for this
-        /// long.
+        /// The round trip of the empty path is measured anew, with four segments in flight, when nothing as
+        /// short was seen for this long.
         pub round_trip_window: Duration ["100 ms", "1 h"] = Duration(10.0),
         /// The connection.
         #[serde(flatten)]

@@ -19,8 +19,8 @@ pub enum SlowStart {
 }
 
 keys! {
-    /// `tcp-sack` with the window of CUBIC: after a reduction it returns along a cubic function of time to where it was, and where that
-    /// is slower than Reno, it is as fast as Reno.
+    /// `tcp-sack` with the window of CUBIC: after a reduction it returns along a cubic function of time to
+    /// where it was, and where that is slower than Reno, it is as fast as Reno.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct TcpCubic {
         /// `C` of RFC 9438, in segments per second cubed: how steeply the window grows.
@@ -31,10 +31,11 @@ keys! {
         pub beta_ecn: Option<f64> [0.1, 1],
         /// Give way faster to new flows when the window is falling (RFC 9438, section 4.7).
         pub fast_convergence: bool = true,
-        /// The first slow start: "hystart++" (RFC 9406, which RFC 9438, section 4.10, recommends) leaves it when round trips have grown by
-        /// an eighth, but at least 4 and at most 16 ms; until then it opens the window as `byte_counting` says, and not by up to 8 segments for
-        /// one acknowledgement; "standard" is that of RFC 5681, which ends with a loss. Each segment is timed at no cost in bytes. Default "hystart++" (rfc, linux) or
-        /// "standard" (ns2).
+        /// The first slow start: "hystart++" (RFC 9406, which RFC 9438, section 4.10, recommends) leaves it
+        /// when round trips have grown by an eighth, but at least 4 and at most 16 ms; until then it opens
+        /// the window as `byte_counting` says, and not by up to 8 segments for one acknowledgement;
+        /// "standard" is that of RFC 5681, which ends with a loss. Each segment is timed at no cost in bytes.
+        /// Default "hystart++" (rfc, linux) or "standard" (ns2).
         pub slow_start: Option<SlowStart>,
         /// The connection.
         #[serde(flatten)]

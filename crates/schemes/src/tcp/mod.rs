@@ -43,77 +43,87 @@ keys! {
     /// Parameters of a TCP connection. What is left out takes the default of the `flavour`.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct TcpParameters {
-        /// Whose defaults the other parameters take: those of the standards ("rfc"), of ns-2.35 ("ns2"), or of the Linux kernel ("linux").
-        /// linux also acknowledges two segments at once when a mark arrives, and opens no window in the round trip after an ECN-Echo; its
-        /// retransmission timeout is at least `min_rto` above the smoothed round trip. ns2 also has quirks
-        /// that no single parameter covers. It halves the congestion window and not what is outstanding, and opens it per
-        /// acknowledgement, used or not; in `NewReno` recovery a duplicate acknowledgement releases at most two segments, and the
-        /// window stays as deflated as it was; SACK recovery fills holes before it sends new data; after a timeout everything is
-        /// sent again; SACK blocks cost 8 bytes each; retransmissions are ECN capable; and echoes at a window of one segment back
-        /// off the timer.
+        /// Whose defaults the other parameters take: those of the standards ("rfc"), of ns-2.35 ("ns2"), or
+        /// of the Linux kernel ("linux"). linux also acknowledges two segments at once when a mark arrives,
+        /// and opens no window in the round trip after an ECN-Echo; its retransmission timeout is at least
+        /// `min_rto` above the smoothed round trip. ns2 also has quirks that no single parameter covers. It
+        /// halves the congestion window and not what is outstanding, and opens it per acknowledgement, used
+        /// or not; in `NewReno` recovery a duplicate acknowledgement releases at most two segments, and the
+        /// window stays as deflated as it was; SACK recovery fills holes before it sends new data; after a
+        /// timeout everything is sent again; SACK blocks cost 8 bytes each; retransmissions are ECN capable;
+        /// and echoes at a window of one segment back off the timer.
         pub flavour: Flavour,
         /// Payload of a full segment. Default "1460 B", and "1448 B" in linux with timestamps.
         pub segment_size: Option<Size> ["1 B", "65535 B"],
         /// Network and transport headers of each packet, options not counted. Default "40 B".
         pub header: Option<Size> ["0 B", "65535 B"],
-        /// Receive window in segments. It caps the congestion window and is the first slow-start threshold (ns-2's `window_`).
-        /// Default 1024 (1.5 MB; rfc), large enough not to bind, as receivers that tune their buffers keep it (Fisk and Feng, Dynamic
-        /// Right-Sizing, 2001; RFC 7323 for its scale); or 20 (ns2).
+        /// Receive window in segments. It caps the congestion window and is the first slow-start threshold
+        /// (ns-2's `window_`). Default 1024 (1.5 MB; rfc), large enough not to bind, as receivers that tune
+        /// their buffers keep it (Fisk and Feng, Dynamic Right-Sizing, 2001; RFC 7323 for its scale); or 20
+        /// (ns2).
         #[schemars(extend("x-role" = "receive-window"))]
         pub window: Option<u32> [1, 1_048_576],
-        /// First congestion window in segments. Default: 3 segments of 1460 bytes (RFC 5681; rfc), 2 (ns2), or
-        /// 10 (RFC 6928; linux).
+        /// First congestion window in segments. Default: 3 segments of 1460 bytes (RFC 5681; rfc), 2 (ns2),
+        /// or 10 (RFC 6928; linux).
         pub initial_window: Option<u32> [1, 1_048_576],
         /// First slow-start threshold in segments. Default: `window`.
         pub initial_threshold: Option<u32> [1, 1_048_576],
-        /// The most segments by which one acknowledgement opens the window in slow start (RFC 3465). Default 1, and 2 in linux. In ns2 the window
-        /// is opened per acknowledgement, unless this is given.
+        /// The most segments by which one acknowledgement opens the window in slow start (RFC 3465). Default
+        /// 1, and 2 in linux. In ns2 the window is opened per acknowledgement, unless this is given.
         pub byte_counting: Option<u32> [1, 1_048_576],
-        /// The receiver waits this long for a second segment before it acknowledges; "0 s" acknowledges each segment. Default
-        /// "100 ms" (rfc), "40 ms" (linux) or "0 s" (ns2, and tcp-ap and ewccp always).
+        /// The receiver waits this long for a second segment before it acknowledges; "0 s" acknowledges each
+        /// segment. Default "100 ms" (rfc), "40 ms" (linux) or "0 s" (ns2, and tcp-ap and ewccp always).
         pub delayed_ack: Option<Duration> ["0 s", "500 ms"],
-        /// Segments that one acknowledgement stands for, if they come within `delayed_ack`; fewer acknowledgements leave more of a shared medium
-        /// to data (RFC 5690). Default 2. It opens the window more slowly in slow start, unless `byte_counting` is raised as well.
+        /// Segments that one acknowledgement stands for, if they come within `delayed_ack`; fewer
+        /// acknowledgements leave more of a shared medium to data (RFC 5690). Default 2. It opens the window
+        /// more slowly in slow start, unless `byte_counting` is raised as well.
         pub ack_every: Option<u32> [1, 1000],
-        /// Pace segments, once there is a round-trip sample, at Linux's rate for a window: 1.2 windows per smoothed round trip, 2 in slow start up
-        /// to half of the threshold. Default false; schemes with a pace of their own keep it.
+        /// Pace segments, once there is a round-trip sample, at Linux's rate for a window: 1.2 windows per
+        /// smoothed round trip, 2 in slow start up to half of the threshold. Default false; schemes with a
+        /// pace of their own keep it.
         pub window_pacing: Option<bool>,
-        /// TCP small queues (Linux): no more of the connection waits in its own node, in queues and radio, than its rate in bytes per second
-        /// shifted right by this, and at least two packets; twice that for what is sent again. 10, TCP's default in Linux, is about 1 ms, 7, that of
-        /// mac80211, 8 ms. The rate is that of `window_pacing`, whether segments are paced or not. Default none: all that the window allows. On a node of
-        /// several radios, what is handed from one to another counts as gone.
+        /// TCP small queues (Linux): no more of the connection waits in its own node, in queues and radio,
+        /// than its rate in bytes per second shifted right by this, and at least two packets; twice that for
+        /// what is sent again. 10, TCP's default in Linux, is about 1 ms, 7, that of mac80211, 8 ms. The rate
+        /// is that of `window_pacing`, whether segments are paced or not. Default none: all that the window
+        /// allows. On a node of several radios, what is handed from one to another counts as gone.
         pub pacing_shift: Option<u32> [0, 20],
-        /// The most that waits there with `pacing_shift`, whatever the rate, of a connection that is not paced (Linux's `tcp_limit_output_bytes`).
-        /// Default "4 MiB".
+        /// The most that waits there with `pacing_shift`, whatever the rate, of a connection that is not
+        /// paced (Linux's `tcp_limit_output_bytes`). Default "4 MiB".
         pub output_limit: Option<Size> ["1 B", "1 GB"],
         /// Open the connection with SYN and SYN-ACK. Default true.
         pub handshake: Option<bool>,
-        /// The timestamp option: 12 more header bytes, and a round-trip sample from every acknowledgement (RFC 7323). Default
-        /// false: one segment at a time is timed; true in linux, and in tcp-ap unless the flavour is ns2.
+        /// The timestamp option: 12 more header bytes, and a round-trip sample from every acknowledgement
+        /// (RFC 7323). Default false: one segment at a time is timed; true in linux, and in tcp-ap unless the
+        /// flavour is ns2.
         pub timestamps: Option<bool>,
         /// Explicit congestion notification (RFC 3168). Default false; always true in schemes that mark.
         pub ecn: Option<bool>,
-        /// Limited Transmit: new data on the first two duplicate acknowledgements (RFC 3042). Default true; false in tcp-vegas with
-        /// the flavour ns2.
+        /// Limited Transmit: new data on the first two duplicate acknowledgements (RFC 3042). Default true;
+        /// false in tcp-vegas with the flavour ns2.
         pub limited_transmit: Option<bool>,
-        /// Where losses are repaired from selective acknowledgements: keep these when the retransmission timer expires, as most
-        /// implementations do, and send nothing again that they report (RFC 6675, section 5.1). Default false (RFC 2018, section 8), and
-        /// true in linux and of schemes whose window routers open, of xcp, xcp-b and xcp-winf with the flavour rfc, and false of ewccp.
+        /// Where losses are repaired from selective acknowledgements: keep these when the retransmission
+        /// timer expires, as most implementations do, and send nothing again that they report (RFC 6675,
+        /// section 5.1). Default false (RFC 2018, section 8), and true in linux and of schemes whose window
+        /// routers open, of xcp, xcp-b and xcp-winf with the flavour rfc, and false of ewccp.
         pub keep_sacked: Option<bool>,
-        /// A node's MAC that gives a packet up, because its retry limit is reached, signals that to the end of the flow at this node, if the
-        /// packet came from there. Data is sent again at once, in its own place in the window; so is an acknowledgement that no later one
-        /// replaces. So often in a row without an answer: then the retransmission timer is waited for. Losses further on are found as
+        /// A node's MAC that gives a packet up, because its retry limit is reached, signals that to the end
+        /// of the flow at this node, if the packet came from there. Data is sent again at once, in its own
+        /// place in the window; so is an acknowledgement that no later one replaces. So often in a row
+        /// without an answer: then the retransmission timer is waited for. Losses further on are found as
         /// without it. Default 0, no signal, and 10 of ewccp.
         pub local_repairs: Option<u32> [0, 1_048_576],
         /// Duplicate acknowledgements that mean a loss. Default 3.
         pub duplicate_threshold: Option<u32> [1, 1000],
-        /// Retransmission timeout before the first round-trip sample. Default "1 s" (RFC 6298; rfc) or "3 s" (ns2).
+        /// Retransmission timeout before the first round-trip sample. Default "1 s" (RFC 6298; rfc) or "3 s"
+        /// (ns2).
         pub initial_rto: Option<Duration> ["1 ms", "1 h"],
         /// The least retransmission timeout. Default "1 s" (RFC 6298; rfc) or "200 ms" (ns2, linux).
         pub min_rto: Option<Duration> ["0 s", "1 h"],
         /// The largest retransmission timeout. Default "60 s", and "120 s" in linux.
         pub max_rto: Option<Duration> ["1 ms", "1 h"],
-        /// Tick of the clock that measures round trips; "0 s" for an exact one. Default "0 s" (rfc) or "10 ms" (ns2's `tcpTick_`).
+        /// Tick of the clock that measures round trips; "0 s" for an exact one. Default "0 s" (rfc) or "10
+        /// ms" (ns2's `tcpTick_`).
         pub tick: Option<Duration> ["0 s", "1 s"],
     }
 }
@@ -189,8 +199,9 @@ impl TcpParameters {
         options
     }
 
-    /// The options of a connection whose window routers open: with selective acknowledgements, which hold after a timeout, a round-trip
-    /// sample from every acknowledgement, and a receive window that does not bind, unless something else was given.
+    /// The options of a connection whose window routers open: with selective acknowledgements, which hold
+    /// after a timeout, a round-trip sample from every acknowledgement, and a receive window that does not
+    /// bind, unless something else was given.
     pub(crate) fn router_assisted(&self, congestion_header: CongestionHeader) -> TcpOptions {
         let tcp = TcpParameters {
             window: self.window.or(Some(TcpOptions::OPEN_WINDOW)),
@@ -265,7 +276,8 @@ mod tests {
         );
     }
 
-    /// Of a packet of 1500 bytes timestamps take 12; the timer stays above the round trip by what is the least timeout.
+    /// Of a packet of 1500 bytes timestamps take 12; the timer stays above the round trip by what is the
+    /// least timeout.
     #[test]
     fn linux_has_its_own_defaults_and_takes_others() {
         let of = |value: serde_json::Value| serde_json::from_value::<TcpParameters>(value).unwrap();

@@ -6,8 +6,8 @@ use multihop_transport::{Controller, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Reliable transport with additive increase and multiplicative decrease, which repairs one loss per round trip from
-/// duplicate and partial acknowledgements.
+/// Reliable transport with additive increase and multiplicative decrease, which repairs one loss per round
+/// trip from duplicate and partial acknowledgements.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct TcpNewReno {

@@ -8,15 +8,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 keys! {
-    /// As `tcp-newreno`, but the receiver says what arrived, so that all losses of a window are repaired in about one round trip.
+    /// As `tcp-newreno`, but the receiver says what arrived, so that all losses of a window are repaired in
+    /// about one round trip.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct TcpSack {
         /// The connection.
         #[serde(flatten)]
         pub tcp: TcpParameters,
-        /// How losses are repaired: "rfc6675" (default, in both flavours), or "sack1", as ns-2.35's Agent/TCP/Sack1 does. That forgets what was
-        /// selectively acknowledged with each new acknowledgement outside recovery, lets one segment go for each of the first two
-        /// duplicates and none for others, ignores duplicates after a timeout until something new is acknowledged, and in recovery counts the
+        /// How losses are repaired: "rfc6675" (default, in both flavours), or "sack1", as ns-2.35's
+        /// Agent/TCP/Sack1 does. That forgets what was selectively acknowledged with each new acknowledgement
+        /// outside recovery, lets one segment go for each of the first two duplicates and none for others,
+        /// ignores duplicates after a timeout until something new is acknowledged, and in recovery counts the
         /// packets in the network by acknowledgements, however many are known to be lost.
         pub recovery: Option<SackRecovery>,
     }

@@ -8,12 +8,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 keys! {
-    /// TCP that keeps a few segments queued on the path: it compares the round-trip time with the least one that it saw, and opens or
-    /// closes the window by one segment per round trip. Every segment is timed, at no cost in bytes.
+    /// TCP that keeps a few segments queued on the path: it compares the round-trip time with the least one
+    /// that it saw, and opens or closes the window by one segment per round trip. Every segment is timed, at
+    /// no cost in bytes.
     ///
-    /// The flavour ns2 also counts what is queued as ns-2 does (one segment less, in whole segments), has a fine timeout of the mean
-    /// and two deviations instead of four, takes the round trip of the SYN for one of data, has no Limited Transmit, and starts with
-    /// two segments after a timeout.
+    /// The flavour ns2 also counts what is queued as ns-2 does (one segment less, in whole segments), has a
+    /// fine timeout of the mean and two deviations instead of four, takes the round trip of the SYN for one
+    /// of data, has no Limited Transmit, and starts with two segments after a timeout.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct TcpVegas {
         /// With fewer segments queued than this, the window grows.
@@ -22,7 +23,8 @@ keys! {
         pub beta: f64 [0, 1_000_000] = 3.0,
         /// With more segments queued than this, slow start ends.
         pub gamma: f64 [0, 1_000_000] = 1.0,
-        /// One duplicate acknowledgement is enough for a segment that was sent longer ago than the fine timeout.
+        /// One duplicate acknowledgement is enough for a segment that was sent longer ago than the fine
+        /// timeout.
         pub fine_timeout: bool = true,
         /// The connection.
         #[serde(flatten)]
@@ -99,7 +101,8 @@ mod tests {
         vegas.allowance().window / 1_000
     }
 
-    /// At 125 ms over a base of 100 ms a fifth of the window is queued: it is in equilibrium where that is between alpha and beta.
+    /// At 125 ms over a base of 100 ms a fifth of the window is queued: it is in equilibrium where that is
+    /// between alpha and beta.
     #[test]
     fn the_window_rests_with_alpha_to_beta_segments_queued() {
         for (alpha, beta, rest) in [(1.0, 3.0, 14..=15), (4.0, 5.0, 20..=25), (6.0, 8.0, 30..=32)] {
@@ -112,7 +115,8 @@ mod tests {
         }
     }
 
-    /// Mean and four mean deviations, two in ns-2, of one sample of 100 ms, whose deviation is half of it: 300 and 200 ms.
+    /// Mean and four mean deviations, two in ns-2, of one sample of 100 ms, whose deviation is half of it:
+    /// 300 and 200 ms.
     #[test]
     fn the_fine_timeout_is_that_of_the_flavour_if_there_is_one() {
         let fine = |parameters| {

@@ -19,8 +19,8 @@ pub enum Filter {
 }
 
 keys! {
-    /// `tcp-newreno` that after a loss goes on with what the path holds: the bandwidth by its acknowledgements, sampled once per round
-    /// trip and smoothed, times the least round-trip time.
+    /// `tcp-newreno` that after a loss goes on with what the path holds: the bandwidth by its
+    /// acknowledgements, sampled once per round trip and smoothed, times the least round-trip time.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct TcpWestwood {
         /// How samples of the bandwidth are smoothed: "exponential", as published, or "tustin", as in ns-3.

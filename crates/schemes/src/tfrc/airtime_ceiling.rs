@@ -1,5 +1,5 @@
-//! The rate that a chain's air has room for: the constant below which Li, Agu, Claypool and Kinicki hold TFRC (WPI-CS-TR-03-33, section
-//! III.B), from the constants of the PHY.
+//! The rate that a chain's air has room for: the constant below which Li, Agu, Claypool and Kinicki hold TFRC
+//! (WPI-CS-TR-03-33, section III.B), from the constants of the PHY.
 
 use crate::SenderStation;
 use multihop_core::{LinkEvent, Time};
@@ -39,9 +39,10 @@ impl AirtimeCeiling {
         AirtimeCeiling { station, full, in_use, header, hops, share, flows, rate: f64::INFINITY }
     }
 
-    /// Seconds between packets with so many bytes of payload: an exchange at each of the hops that exclude each other and at one more,
-    /// and as much as the second packet may gain on the first while both are on their way. Of a configured share, that of the
-    /// exchanges that exclude each other. Packets of a full A-MPDU share an exchange, and what it gains.
+    /// Seconds between packets with so many bytes of payload: an exchange at each of the hops that exclude
+    /// each other and at one more, and as much as the second packet may gain on the first while both are on
+    /// their way. Of a configured share, that of the exchanges that exclude each other. Packets of a full
+    /// A-MPDU share an exchange, and what it gains.
     fn spacing(&self, payload: u32, hops: u16) -> f64 {
         let (phy, exchange) = self.station.exchange(self.in_use.rate(), payload + self.header, self.full);
         let packets = f64::from(exchange.packets);
@@ -55,7 +56,8 @@ impl AirtimeCeiling {
         f64::from(hops.clamp(1, apart)) * exchange + f64::from(hops.saturating_sub(apart)) * gain
     }
 
-    /// None where the flow leaves by a wire; of a path whose next hop passes nothing on by radio, that of one hop.
+    /// None where the flow leaves by a wire; of a path whose next hop passes nothing on by radio, that of one
+    /// hop.
     fn among(&mut self, now: Time, payload: u32, hops: u16) -> f64 {
         if !self.flows.sends(now) {
             return f64::INFINITY;
@@ -87,9 +89,10 @@ impl RateCeiling for AirtimeCeiling {
     }
 }
 
-/// Hops of a chain of which one at a time can carry a packet. What the third node after a sender transmits still disturbs the sender's
-/// next hop, where nodes interfere at more than twice the distance between them; the fourth's does not. (Li, Blake, De Couto, Lee and
-/// Morris, `MobiCom` 2001, section 3: a quarter of the capacity of a link.) A shorter path has fewer.
+/// Hops of a chain of which one at a time can carry a packet. What the third node after a sender transmits
+/// still disturbs the sender's next hop, where nodes interfere at more than twice the distance between them;
+/// the fourth's does not. (Li, Blake, De Couto, Lee and Morris, `MobiCom` 2001, section 3: a quarter of the
+/// capacity of a link.) A shorter path has fewer.
 const EXCLUSIVE: u16 = 4;
 
 #[cfg(test)]
@@ -154,8 +157,8 @@ mod tests {
         assert!((got / expected - 1.0).abs() < 1e-9, "{got} is not {expected}");
     }
 
-    /// DIFS and back-off 360 us, RTS, CTS and two SIFS 676, SIFS and ACK 314; DATA of 1526 bytes 192 + 6104 us at 2 Mb/s, and 192 +
-    /// 12208 / 11 us at 11 Mb/s.
+    /// DIFS and back-off 360 us, RTS, CTS and two SIFS 676, SIFS and ACK 314; DATA of 1526 bytes 192 + 6104
+    /// us at 2 Mb/s, and 192 + 12208 / 11 us at 11 Mb/s.
     #[test]
     fn packets_are_five_exchanges_apart_and_what_one_gains_on_the_other() {
         let slow = 360.0 + 676.0 + 314.0 + 192.0 + 6104.0;
@@ -195,7 +198,8 @@ mod tests {
         assert!((found / expected - 1.0).abs() < 1e-3, "{found} {expected}");
     }
 
-    /// Sixteen MPDUs of 1492 + 34 bytes, a delimiter and padding: 1532 bytes each, 6128 us at 2 Mb/s, 16 of which share what is besides.
+    /// Sixteen MPDUs of 1492 + 34 bytes, a delimiter and padding: 1532 bytes each, 6128 us at 2 Mb/s, 16 of
+    /// which share what is besides.
     #[test]
     fn a_full_aggregate_is_an_exchange_of_many() {
         let us = Span::from_us;

@@ -10,11 +10,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 keys! {
-    /// `tfrc` that never sends faster than a constant rate: the rate-constrained TFRC by which Li, Agu, Claypool and Kinicki find the rate
-    /// that a chain carries best (section III.B).
+    /// `tfrc` that never sends faster than a constant rate: the rate-constrained TFRC by which Li, Agu,
+    /// Claypool and Kinicki find the rate that a chain carries best (section III.B).
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct TfrcCapped {
-        /// The most that the rate may be, in payload bits per second: what `segment_size` counts, without any header.
+        /// The most that the rate may be, in payload bits per second: what `segment_size` counts, without any
+        /// header.
         pub cap: BitRate ["8 b/s", "16 Gb/s"] = BitRate(300e3),
         /// The connection.
         #[serde(flatten)]

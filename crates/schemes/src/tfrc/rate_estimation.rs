@@ -1,4 +1,5 @@
-//! The rate that just saturates the MAC of a chain, as RE TFRC estimates it (Li, Agu, Claypool and Kinicki, WPI-CS-TR-03-33, Fig. 17).
+//! The rate that just saturates the MAC of a chain, as RE TFRC estimates it (Li, Agu, Claypool and Kinicki,
+//! WPI-CS-TR-03-33, Fig. 17).
 
 use multihop_core::{LinkEvent, Rate, Span, Time};
 use multihop_link::{ContentionDelay, FirstHopRate, ServiceTimes};
@@ -46,7 +47,8 @@ pub(crate) struct RadioPath {
     pub in_use: FirstHopRate,
 }
 
-/// Holds a TFRC sender at the rate that data arrives at, scaled to the round-trip time that the path has when it just saturates.
+/// Holds a TFRC sender at the rate that data arrives at, scaled to the round-trip time that the path has when
+/// it just saturates.
 pub(crate) struct RateEstimation {
     /// None of a sender that knows no radio.
     path: Option<RadioPath>,
@@ -79,8 +81,8 @@ impl SaturatedChain {
 }
 
 impl RateEstimation {
-    /// Of a path that is such a chain. Its hops are configured, or those that feedback takes; the least round-trip time is that of the last
-    /// `window`.
+    /// Of a path that is such a chain. Its hops are configured, or those that feedback takes; the least
+    /// round-trip time is that of the last `window`.
     pub(crate) fn new(
         path: Option<RadioPath>,
         hops: Option<u16>,
@@ -92,8 +94,8 @@ impl RateEstimation {
         RateEstimation { path, hops, current, equation, least }
     }
 
-    /// `r_opt`, the round-trip time of saturation: the modelled one, or the least that was measured, whichever is more. (There may be
-    /// more traffic on the path than the model knows of.)
+    /// `r_opt`, the round-trip time of saturation: the modelled one, or the least that was measured,
+    /// whichever is more. (There may be more traffic on the path than the model knows of.)
     fn saturation_rtt(&mut self, report: &Report) -> f64 {
         let least = self.least.note(report.now, report.sample);
         let hops = u32::from(self.hops.unwrap_or(report.hops));

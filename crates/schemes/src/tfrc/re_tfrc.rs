@@ -45,36 +45,42 @@ pub enum Success {
 }
 
 keys! {
-    /// `tfrc` that keeps its rate below the one that saturates the MAC of a chain. After the first loss event each report lowers the rate of
-    /// the equation to the receive rate, scaled by the round-trip time that the path should have when it just saturates over the present
-    /// one. That is the round-trip time of a model of the MAC, from the hops of the path and the PHY of the sender's own station, or the least
-    /// one that was measured, whichever is more. The rate rises by a packet per round-trip time (`rate_change`), whatever the `flavour`.
+    /// `tfrc` that keeps its rate below the one that saturates the MAC of a chain. After the first loss event
+    /// each report lowers the rate of the equation to the receive rate, scaled by the round-trip time that
+    /// the path should have when it just saturates over the present one. That is the round-trip time of a
+    /// model of the MAC, from the hops of the path and the PHY of the sender's own station, or the least one
+    /// that was measured, whichever is more. The rate rises by a packet per round-trip time (`rate_change`),
+    /// whatever the `flavour`.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct ReTfrc {
-        /// What the rate is held below: a share of the air around a node of the chain ("airtime"), or the receive rate scaled to
-        /// the round-trip time of saturation ("round-trip", the paper's Figure 17).
+        /// What the rate is held below: a share of the air around a node of the chain ("airtime"), or the
+        /// receive rate scaled to the round-trip time of saturation ("round-trip", the paper's Figure 17).
         pub ceiling: Ceiling,
-        /// The exchange that saturates the MAC: of one "packet", or of a full "aggregate", which is what a station sends whose queue never
-        /// runs empty. Default "packet", and over radios that send A-MPDUs "aggregate".
+        /// The exchange that saturates the MAC: of one "packet", or of a full "aggregate", which is what a
+        /// station sends whose queue never runs empty. Default "packet", and over radios that send A-MPDUs
+        /// "aggregate".
         pub exchange: Option<ExchangeOf>,
-        /// With "airtime": the rate as a share of a packet per so many exchanges as there are hops, but at most four. Default: as computed,
-        /// a packet per at most five exchanges and what a packet may gain on the one before it, which is 300 kb/s on the paper's chain of seven hops
-        /// as in its Figure 7, a share of 0.79.
+        /// With "airtime": the rate as a share of a packet per so many exchanges as there are hops, but at
+        /// most four. Default: as computed, a packet per at most five exchanges and what a packet may gain on
+        /// the one before it, which is 300 kb/s on the paper's chain of seven hops as in its Figure 7, a
+        /// share of 0.79.
         pub airtime_share: Option<f64> [0.01, 1],
         /// With "airtime": how long a flow counts of which the sender's node last sent or decoded a packet.
         pub flow_window: Duration ["1 ms", "1 h"] = Duration(5.0),
         /// Hops of the path. Default: as many as reports take.
         pub hops: Option<u32> [1, 1000],
-        /// With "round-trip": the present round-trip time that the rate is scaled by: that of the "latest" report, or the
-        /// "smoothed" one, as in the paper's equations if they are taken literally. That lags behind, so that the rate goes on
-        /// falling long after a queue has gone.
+        /// With "round-trip": the present round-trip time that the rate is scaled by: that of the "latest"
+        /// report, or the "smoothed" one, as in the paper's equations if they are taken literally. That lags
+        /// behind, so that the rate goes on falling long after a queue has gone.
         pub current_rtt: CurrentRtt,
-        /// With "round-trip": for how long the least round-trip time is remembered (which the paper does not say).
+        /// With "round-trip": for how long the least round-trip time is remembered (which the paper does not
+        /// say).
         pub rtt_window: Duration ["1 ms", "1 h"] = Duration(10.0),
-        /// With "round-trip": whether the model counts that contention windows grow. False is the equation as it is printed.
+        /// With "round-trip": whether the model counts that contention windows grow. False is the equation as
+        /// it is printed.
         pub growing_windows: bool = true,
-        /// With "round-trip": how the model finds the probability of a success: the "fixed-point" of Bianchi, or a "linear" one to
-        /// the first order.
+        /// With "round-trip": how the model finds the probability of a success: the "fixed-point" of Bianchi,
+        /// or a "linear" one to the first order.
         pub success: Success,
         /// The connection.
         #[serde(flatten)]

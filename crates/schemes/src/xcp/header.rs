@@ -1,4 +1,5 @@
-//! The congestion header of XCP and what derives from it (draft-falk-xcp-spec-03), and what the receiver returns.
+//! The congestion header of XCP and what derives from it (draft-falk-xcp-spec-03), and what the receiver
+//! returns.
 
 use multihop_core::{HeaderBytes, Segment, header};
 use multihop_transport::Echo;
@@ -6,7 +7,8 @@ use multihop_transport::Echo;
 header! {
     /// The congestion header of XCP (draft-falk-xcp-spec-03)
     pub struct XcpHeader: "xcp", 1, 20 of 20 {
-        /// Round-trip time of the sender; 0 if it has none yet, and on acknowledgements: then there is no request
+        /// Round-trip time of the sender; 0 if it has none yet, and on acknowledgements: then there is no
+        /// request
         rtt: u32 [4..8] "us",
         /// Time between packets of the sender: the round-trip time over the packets of a window
         x: u32 [8..12] "us",

@@ -1,4 +1,5 @@
-//! XCP (Katabi, Handley and Rohrs 2002): routers write into each packet by how much its sender is to change its window.
+//! XCP (Katabi, Handley and Rohrs 2002): routers write into each packet by how much its sender is to change
+//! its window.
 
 pub(crate) mod header;
 pub(crate) mod router;
@@ -23,7 +24,8 @@ use multihop_transport::{CongestionHeader, Controller, Echo, Recovery, TcpOption
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A reliable transport whose window routers open and close, by what is left of the capacity and by the queue.
+/// A reliable transport whose window routers open and close, by what is left of the capacity and by the
+/// queue.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Xcp {
@@ -42,16 +44,17 @@ keys! {
     /// Constants of an XCP router.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct XcpControl {
-        /// Share of the spare bandwidth that is given out in each control interval. Stable for any delay and number of flows below
-        /// pi / (4 sqrt 2) = 0.555, with `beta` = `alpha`^2 sqrt 2. Default 0.4, as published, and 0.2 of xcp-winf, whose queue is a third
-        /// shorter with it along eight hops.
+        /// Share of the spare bandwidth that is given out in each control interval. Stable for any delay and
+        /// number of flows below pi / (4 sqrt 2) = 0.555, with `beta` = `alpha`^2 sqrt 2. Default 0.4, as
+        /// published, and 0.2 of xcp-winf, whose queue is a third shorter with it along eight hops.
         pub alpha: Option<f64> [0, 2],
         /// Share of the persistent queue that is drained in each control interval.
         pub beta: f64 [0, 2] = 0.226,
-        /// Share of the traffic that is taken from all flows and given to all equally in each control interval.
+        /// Share of the traffic that is taken from all flows and given to all equally in each control
+        /// interval.
         pub gamma: f64 [0, 1] = 0.1,
-        /// The longest round-trip time that counts in the mean, by which control intervals are as long. Default "1 s", as in ns-2, and
-        /// "0.5 s" of xcp-winf.
+        /// The longest round-trip time that counts in the mean, by which control intervals are as long.
+        /// Default "1 s", as in ns-2, and "0.5 s" of xcp-winf.
         pub max_rtt: Option<Duration> ["1 ms", "1 h"],
     }
 }
@@ -62,8 +65,9 @@ keys! {
     pub struct XcpConnection {
         /// Bit rate of payload that the application wants. Default: all there is.
         pub desired: Option<BitRate> ["8 b/s", "16 Gb/s"],
-        /// A TCP connection, with timestamps unless they are switched off, and the congestion header of 20 bytes. With the flavour ns2 losses
-        /// are repaired as by `Agent/TCP/Reno/XCP`, without selective acknowledgements.
+        /// A TCP connection, with timestamps unless they are switched off, and the congestion header of 20
+        /// bytes. With the flavour ns2 losses are repaired as by `Agent/TCP/Reno/XCP`, without selective
+        /// acknowledgements.
         #[serde(flatten)]
         pub tcp: TcpParameters,
     }

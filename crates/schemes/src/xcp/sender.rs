@@ -19,7 +19,8 @@ pub(crate) struct XcpSenderOptions {
 pub(crate) struct XcpSender {
     options: XcpSenderOptions,
     window: f64,
-    /// Smoothed round-trip time in seconds, with a weight of 1/8 for new samples. TCP's has ticks of 10 ms in ns-2.
+    /// Smoothed round-trip time in seconds, with a weight of 1/8 for new samples. TCP's has ticks of 10 ms in
+    /// ns-2.
     srtt: Option<f64>,
 }
 
@@ -32,13 +33,15 @@ impl XcpSender {
         f64::from(self.options.segment_size)
     }
 
-    /// The part of the window that can be used: whole segments. What the header says is counted from it, as their feedback makes
-    /// flows equal in what they say; a flow with a window of 1.9 segments sends one in each round trip, and not 1.9.
+    /// The part of the window that can be used: whole segments. What the header says is counted from it, as
+    /// their feedback makes flows equal in what they say; a flow with a window of 1.9 segments sends one in
+    /// each round trip, and not 1.9.
     fn used(&self) -> f64 {
         (self.window / self.segment()).floor() * self.segment()
     }
 
-    /// The change of throughput to ask for in each packet, in bytes per second: what is missing, over the packets of a window.
+    /// The change of throughput to ask for in each packet, in bytes per second: what is missing, over the
+    /// packets of a window.
     fn request(&self, srtt: f64) -> i32 {
         if self.window >= self.options.max_window as f64 {
             return 0;
@@ -131,7 +134,8 @@ mod tests {
         header
     }
 
-    /// Ten packets of 1000 bytes and 100 ms: 10 ms between packets, and 1000 B/s are 100 bytes more of window.
+    /// Ten packets of 1000 bytes and 100 ms: 10 ms between packets, and 1000 B/s are 100 bytes more of
+    /// window.
     #[test]
     fn feedback_changes_the_window_by_its_throughput_times_the_round_trip() {
         let mut sender = sender(None);
@@ -170,7 +174,8 @@ mod tests {
         assert_eq!(sender.allowance().window, 9_900);
     }
 
-    /// What was not used for long is not known any more: no more than the first window, and what is left after recovery.
+    /// What was not used for long is not known any more: no more than the first window, and what is left
+    /// after recovery.
     #[test]
     fn silence_and_recovery_close_the_window_and_open_none() {
         let mut sender = sender(None);

@@ -46,7 +46,8 @@ fn losses_are_repaired_as_the_flavour_has_it() {
     assert_eq!((ns2.recovery, ns2.feedback_of_duplicates), (Recovery::Reno, false));
 }
 
-/// Three segments at first, five at most. Of a desired 1 MB/s 3000 bytes in 100 ms are 30 kB/s: a third of the rest for each of three packets.
+/// Three segments at first, five at most. Of a desired 1 MB/s 3000 bytes in 100 ms are 30 kB/s: a third of
+/// the rest for each of three packets.
 #[test]
 fn senders_have_the_windows_and_the_wish_of_their_parameters() {
     let given = json!({ "segment_size": "1000 B", "window": 5, "initial_window": 3, "desired": "8 Mb/s" });
@@ -73,9 +74,9 @@ fn the_longest_round_trip_is_that_of_the_scheme_unless_given() {
     assert_eq!(given.constants(0.5), Constants { gamma: 0.2, max_rtt: 2.0 });
 }
 
-/// A packet of 1000 bytes each millisecond, of flows with these times between packets in turn (in ms) and a round trip of 100 ms; `waiting`
-/// bytes are in the queue, and 3000 are lost at 60 ms if `lost`. What one of each is granted in the control interval from 125 ms on,
-/// which follows that of 25 to 125 ms.
+/// A packet of 1000 bytes each millisecond, of flows with these times between packets in turn (in ms) and a
+/// round trip of 100 ms; `waiting` bytes are in the queue, and 3000 are lost at 60 ms if `lost`. What one of
+/// each is granted in the control interval from 125 ms on, which follows that of 25 to 125 ms.
 fn granted(scheme: &dyn Scheme, egress: &EgressQueue, x: [u32; 2], waiting: u64, lost: bool) -> [i32; 2] {
     let mut router = scheme.router(NodeId(0), egress).unwrap();
     let view = LinkView { queue_bytes: waiting, ..LinkView::default() };
@@ -92,8 +93,8 @@ fn granted(scheme: &dyn Scheme, egress: &EgressQueue, x: [u32; 2], waiting: u64,
     granted
 }
 
-/// 1 MB/s of 2 MB/s come: 0.4 of what is left is 400 kB/s, of which each of 100 packets has 4000; or twice as much of it as others if its
-/// flow sends half as often (100 / 75 and 50 / 75 of 400 kB/s over 50).
+/// 1 MB/s of 2 MB/s come: 0.4 of what is left is 400 kB/s, of which each of 100 packets has 4000; or twice as
+/// much of it as others if its flow sends half as often (100 / 75 and 50 / 75 of 400 kB/s over 50).
 #[test]
 fn spare_capacity_is_divided_by_the_time_between_packets() {
     let xcp: Xcp = from_value(json!({ "capacity": "16 Mb/s" })).unwrap();
@@ -106,8 +107,9 @@ fn spare_capacity_is_divided_by_the_time_between_packets() {
     assert!(near(unequal, [5_333, 2_666]), "{unequal:?}");
 }
 
-/// XCP-b with 50 packets of 1532 bytes in the buffer: `chi B / d` = 0.2 of 76 600 bytes in 100 ms, for 100 packets; `beta` of what the queue is
-/// below its target of a tenth of that; and what is lost counts as risen, at `alpha` of it in 100 ms.
+/// XCP-b with 50 packets of 1532 bytes in the buffer: `chi B / d` = 0.2 of 76 600 bytes in 100 ms, for 100
+/// packets; `beta` of what the queue is below its target of a tenth of that; and what is lost counts as
+/// risen, at `alpha` of it in 100 ms.
 #[test]
 fn xcp_b_goes_by_its_buffer() {
     let of = |parameters: Value, egress: &EgressQueue, waiting: u64, lost: bool| {

@@ -1,6 +1,7 @@
 //! XCP-b (Abrantes and Ricardo 2006): XCP for a link of unknown capacity, which the queue shows.
 //!
-//! What is public are the idea and the bound of chi; the rest is a reconstruction, as the documentation of the scheme says.
+//! What is public are the idea and the bound of chi; the rest is a reconstruction, as the documentation of
+//! the scheme says.
 
 use super::header::{XcpEcho, XcpHeader};
 use crate::keys;
@@ -15,14 +16,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 keys! {
-    /// As `xcp`, but routers do not know a capacity: they go by how the queue changes, and while it is empty they give out a fixed
-    /// amount.
+    /// As `xcp`, but routers do not know a capacity: they go by how the queue changes, and while it is empty
+    /// they give out a fixed amount.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct XcpB {
-        /// What is given out while the queue stays empty, as a share of the buffer in each control interval. The queue does not
-        /// overflow from it as long as it is below 1 / (5 - `alpha` - `beta`), which is 0.2286.
+        /// What is given out while the queue stays empty, as a share of the buffer in each control interval.
+        /// The queue does not overflow from it as long as it is below 1 / (5 - `alpha` - `beta`), which is
+        /// 0.2286.
         pub chi: f64 [0, 1] = 0.2,
-        /// The queue that is aimed at, so that it shows the link. Default: a tenth of `buffer`, but at least two packets.
+        /// The queue that is aimed at, so that it shows the link. Default: a tenth of `buffer`, but at least
+        /// two packets.
         pub target_queue: Option<Size> ["0 B", "1000 GB"],
         /// Bytes that fit into the queue. Default: as many full packets as its limit.
         pub buffer: Option<Size> ["1 B", "1000 GB"],
@@ -77,8 +80,8 @@ impl TcpScheme for XcpB {
     }
 }
 
-/// `F = alpha S - beta (Q - kappa) / d`, where the spare bandwidth `S` is what the queue shrank by, losses counted as if they had
-/// stayed; and `chi B / d` while the queue is empty and does not move.
+/// `F = alpha S - beta (Q - kappa) / d`, where the spare bandwidth `S` is what the queue shrank by, losses
+/// counted as if they had stayed; and `chi B / d` while the queue is empty and does not move.
 struct QueueChange {
     /// For how long to watch the queue; the law itself needs no rate.
     rate: f64,

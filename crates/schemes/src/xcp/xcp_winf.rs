@@ -1,7 +1,7 @@
 //! XCP-Winf (Barreto 2015, section 4.1): XCP with capacity and available bandwidth from rt-Winf.
 //!
-//! Several of its equations cannot be meant as printed. Each has an option: the default is what they must mean for the scheme to
-//! work as its text says, and the other value is what is printed.
+//! Several of its equations cannot be meant as printed. Each has an option: the default is what they must
+//! mean for the scheme to work as its text says, and the other value is what is printed.
 
 use super::header::{XcpEcho, XcpHeader};
 use crate::capacity::winf::{Estimates, Reading, WinfParameters};
@@ -34,7 +34,8 @@ pub enum Psi {
     /// By the time between the packets of a flow, so that flows gain alike.
     #[default]
     Flow,
-    /// As printed, by the size of a packet over the capacity, which makes gains proportional to what flows send.
+    /// As printed, by the size of a packet over the capacity, which makes gains proportional to what flows
+    /// send.
     Cap,
 }
 
@@ -77,22 +78,24 @@ keys! {
     /// As `xcp`, but each node measures the capacity of its links, and what is left of it.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct XcpWinf {
-        /// What positive feedback gives out: the "available" bandwidth, or, as "printed" in Eq. 19, the capacity less that, so that
-        /// a full medium is given more.
+        /// What positive feedback gives out: the "available" bandwidth, or, as "printed" in Eq. 19, the
+        /// capacity less that, so that a full medium is given more.
         pub spare: Spare,
-        /// By what it is divided among packets: by the time between packets of each "flow", or by size over capacity ("cap") as
-        /// printed in Eqs. 16 to 18 and 21, which keeps flows as unequal as they are.
+        /// By what it is divided among packets: by the time between packets of each "flow", or by size over
+        /// capacity ("cap") as printed in Eqs. 16 to 18 and 21, which keeps flows as unequal as they are.
         pub psi: Psi,
-        /// The traffic of which a share (`gamma`) is shuffled: "input" of the queue, what is "used" of the capacity, or, as
-        /// "printed", the available bandwidth.
+        /// The traffic of which a share (`gamma`) is shuffled: "input" of the queue, what is "used" of the
+        /// capacity, or, as "printed", the available bandwidth.
         pub shuffled: Shuffled,
-        /// The throughput from which senders count what they miss: that of the "flow", or, as "printed" in Eq. 15, the capacity.
+        /// The throughput from which senders count what they miss: that of the "flow", or, as "printed" in
+        /// Eq. 15, the capacity.
         pub throughput: Throughput,
-        /// For how long the queue is watched: until half of the round trip that it does not fill has passed ("drain"), or as
-        /// "printed" in Eq. 24, which adds bytes, seconds and their inverse.
+        /// For how long the queue is watched: until half of the round trip that it does not fill has passed
+        /// ("drain"), or as "printed" in Eq. 24, which adds bytes, seconds and their inverse.
         pub queue_timer: QueueTimer,
-        /// A queue of so many full packets is not drained: a delayed acknowledgement releases two at once, which over few hops wait
-        /// for as long as the queue is watched. Not in the paper, whose "persistent" queue has none.
+        /// A queue of so many full packets is not drained: a delayed acknowledgement releases two at once,
+        /// which over few hops wait for as long as the queue is watched. Not in the paper, whose "persistent"
+        /// queue has none.
         pub queue_allowed: u32 [0, 10_000] = 2,
         /// rt-Winf.
         #[serde(flatten)]
@@ -149,7 +152,8 @@ const ALPHA: f64 = 0.2;
 struct WinfLaw {
     scheme: XcpWinf,
     estimates: Estimates,
-    /// What the application of senders wants; otherwise it is "the speed of the local interface", at which it sends to the next hop.
+    /// What the application of senders wants; otherwise it is "the speed of the local interface", at which it
+    /// sends to the next hop.
     desired: Option<f64>,
     rates: RatesInUse,
 }
@@ -296,8 +300,8 @@ mod tests {
         }
     }
 
-    /// A third of the gain, as the round trip is half of the time that estimates are of; 0.25 of 0.9 MB/s in use are the queue's input,
-    /// whose mean has come half way; 2 packets of 1532 bytes may wait.
+    /// A third of the gain, as the round trip is half of the time that estimates are of; 0.25 of 0.9 MB/s in
+    /// use are the queue's input, whose mean has come half way; 2 packets of 1532 bytes may wait.
     #[test]
     fn what_is_available_is_given_out_as_input_and_no_faster_than_it_is_seen() {
         let Aggregate { change, shuffled_of } = law(&XcpWinf::default()).aggregate(&SEEN, &VIEW);
@@ -354,7 +358,8 @@ mod tests {
         assert_eq!(asked(Throughput::Flow, 8e6, 0), 0, "no more is desired");
     }
 
-    /// The queue is of 8 Mb/s, and what is sent to node 1 leaves at 4 Mb/s: 500 kB/s are wanted where nothing else is said.
+    /// The queue is of 8 Mb/s, and what is sent to node 1 leaves at 4 Mb/s: 500 kB/s are wanted where nothing
+    /// else is said.
     #[test]
     fn the_speed_of_the_interface_is_that_to_the_next_hop() {
         let tested = XcpWinf::default();
@@ -404,7 +409,8 @@ mod tests {
         assert!((change - (0.2 * 0.5e6 - 0.226 * 50_000.0)).abs() < 1e-6);
     }
 
-    /// Half of (100 ms - 2000 bytes at 1 MB/s); and as printed, where units do not match: the larger of 5000 and 10 - 2000 / 500,000.
+    /// Half of (100 ms - 2000 bytes at 1 MB/s); and as printed, where units do not match: the larger of 5000
+    /// and 10 - 2000 / 500,000.
     #[test]
     fn the_interval_of_the_queue_is_what_is_left_of_a_round_trip() {
         let interval = |queue_timer, seen: &Seen| {

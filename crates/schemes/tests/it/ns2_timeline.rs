@@ -1,5 +1,6 @@
-//! `tcp-newreno` with `flavour = "ns2"` against a run of ns-2.35: `Agent/TCP/Newreno`, `window_` 16, 1460-byte packets, one link
-//! of 2 Mb/s and 20 ms that loses the packets in `LOST`, then one of 100 Mb/s and 33 ms.
+//! `tcp-newreno` with `flavour = "ns2"` against a run of ns-2.35: `Agent/TCP/Newreno`, `window_` 16,
+//! 1460-byte packets, one link of 2 Mb/s and 20 ms that loses the packets in `LOST`, then one of 100 Mb/s and
+//! 33 ms.
 
 use crate::pipe::{Path, Pipe};
 use multihop_core::{Rate, Segment, Span, Time};
@@ -67,7 +68,8 @@ impl Path for Links {
     }
 }
 
-/// Five recoveries and two timeouts. ns-2 draws the phase of its 10 ms clock at random, which in this run makes no difference.
+/// Five recoveries and two timeouts. ns-2 draws the phase of its 10 ms clock at random, which in this run
+/// makes no difference.
 #[test]
 fn tcp_newreno_repeats_what_ns2_repeats() {
     let scheme = find("tcp-newreno").unwrap().build(&json!({ "flavour": "ns2", "window": 16 })).unwrap();

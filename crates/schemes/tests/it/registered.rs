@@ -1,4 +1,5 @@
-//! What holds for every registered scheme: it is built of the parameters that it is given, and says what it is.
+//! What holds for every registered scheme: it is built of the parameters that it is given, and says what it
+//! is.
 
 use crate::pipe::{Path, Pipe};
 use multihop_core::{NodeId, Rate, Segment, Span, Time};
@@ -52,8 +53,8 @@ fn every_connection_has_the_segments_and_the_window_that_it_is_given() {
     assert!(windows > 15, "{windows}");
 }
 
-/// A parameter of a scheme does not hide one of its connection: the switches that are given are those that are resolved, and what is resolved
-/// means the same again.
+/// A parameter of a scheme does not hide one of its connection: the switches that are given are those that
+/// are resolved, and what is resolved means the same again.
 #[test]
 fn every_switch_that_is_given_is_resolved() {
     let mut switches = 0;
@@ -97,7 +98,8 @@ fn datagrams_and_streams_are_distinguished() {
     }
 }
 
-/// Limited Transmit (RFC 3042) is the RFC's, and ns-2's Vegas has none unless it is asked for. Vegas times every segment.
+/// Limited Transmit (RFC 3042) is the RFC's, and ns-2's Vegas has none unless it is asked for. Vegas times
+/// every segment.
 #[test]
 fn vegas_has_the_options_of_its_flavour() {
     let options = |parameters| parsed::<TcpVegas>(parameters).options();

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 const MSS: u64 = 1460;
 
-/// One link each way, the queue of which takes any number of segments, `hops` hops long; it loses the data segments of these
-/// numbers once, and the first segment for ever from an instant on.
+/// One link each way, the queue of which takes any number of segments, `hops` hops long; it loses the data
+/// segments of these numbers once, and the first segment for ever from an instant on.
 struct Link {
     rate: Rate,
     delay: Span,
@@ -54,7 +54,8 @@ fn data(pipe: &Pipe<Link>) -> Vec<(Time, Segment)> {
     pipe.log.iter().filter(|(_, segment)| segment.payload > 0).copied().collect()
 }
 
-/// 2 Mb/s and 20 ms each way carry eight segments at once: Vegas adds one to three, Reno fills the queue up to its window.
+/// 2 Mb/s and 20 ms each way carry eight segments at once: Vegas adds one to three, Reno fills the queue up
+/// to its window.
 #[test]
 fn vegas_leaves_the_queue_of_a_slow_link_nearly_empty() {
     for flavour in ["rfc", "ns2"] {
@@ -73,7 +74,8 @@ fn vegas_leaves_the_queue_of_a_slow_link_nearly_empty() {
     assert!(pipe.path.queued > 30, "{}", pipe.path.queued);
 }
 
-/// The first duplicate acknowledgement of a segment that is overdue repeats it; without the fine timeout the third does.
+/// The first duplicate acknowledgement of a segment that is overdue repeats it; without the fine timeout the
+/// third does.
 #[test]
 fn vegas_repeats_at_the_first_duplicate() {
     let repeated = |fine_timeout: bool| {
@@ -94,8 +96,8 @@ fn vegas_repeats_at_the_first_duplicate() {
     assert_eq!(repeated(false).since(repeated(true)), Span::from_ms(20));
 }
 
-/// Four hops, 100 ms whatever is sent: the interval settles at 61.68 ms (61.68 at 1 us is lost to the 52 header bytes' 60 us
-/// on the link, a fourth of which is half queueing).
+/// Four hops, 100 ms whatever is sent: the interval settles at 61.68 ms (61.68 at 1 us is lost to the 52
+/// header bytes' 60 us on the link, a fourth of which is half queueing).
 #[test]
 fn segments_of_tcp_ap_are_an_interval_apart() {
     let mut pipe = connection("tcp-ap", &json!({}), Link::new(200_000, 50, 4));
@@ -114,8 +116,8 @@ fn segments_of_tcp_ap_are_an_interval_apart() {
     }
 }
 
-/// Sixteen hops in 300 ms: an interval of 49.2 ms, and six segments on the way. Pacing is off from the third duplicate to the end
-/// of recovery, and the timer does not back off.
+/// Sixteen hops in 300 ms: an interval of 49.2 ms, and six segments on the way. Pacing is off from the third
+/// duplicate to the end of recovery, and the timer does not back off.
 #[test]
 fn tcp_ap_repeats_at_once_and_its_timer_does_not_back_off() {
     let mut link = Link::new(200_000, 150, 16);
@@ -144,8 +146,8 @@ fn tcp_ap_repeats_at_once_and_its_timer_does_not_back_off() {
     assert!(repeats.windows(2).all(|pair| pair[1].since(pair[0]) == Span::from_ms(1_000)), "{repeats:?}");
 }
 
-/// A drop-tail bottleneck of 10 Mb/s and 40 ms with a queue of 33 packets (a bandwidth-delay product), which on top loses each data
-/// segment with a chance in 1000.
+/// A drop-tail bottleneck of 10 Mb/s and 40 ms with a queue of 33 packets (a bandwidth-delay product), which
+/// on top loses each data segment with a chance in 1000.
 struct Lossy {
     link: Link,
     per_mille: u32,
@@ -173,8 +175,8 @@ fn share(name: &str, per_mille: u32) -> f64 {
     pipe.delivered as f64 * 8.0 / 60.0 / (10e6 * 1460.0 / 1500.0)
 }
 
-/// A loss in a hundred is no congestion to BBR. CUBIC, by Mathis and others a window of about 1.2 / sqrt(p) = 12 segments, is left
-/// with a third of the 34 that fill the link.
+/// A loss in a hundred is no congestion to BBR. CUBIC, by Mathis and others a window of about 1.2 / sqrt(p) =
+/// 12 segments, is left with a third of the 34 that fill the link.
 #[test]
 fn random_losses_do_not_slow_bbr_down() {
     let [clean, lossy] = [0, 10].map(|per_mille| share("tcp-bbr", per_mille));
@@ -183,8 +185,8 @@ fn random_losses_do_not_slow_bbr_down() {
     assert!(clean > 0.95 && lossy < 0.5, "{clean}, {lossy}");
 }
 
-/// 10 Mb/s, 40 ms and a queue of 33 packets hold 67 segments. Standard slow start opens its window past that until something is lost;
-/// `HyStart++` slows down while the queue grows, and loses less than half as much.
+/// 10 Mb/s, 40 ms and a queue of 33 packets hold 67 segments. Standard slow start opens its window past that
+/// until something is lost; `HyStart++` slows down while the queue grows, and loses less than half as much.
 #[test]
 fn cubic_leaves_slow_start_before_the_queue_overflows() {
     let repeated = |parameters: &Value| {

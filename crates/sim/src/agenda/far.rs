@@ -2,7 +2,8 @@
 
 const ARITY: usize = 4;
 
-/// Keys in a heap. The caller says how a key's place is kept: `place(key, at)` is called whenever a key comes to stand at a place.
+/// Keys in a heap. The caller says how a key's place is kept: `place(key, at)` is called whenever a key comes
+/// to stand at a place.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Heap {
     keys: Vec<u128>,

@@ -1,15 +1,17 @@
 //! The future-event set.
 //!
-//! Every pending event is a *slot*: a node's MAC timer, a flow's deadline, a frame's next edge. There are finitely many, known
-//! when the run starts, and each is pending at most once: arming an armed slot moves it, disarming is exact, nothing is allocated,
-//! and no stale entry is ever popped.
+//! Every pending event is a *slot*: a node's MAC timer, a flow's deadline, a frame's next edge. There are
+//! finitely many, known when the run starts, and each is pending at most once: arming an armed slot moves it,
+//! disarming is exact, nothing is allocated, and no stale entry is ever popped.
 //!
-//! What is due before a *horizon* lies in an unsorted array, in which arming and disarming cost nothing and the earliest is found by
-//! looking at all; what is due later lies in a heap. Most timers of MACs are due soon and are disarmed before. The horizon is half a
-//! minute away at most, and comes nearer where much is pending.
+//! What is due before a *horizon* lies in an unsorted array, in which arming and disarming cost nothing and
+//! the earliest is found by looking at all; what is due later lies in a heap. Most timers of MACs are due
+//! soon and are disarmed before. The horizon is half a minute away at most, and comes nearer where much is
+//! pending.
 //!
-//! Events at the same instant are ordered by [`Lane`], then by the slot's owner, then by slot. The order of *owners* must not
-//! matter to any result; [`Agenda::with_reversed_ties`] reverses it, and a test demands that nothing changes.
+//! Events at the same instant are ordered by [`Lane`], then by the slot's owner, then by slot. The order of
+//! *owners* must not matter to any result; [`Agenda::with_reversed_ties`] reverses it, and a test demands
+//! that nothing changes.
 
 mod far;
 mod near;
@@ -24,9 +26,10 @@ pub struct Slot(pub u32);
 
 /// The order of events at one instant.
 ///
-/// What a wire has sent leaves its queue first, so that whatever comes at this instant finds room. Frames end before anything
-/// else happens at a MAC, so that an ACK beats its own timeout. Frames start after what MACs and those above them do, so that
-/// two back-offs that run out in the same slot both transmit, and collide. What is recorded at an instant is what is so after it.
+/// What a wire has sent leaves its queue first, so that whatever comes at this instant finds room. Frames end
+/// before anything else happens at a MAC, so that an ACK beats its own timeout. Frames start after what MACs
+/// and those above them do, so that two back-offs that run out in the same slot both transmit, and collide.
+/// What is recorded at an instant is what is so after it.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Lane {
     /// The last bit of a packet leaves the sending end of a wire.
@@ -53,7 +56,8 @@ const LANE_BITS: u32 = 3;
 const TIME_SHIFT: u32 = LANE_BITS + RANK_BITS;
 /// Keys of `near` say how late it is since `base`, in nanoseconds below this: half a minute.
 const REACH: u64 = Near::RANGE >> TIME_SHIFT;
-/// So many events at most are before the horizon, unless more are at one instant, and so many are left or brought there.
+/// So many events at most are before the horizon, unless more are at one instant, and so many are left or
+/// brought there.
 const NEAR_MOST: usize = 384;
 const NEAR_AGAIN: usize = 96;
 
@@ -127,7 +131,8 @@ impl Agenda {
         self.position[rank as usize] = at as u32;
     }
 
-    /// The same, where so much lies before the horizon that looking at all takes long: the later part goes into the heap.
+    /// The same, where so much lies before the horizon that looking at all takes long: the later part goes
+    /// into the heap.
     #[cold]
     fn arm_in_crowd(&mut self, slot: Slot, time: Time, lane: Lane) {
         let later = self.near.of_rank(NEAR_AGAIN);
@@ -254,7 +259,8 @@ impl Agenda {
         self.near.set_room(NEAR_MOST.max(2 * self.near.len()));
     }
 
-    /// An event comes earlier than all that have been: none is due before the horizon, until the next is looked for.
+    /// An event comes earlier than all that have been: none is due before the horizon, until the next is
+    /// looked for.
     #[cold]
     fn begin_at(&mut self, base: u64) {
         self.sort_out(0);
@@ -308,8 +314,8 @@ mod tests {
     use multihop_core::Rng;
     use std::collections::BTreeSet;
 
-    /// Against a plain ordered set, over random operations: few slots, and more than are looked at one by one. Some are due long after
-    /// the others, so that the horizon moves.
+    /// Against a plain ordered set, over random operations: few slots, and more than are looked at one by
+    /// one. Some are due long after the others, so that the horizon moves.
     #[test]
     fn agrees_with_an_ordered_set() {
         for (slots, steps, reversed) in [(97, 100_000, false), (97, 100_000, true), (1_000, 20_000, false)] {

@@ -5,7 +5,8 @@ const LANES: usize = 4;
 /// Greater than any key.
 const NEVER: u64 = f64::INFINITY.to_bits();
 
-/// Keys that, read as `f64`, are positive normal numbers in the same order: SSE2 has a minimum of `f64`, and none of `u64`.
+/// Keys that, read as `f64`, are positive normal numbers in the same order: SSE2 has a minimum of `f64`, and
+/// none of `u64`.
 #[derive(Clone, Debug)]
 pub(super) struct Near {
     /// In places from `len` on, up to the end of a group at least, is `NEVER`.

@@ -1,13 +1,15 @@
 //! The body of a DATA frame: LLC, IPv4 (RFC 791) and transport headers made of a simulated packet.
 //!
-//! A body is as long as the simulated frame says, whatever headers its rules count. Under the standard's, LLC/SNAP, IPv4, the
-//! transport's header and the payload fill it to the byte. ns-2 counts 6 bytes more for the MAC header and none for LLC; there the
-//! 3 bytes of 802.2 with the service access point of IP (RFC 948) do, and 3 bytes of padding follow the datagram. The IPv4 total
-//! length is true either way. A source route of DSR and a congestion header stand between IPv4 and the transport's header, as protocols of
-//! their own. Where a scenario counts yet fewer bytes, the payload is cut, then the transport's header left out.
+//! A body is as long as the simulated frame says, whatever headers its rules count. Under the standard's,
+//! LLC/SNAP, IPv4, the transport's header and the payload fill it to the byte. ns-2 counts 6 bytes more for
+//! the MAC header and none for LLC; there the 3 bytes of 802.2 with the service access point of IP (RFC 948)
+//! do, and 3 bytes of padding follow the datagram. The IPv4 total length is true either way. A source route
+//! of DSR and a congestion header stand between IPv4 and the transport's header, as protocols of their own.
+//! Where a scenario counts yet fewer bytes, the payload is cut, then the transport's header left out.
 //!
-//! A message of a routing protocol or a notice of router policies is there to the byte, behind the IPv4 header that it names. ns-2 counts no UDP header for AODV: there the
-//! last bytes of a message may have no room.
+//! A message of a routing protocol or a notice of router policies is there to the byte, behind the IPv4
+//! header that it names. ns-2 counts no UDP header for AODV: there the last bytes of a message may have no
+//! room.
 
 use super::mpdu::address as hardware_address;
 use super::tcp::{self, Options};
@@ -88,8 +90,8 @@ const CUT: u8 = 61;
 const FIRST_PORT: u32 = 49_152;
 const PORTS: u32 = 65_536 - FIRST_PORT;
 
-/// Appends a request or a reply of address resolution (RFC 826), behind LLC/SNAP or, where there is no room for that, behind 802.2
-/// with the service access point of ARP.
+/// Appends a request or a reply of address resolution (RFC 826), behind LLC/SNAP or, where there is no room
+/// for that, behind 802.2 with the service access point of ARP.
 fn put_arp(out: &mut Vec<u8>, room: usize, packet: &Packet) {
     let llc: &[u8] = if room >= ARP_SNAP.len() + ARP { &ARP_SNAP } else { &ARP_SAP };
     if room < llc.len() + ARP {
@@ -105,7 +107,8 @@ fn put_arp(out: &mut Vec<u8>, room: usize, packet: &Packet) {
     out.extend(packet.destination.ipv4());
 }
 
-/// Appends the headers in a body of `room` bytes, and a message between neighbours; what is missing at its end is zero.
+/// Appends the headers in a body of `room` bytes, and a message between neighbours; what is missing at its
+/// end is zero.
 pub(super) fn put(out: &mut Vec<u8>, room: usize, contents: &Contents) {
     let packet = contents.packet;
     if packet.is_arp() {
@@ -144,8 +147,8 @@ pub(super) fn put(out: &mut Vec<u8>, room: usize, contents: &Contents) {
     }
 }
 
-/// Appends LLC/SNAP, or if that leaves no room for a datagram of `length` bytes behind the IPv4 header, 802.2 alone. Returns how many
-/// bytes there is room for behind the IPv4 header; none if there is none for that.
+/// Appends LLC/SNAP, or if that leaves no room for a datagram of `length` bytes behind the IPv4 header, 802.2
+/// alone. Returns how many bytes there is room for behind the IPv4 header; none if there is none for that.
 fn put_llc(out: &mut Vec<u8>, room: usize, length: usize) -> Option<usize> {
     let llc: &[u8] = if room >= SNAP.len() + IPV4_HEADER + length { &SNAP } else { &IP_SAP };
     let inside = room.checked_sub(llc.len() + IPV4_HEADER);
@@ -178,8 +181,9 @@ fn put_message(out: &mut Vec<u8>, room: usize, packet: &Packet, message: &Messag
     out.extend_from_slice(bytes);
 }
 
-/// What is before a transport's segment of `length` bytes: IPv4, the source route and the congestion header if there are such. The
-/// transport's protocol is the first of these, or the second behind a congestion header.
+/// What is before a transport's segment of `length` bytes: IPv4, the source route and the congestion header
+/// if there are such. The transport's protocol is the first of these, or the second behind a congestion
+/// header.
 fn put_outer(out: &mut Vec<u8>, contents: &Contents, (plain, behind): (u8, u8), length: usize) {
     let packet = contents.packet;
     let congestion = packet.segment.feedback.on_air();

@@ -1,16 +1,20 @@
 //! What each node's radio sees, as a capture: pcapng, IEEE 802.11 with radiotap, one interface per node.
 //!
-//! A packet stands for one frame at one radio: one that it decoded, whatever its receiver address, or one that it sent itself. There is nothing
-//! of frames that were not decoded. Of an A-MPDU each MPDU is a packet, at a listener each that it decoded. Its bytes are those of a true 802.11 frame (`mpdu`, `datagram`); its length is that
-//! of the simulated frame. The FCS is there, because tshark reckons airtimes by what is there; it is right, as in every frame that
-//! was decoded. Of long frames only headers and messages of routing protocols are kept, the original length says how long they were.
+//! A packet stands for one frame at one radio: one that it decoded, whatever its receiver address, or one
+//! that it sent itself. There is nothing of frames that were not decoded. Of an A-MPDU each MPDU is a packet,
+//! at a listener each that it decoded. Its bytes are those of a true 802.11 frame (`mpdu`, `datagram`); its
+//! length is that of the simulated frame. The FCS is there, because tshark reckons airtimes by what is there;
+//! it is right, as in every frame that was decoded. Of long frames only headers and messages of routing
+//! protocols are kept, the original length says how long they were.
 //!
-//! Two times are there, both of the node's own antenna. The packet's own is when the last bit had passed, in nanoseconds. That of
-//! radiotap, TSFT, is when the first bit of the MPDU came, after preamble and PLCP header, in whole microseconds. All MPDUs of an A-MPDU
-//! have both times of the A-MPDU, as drivers stamp them and tshark takes them. Packets are in the
-//! order of their own time, those of one instant in the order of interfaces, whatever the order of events was.
+//! Two times are there, both of the node's own antenna. The packet's own is when the last bit had passed, in
+//! nanoseconds. That of radiotap, TSFT, is when the first bit of the MPDU came, after preamble and PLCP
+//! header, in whole microseconds. All MPDUs of an A-MPDU have both times of the A-MPDU, as drivers stamp them
+//! and tshark takes them. Packets are in the order of their own time, those of one instant in the order of
+//! interfaces, whatever the order of events was.
 //!
-//! It comes from the medium, not from the stream of link events: those say what a MAC heard, but not the headers of what it heard.
+//! It comes from the medium, not from the stream of link events: those say what a MAC heard, but not the
+//! headers of what it heard.
 //!
 //! The log is written while the run goes on, and holds no more than the frames of one propagation delay.
 
@@ -90,8 +94,8 @@ struct Pending {
 /// Why a run has no capture.
 #[derive(Debug)]
 pub enum AirLogError {
-    /// The scenario counts fewer bytes than this for MAC header and FCS of a DATA frame, so that no 802.11 frame can be as long as
-    /// its frames.
+    /// The scenario counts fewer bytes than this for MAC header and FCS of a DATA frame, so that no 802.11
+    /// frame can be as long as its frames.
     NoRoomForHeader {
         /// What it counts.
         data_header: u32,
@@ -182,8 +186,8 @@ impl AirLog {
         self
     }
 
-    /// A frame ends at its listeners; [`AirLog::heard`] and [`AirLog::sent`] are about this one until the next. `packet` is that which it carries, or is
-    /// sent for.
+    /// A frame ends at its listeners; [`AirLog::heard`] and [`AirLog::sent`] are about this one until the
+    /// next. `packet` is that which it carries, or is sent for.
     pub(crate) fn frame_ends(
         &mut self,
         frame: &Frame,
@@ -287,8 +291,8 @@ impl AirLog {
         }
     }
 
-    /// Packets of the present frame, which was at the node's antenna `earlier` than at the listeners: of several MPDUs those at the
-    /// places that are `there`.
+    /// Packets of the present frame, which was at the node's antenna `earlier` than at the listeners: of
+    /// several MPDUs those at the places that are `there`.
     fn add(&mut self, node: NodeId, frame: &Frame, earlier: Span, seen: Seen, there: impl Fn(usize) -> bool) {
         let starts = frame.air.start + frame.overhead - earlier;
         let at = frame.end() - earlier;

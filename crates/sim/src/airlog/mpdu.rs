@@ -1,5 +1,5 @@
-//! 802.11 frames made of simulated ones (IEEE 802.11-2012, clauses 8.2 and 8.3; block acknowledgements: 802.11-2016, 9.3.1.8 and 9.3.1.9),
-//! without their FCS.
+//! 802.11 frames made of simulated ones (IEEE 802.11-2012, clauses 8.2 and 8.3; block acknowledgements:
+//! 802.11-2016, 9.3.1.8 and 9.3.1.9), without their FCS.
 
 use super::datagram::{self, Contents};
 use crate::medium::{Frame, Load};
@@ -11,8 +11,8 @@ pub(super) const FCS: u32 = 4;
 const DATA_HEADER: u32 = 24;
 /// Bytes that quality of service adds to it (802.11-2016, 9.2.4.5).
 const QOS_CONTROL: u32 = 2;
-/// Bytes of a frame that its headers behind that of the MAC can take: LLC/SNAP, IPv4, and TCP with all options. More with a source
-/// route, a congestion header or a message of a routing protocol.
+/// Bytes of a frame that its headers behind that of the MAC can take: LLC/SNAP, IPv4, and TCP with all
+/// options. More with a source route, a congestion header or a message of a routing protocol.
 const PLAIN_HEADERS: usize = 8 + 20 + 60;
 
 // The first byte of the frame control field: subtype, type, and protocol version 0 (8.2.4.1).
@@ -29,16 +29,16 @@ const QOS: u8 = 0x80;
 
 const RETRY: u8 = 0x08;
 
-/// Of the `QoS` control field, besides the traffic identifier: the body is an A-MSDU (9.2.4.5.9). All else is zero: "normal ack", which in
-/// an A-MPDU asks for a block acknowledgement.
+/// Of the `QoS` control field, besides the traffic identifier: the body is an A-MSDU (9.2.4.5.9). All else is
+/// zero: "normal ack", which in an A-MPDU asks for a block acknowledgement.
 const A_MSDU_PRESENT: u8 = 0x80;
 /// Bytes of the header of a packet in an A-MSDU: two addresses and a length (9.3.2.2).
 const SUBFRAME_HEADER: usize = 14;
 /// Packets of an A-MSDU begin at multiples of this.
 const SUBFRAME_ALIGNMENT: usize = 4;
 
-/// The control field of a compressed block acknowledgement and of a request for one: of type 2 (table 9-24). The traffic identifier is in the
-/// four highest bits of its second byte.
+/// The control field of a compressed block acknowledgement and of a request for one: of type 2 (table 9-24).
+/// The traffic identifier is in the four highest bits of its second byte.
 const COMPRESSED: u8 = 2 << 1;
 /// Instead of a fragment number: the bitmap has 32 bytes (802.11ax-2021, table 9-30b).
 const BITMAP_OF_32_BYTES: u16 = 4;
@@ -111,8 +111,8 @@ impl Unit<'_> {
     }
 }
 
-/// Appends the first bytes of a frame, at most as many as are [`Unit::kept`]; what is missing at its end is zero. DATA frames may be
-/// those of quality of service.
+/// Appends the first bytes of a frame, at most as many as are [`Unit::kept`]; what is missing at its end is
+/// zero. DATA frames may be those of quality of service.
 ///
 /// A DATA frame with contents must have at least [`data_header`] and `FCS` bytes.
 pub(super) fn put(out: &mut Vec<u8>, unit: &Unit) {
@@ -153,7 +153,8 @@ pub(super) fn put(out: &mut Vec<u8>, unit: &Unit) {
     debug_assert!(out.len() - start <= unit.kept());
 }
 
-/// Appends what is behind the addresses of a block acknowledgement, or of a request for one, which has no bitmap.
+/// Appends what is behind the addresses of a block acknowledgement, or of a request for one, which has no
+/// bitmap.
 fn put_block_ack(out: &mut Vec<u8>, unit: &Unit, about: &Load) {
     let answers = unit.frame.kind == FrameKind::BlockAck;
     let bitmap = if answers { (unit.bytes - AROUND_BITMAP) as usize } else { 0 };
@@ -164,7 +165,8 @@ fn put_block_ack(out: &mut Vec<u8>, unit: &Unit, about: &Load) {
     out.extend(words.into_iter().flat_map(u64::to_le_bytes).take(bitmap));
 }
 
-/// Appends the packets of an A-MSDU, each behind its header. Both addresses are those of the hop: nothing is bridged.
+/// Appends the packets of an A-MSDU, each behind its header. Both addresses are those of the hop: nothing is
+/// bridged.
 fn put_a_msdu(out: &mut Vec<u8>, unit: &Unit) {
     let body = out.len();
     for contents in unit.contents {

@@ -71,8 +71,9 @@ enum How {
 }
 
 impl RateFields {
-    /// Where the scenario names no channel, it is 1 at 2.4 GHz, and 36 at 5 GHz. Its flags are those of the frame's modulation, which is
-    /// how Linux distinguishes 802.11g frames from 802.11b frames. A network that hops is written down as if it stood on one of its channels.
+    /// Where the scenario names no channel, it is 1 at 2.4 GHz, and 36 at 5 GHz. Its flags are those of the
+    /// frame's modulation, which is how Linux distinguishes 802.11g frames from 802.11b frames. A network
+    /// that hops is written down as if it stood on one of its channels.
     pub(super) fn new(phy: &Phy, rate: DataRate) -> RateFields {
         let (mhz, band) = match phy.options().band {
             Band::Ghz2_4 => (2412, CHANNEL_2_GHZ),
@@ -92,7 +93,8 @@ impl RateFields {
         RateFields { flags, mhz, channel: band | kind, how, silence }
     }
 
-    /// The same on a channel of the same band: radiotap has the centre of its first 20 MHz, the primary channel.
+    /// The same on a channel of the same band: radiotap has the centre of its first 20 MHz, the primary
+    /// channel.
     pub(super) fn on(self, channel: Channel) -> RateFields {
         RateFields { mhz: Channel { width_mhz: 20, ..channel }.centre_mhz() as u16, ..self }
     }
@@ -120,9 +122,9 @@ impl How {
         }
     }
 
-    /// The field of the legacy signal field of a PPDU that is on the air for so long: its length, which says at a rate of 6 Mb/s how long
-    /// that is, and in HE is no multiple of three (19.3.9.3.5, 21.3.8.2.4; 802.11ax-2021, 27.3.11.5). Not known where it would have more than
-    /// 12 bits.
+    /// The field of the legacy signal field of a PPDU that is on the air for so long: its length, which says
+    /// at a rate of 6 Mb/s how long that is, and in HE is no multiple of three (19.3.9.3.5, 21.3.8.2.4;
+    /// 802.11ax-2021, 27.3.11.5). Not known where it would have more than 12 bits.
     fn legacy_length(&self, airtime: Span) -> [u16; 2] {
         const SYMBOL: Span = Span::from_us(4);
         const PREAMBLE: Span = Span::from_us(20);
@@ -136,13 +138,15 @@ impl How {
 /// OFDM at 2.4 GHz (19.3.2.4.2).
 const SIGNAL_EXTENSION_US: u64 = 6;
 
-/// `known`, `flags` and `mcs`: all of it is known, that there is no space-time coding and no extension stream too.
+/// `known`, `flags` and `mcs`: all of it is known, that there is no space-time coding and no extension stream
+/// too.
 fn ht(ppdu: HtPpdu) -> [u8; 3] {
     let wide = u8::from(ppdu.bandwidth == Bandwidth::Mhz40);
     [0x7f, wide | u8::from(ppdu.short_gi) << 2 | u8::from(ppdu.ldpc) << 4, ppdu.mcs]
 }
 
-/// Space-time coding, guard interval, beamforming and bandwidth are known; scheme, streams and code of the first user.
+/// Space-time coding, guard interval, beamforming and bandwidth are known; scheme, streams and code of the
+/// first user.
 fn vht(ppdu: VhtPpdu) -> [u8; 12] {
     let bandwidth = match ppdu.bandwidth {
         Bandwidth::Mhz40 => 1,
@@ -154,8 +158,8 @@ fn vht(ppdu: VhtPpdu) -> [u8; 12] {
     [0x65, 0, u8::from(ppdu.short_gi) << 2, bandwidth, user, 0, 0, 0, u8::from(ppdu.ldpc), 0, 0, 0]
 }
 
-/// To a single user. Scheme, dual carriers, code, space-time coding, bandwidth, Doppler, guard interval, number of training symbols and
-/// beamforming are known.
+/// To a single user. Scheme, dual carriers, code, space-time coding, bandwidth, Doppler, guard interval,
+/// number of training symbols and beamforming are known.
 fn he(ppdu: &HePpdu) -> [u8; 12] {
     let bandwidth = match ppdu.bandwidth {
         Bandwidth::Mhz40 => 1,
@@ -203,7 +207,8 @@ pub(super) enum Seen {
 /// When a PPDU was at an antenna.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stamps {
-    /// The first bit behind preamble and PLCP header, in microseconds. All MPDUs of an A-MPDU have the same, as from drivers.
+    /// The first bit behind preamble and PLCP header, in microseconds. All MPDUs of an A-MPDU have the same,
+    /// as from drivers.
     pub tsft_us: u64,
     /// The last bit, in nanoseconds.
     pub end_ns: u64,
@@ -220,8 +225,8 @@ pub(super) struct Aggregate {
     pub is_last: bool,
 }
 
-/// Appends a header. The end of the frame, which the time of the packet says too, is in a field that says what it means; TSFT has
-/// no fractions of microseconds. Checksums of delimiters are not known.
+/// Appends a header. The end of the frame, which the time of the packet says too, is in a field that says
+/// what it means; TSFT has no fractions of microseconds. Checksums of delimiters are not known.
 pub(super) fn put(
     out: &mut Vec<u8>,
     stamps: Stamps,
@@ -375,7 +380,8 @@ mod tests {
         );
         assert_eq!(he[36..48], [0xe0, 0xc2, 0x16, 0, 0x00, 0x2b, 0, 0, 0xe3, 4, 8, 0]);
     }
-    /// The status stands between the fields of MCS and of VHT, at a multiple of four bytes: reference, flags, checksum, one to spare.
+    /// The status stands between the fields of MCS and of VHT, at a multiple of four bytes: reference, flags,
+    /// checksum, one to spare.
     #[test]
     fn mpdus_of_an_a_mpdu_say_so() {
         let scheme = Mcs { scheme: 7, streams: 1 };

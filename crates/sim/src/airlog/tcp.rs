@@ -46,7 +46,8 @@ impl Options {
     const SACK: u8 = 5;
     const TIMESTAMPS: u8 = 8;
 
-    /// What `room` has place for: timestamps, then SACK blocks, which ns-2 counts with fewer bytes than they take.
+    /// What `room` has place for: timestamps, then SACK blocks, which ns-2 counts with fewer bytes than they
+    /// take.
     pub(super) fn new(packet: &Packet, room: usize) -> Options {
         let mut options = Options { bytes: [0; 40], length: 0 };
         let segment = &packet.segment;

@@ -1,7 +1,9 @@
-//! Packets that come from outside of the run, and what becomes of them: what [`World::inject`](crate::World::inject) takes, and
-//! [`World::poll_outcome`](crate::World::poll_outcome) returns.
+//! Packets that come from outside of the run, and what becomes of them: what
+//! [`World::inject`](crate::World::inject) takes, and [`World::poll_outcome`](crate::World::poll_outcome)
+//! returns.
 //!
-//! The simulator knows how long they are, never what is in them: the program that injects a packet keeps its bytes, by its number.
+//! The simulator knows how long they are, never what is in them: the program that injects a packet keeps its
+//! bytes, by its number.
 
 use multihop_core::{DropCause, Ecn, FlowId, HeaderBytes, NodeId, Segment, Time};
 use multihop_transport::{Delivered, Endpoint, Progress};
@@ -9,7 +11,8 @@ use multihop_transport::{Delivered, Endpoint, Progress};
 /// A packet from outside.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Injection {
-    /// Its flow, whose application is [`External`](crate::config::AppConfig::External): it goes from the flow's source to its destination.
+    /// Its flow, whose application is [`External`](crate::config::AppConfig::External): it goes from the
+    /// flow's source to its destination.
     pub flow: FlowId,
     /// Payload bytes, which goodput counts.
     pub payload: u32,
@@ -19,7 +22,8 @@ pub struct Injection {
     pub ecn: Ecn,
     /// Which connection it is of: queues that keep flows apart keep these apart.
     pub stream: u16,
-    /// Its congestion header, whose bytes are among those of `header`; routers of the flow's scheme change it.
+    /// Its congestion header, whose bytes are among those of `header`; routers of the flow's scheme change
+    /// it.
     pub congestion: HeaderBytes,
 }
 
@@ -28,14 +32,15 @@ pub struct Injection {
 pub struct OutsideFrame {
     /// Its transmitter.
     pub from: NodeId,
-    /// The neighbour that it is for; none for a broadcast, which is sent at the control rate and reaches everyone around, or not.
+    /// The neighbour that it is for; none for a broadcast, which is sent at the control rate and reaches
+    /// everyone around, or not.
     pub to: Option<NodeId>,
     /// Bytes that the MAC is asked to carry.
     pub size: u32,
 }
 
-/// What became of a packet or a frame from outside. Each has one outcome, but a broadcast one for each node that hears it, around one
-/// that says that it was sent; those that are still queued have none yet.
+/// What became of a packet or a frame from outside. Each has one outcome, but a broadcast one for each node
+/// that hears it, around one that says that it was sent; those that are still queued have none yet.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum PacketOutcome {
     /// It reached its destination.

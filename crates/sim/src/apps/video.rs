@@ -9,7 +9,8 @@ pub struct VideoConfig {
     pub frame_rate: f64,
     /// Payload in bits per second, as a mean over groups of pictures.
     pub rate_bps: f64,
-    /// Frames of a group of pictures: a key frame and those that say how they differ from the one before. One: all are alike.
+    /// Frames of a group of pictures: a key frame and those that say how they differ from the one before.
+    /// One: all are alike.
     pub gop: u32,
     /// Size of a key frame over that of another.
     pub key_ratio: f64,
@@ -28,7 +29,8 @@ impl VideoConfig {
         frame * f64::from(self.gop) / (f64::from(self.gop) - 1.0 + self.key_ratio)
     }
 
-    /// Bytes of the first so many frames before variation, so that rounding to whole bytes does not change the rate.
+    /// Bytes of the first so many frames before variation, so that rounding to whole bytes does not change
+    /// the rate.
     fn bytes_of(&self, frames: u64) -> u64 {
         let key_frames = frames.div_ceil(u64::from(self.gop));
         let least_frames = frames as f64 + (self.key_ratio - 1.0) * key_frames as f64;

@@ -6,7 +6,8 @@ use crate::medium::RateClass;
 use multihop_core::Span;
 use multihop_link::PhyTimes;
 
-/// Spaces, slots and airtimes of a configuration, with preambles and the rounding of its rules, at its nominal rates.
+/// Spaces, slots and airtimes of a configuration, with preambles and the rounding of its rules, at its
+/// nominal rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Airtimes {
     /// Slot time.

@@ -6,28 +6,32 @@ use crate::routing::LEAST_DELIVERY;
 use multihop_core::NodeId;
 use multihop_dot11::ACK_BYTES;
 
-/// Five ways in which the exchanges of two links may exclude each other, each a list of pairs of indices into the list of links,
-/// the smaller index first.
+/// Five ways in which the exchanges of two links may exclude each other, each a list of pairs of indices into
+/// the list of links, the smaller index first.
 ///
-/// A signal is *fatal* to a frame if the frame is lost whatever the two begin with: in a medium with capture, if the frame is
-/// not stronger by the capture ratio; without capture (and for measured delivery), if the signal is audible at all; with SINR, if
-/// even a frame of 14 bytes would get through it with less than 1 %. There a shorter overlap may do no harm, so that times that
-/// exclude each other may still overlap by that little.
+/// A signal is *fatal* to a frame if the frame is lost whatever the two begin with: in a medium with capture,
+/// if the frame is not stronger by the capture ratio; without capture (and for measured delivery), if the
+/// signal is audible at all; with SINR, if even a frame of 14 bytes would get through it with less than 1 %.
+/// There a shorter overlap may do no harm, so that times that exclude each other may still overlap by that
+/// little.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conflicts {
-    /// DATA of one and DATA of the other cannot both arrive if they overlap: they share a node, or one is fatal to the other.
-    /// This follows from the medium alone, whatever the MAC does.
+    /// DATA of one and DATA of the other cannot both arrive if they overlap: they share a node, or one is
+    /// fatal to the other. This follows from the medium alone, whatever the MAC does.
     pub data: Vec<(usize, usize)>,
-    /// No two frames of the exchanges can both arrive if they overlap: the links share a node, or every frame of one and every
-    /// frame of the other are as above. Then the exchanges are disjoint from the first bit to the last.
+    /// No two frames of the exchanges can both arrive if they overlap: the links share a node, or every frame
+    /// of one and every frame of the other are as above. Then the exchanges are disjoint from the first bit
+    /// to the last.
     pub exchange: Vec<(usize, usize)>,
-    /// Carrier sense keeps them apart, but for simultaneous starts: the links share a node, or one sender senses the other, or
-    /// any frame of one is fatal to one of the other.
+    /// Carrier sense keeps them apart, but for simultaneous starts: the links share a node, or one sender
+    /// senses the other, or any frame of one is fatal to one of the other.
     pub sensing: Vec<(usize, usize)>,
-    /// They are in each other's interference sets: the links share a node, or an endpoint of one senses an endpoint of the other
-    /// (Tan, Jiang, Zhang and Shen, section II). Receivers count, whatever their frames would destroy.
+    /// They are in each other's interference sets: the links share a node, or an endpoint of one senses an
+    /// endpoint of the other (Tan, Jiang, Zhang and Shen, section II). Receivers count, whatever their frames
+    /// would destroy.
     pub interference: Vec<(usize, usize)>,
-    /// Hidden senders: neither senses the other, and DATA of one and DATA of the other cannot both arrive if they overlap.
+    /// Hidden senders: neither senses the other, and DATA of one and DATA of the other cannot both arrive if
+    /// they overlap.
     pub hidden: Vec<(usize, usize)>,
 }
 

@@ -25,8 +25,9 @@ pub(super) struct Crossing {
     pub transmissions: f64,
 }
 
-/// Packets of a message over a hop, each a number of them and network-layer bytes, the largest first. Where stations choose their rates,
-/// they do all that at the rate whose exchanges take the least time; DATA alone may take less at another.
+/// Packets of a message over a hop, each a number of them and network-layer bytes, the largest first. Where
+/// stations choose their rates, they do all that at the rate whose exchanges take the least time; DATA alone
+/// may take less at another.
 pub(super) fn cross_all(
     hop: (NodeId, NodeId),
     packets: &[(f64, u32)],
@@ -120,8 +121,9 @@ fn across_wire(wire: &WireConfig, size: u32) -> Crossing {
     }
 }
 
-/// A packet of so many network-layer bytes in a frame that is as full as limits allow: of everything that the frame takes as a whole it
-/// has its share, by number where that is what limits the frame, else by bytes. So has any mixture of packets, at the least.
+/// A packet of so many network-layer bytes in a frame that is as full as limits allow: of everything that the
+/// frame takes as a whole it has its share, by number where that is what limits the frame, else by bytes. So
+/// has any mixture of packets, at the least.
 ///
 /// Each MPDU is lost for itself. Requests for lost block acknowledgements are left out.
 fn cross_in(

@@ -7,22 +7,22 @@ use multihop_core::{NodeId, Segment, Span, Time};
 use multihop_dot11::{AccessCategory, user_priority};
 use multihop_schemes::Scheme;
 
-/// Airtime on a link for one message of a flow, in seconds. A message may be several packets, or a share of one. On a wire it is
-/// the time of sending, in all respects.
+/// Airtime on a link for one message of a flow, in seconds. A message may be several packets, or a share of
+/// one. On a wire it is the time of sending, in all respects.
 ///
-/// Frames arrive as on an idle channel: what the channel loses by itself is sent again, and collisions, which take more, are not
-/// counted. The first two are the least that any MAC needs, the others what DCF does.
+/// Frames arrive as on an idle channel: what the channel loses by itself is sent again, and collisions, which
+/// take more, are not counted. The first two are the least that any MAC needs, the others what DCF does.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkTime {
     /// Index into the list of links.
     pub link: usize,
     /// Of DATA frames alone, preambles included, until each packet has arrived once.
     pub data: f64,
-    /// Of whole exchanges, from the first bit to the last: the same with RTS and CTS before each DATA frame, if they are used, and
-    /// one ACK, with SIFS between.
+    /// Of whole exchanges, from the first bit to the last: the same with RTS and CTS before each DATA frame,
+    /// if they are used, and one ACK, with SIFS between.
     pub exchange: f64,
-    /// Of all frames that DCF sends: DATA whose ACK is lost again as well, a packet given up at the retry limit for nothing, and
-    /// packets that a later hop of the path will give up.
+    /// Of all frames that DCF sends: DATA whose ACK is lost again as well, a packet given up at the retry
+    /// limit for nothing, and packets that a later hop of the path will give up.
     pub airtime: f64,
     /// What a station that is alone waits besides: DIFS, the mean of back-offs, time-outs, and propagation.
     pub access: f64,
@@ -30,25 +30,29 @@ pub struct LinkTime {
     pub delivery: f64,
     /// Expected DATA frames for each packet that arrives at the end of the path.
     pub transmissions: f64,
-    /// Share of the packets that do not get across, as they are given up at the retry limit, or lost by a wire.
+    /// Share of the packets that do not get across, as they are given up at the retry limit, or lost by a
+    /// wire.
     pub lost: f64,
 }
 
-/// What a flow needs of the channel for each of its messages: the payload that its transport sends as one, at best.
+/// What a flow needs of the channel for each of its messages: the payload that its transport sends as one, at
+/// best.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Demand {
     /// Payload bytes of a message: a full segment, or a packet of an application that sends datagrams.
     pub payload: u32,
     /// Network and transport headers of each of its packets: the least that the transport uses.
     pub header: u32,
-    /// Payload that the application offers, in bits per second; none if that is without limit. Of random arrivals, the mean.
+    /// Payload that the application offers, in bits per second; none if that is without limit. Of random
+    /// arrivals, the mean.
     pub offered_bps: Option<f64>,
-    /// Whether the application offers that during all of the measured time: it starts within the warm-up, never stops, and makes
-    /// no pauses.
+    /// Whether the application offers that during all of the measured time: it starts within the warm-up,
+    /// never stops, and makes no pauses.
     pub steady: bool,
     /// On the links of the path; empty if there is none, or nothing crosses it.
     pub forward: Vec<LinkTime>,
-    /// Of what the receiver sends back when every packet arrives once, on the links of the reverse route; empty for datagrams.
+    /// Of what the receiver sends back when every packet arrives once, on the links of the reverse route;
+    /// empty for datagrams.
     pub feedback: Vec<LinkTime>,
 }
 

@@ -1,9 +1,10 @@
-//! What the stated channel can carry at all: the airtime that each flow needs on each link of its path, with what the channel loses
-//! sent again, and which links cannot be used at once. Nothing runs; links, airtimes and static routes are those that a run would use. A routing protocol may find
-//! other routes, of which this knows nothing.
+//! What the stated channel can carry at all: the airtime that each flow needs on each link of its path, with
+//! what the channel loses sent again, and which links cannot be used at once. Nothing runs; links, airtimes
+//! and static routes are those that a run would use. A routing protocol may find other routes, of which this
+//! knows nothing.
 //!
-//! From this a bound on goodput follows by linear programming over sets of links that exclude each other, which is left to the
-//! caller.
+//! From this a bound on goodput follows by linear programming over sets of links that exclude each other,
+//! which is left to the caller.
 
 mod airtimes;
 mod conflict;

@@ -12,7 +12,8 @@ use multihop_dot11::AccessCategory;
 pub(super) struct Opportunity {
     /// Packets in all frames.
     pub packets: f64,
-    /// Airtime of PSDUs, of the preambles before them, of handshakes before those, and of answers with the spaces before them.
+    /// Airtime of PSDUs, of the preambles before them, of handshakes before those, and of answers with the
+    /// spaces before them.
     pub payload: f64,
     pub preambles: f64,
     pub handshakes: f64,
@@ -22,7 +23,8 @@ pub(super) struct Opportunity {
 }
 
 impl Opportunity {
-    /// With frames as the MAC fills them: each with as many packets as limits allow and the rest of the opportunity has room for.
+    /// With frames as the MAC fills them: each with as many packets as limits allow and the rest of the
+    /// opportunity has room for.
     pub fn new(
         limits: &AggregationConfig,
         timing: &Timing,

@@ -1,5 +1,5 @@
-//! How often the frames of an exchange are sent until a packet is across a link, and how long the sender waits between, where the
-//! channel loses some of them, without contention.
+//! How often the frames of an exchange are sent until a packet is across a link, and how long the sender
+//! waits between, where the channel loses some of them, without contention.
 
 use crate::mac::Timing;
 use crate::medium::RateSet;
@@ -8,8 +8,8 @@ use multihop_core::Span;
 use multihop_dot11::{AccessCategory, EifsRule, ResponseTimeout};
 use std::collections::BTreeMap;
 
-/// What DCF is expected to do for each packet that it begins with, until the packet is acknowledged or given up (9.3.2.8, 9.3.4.4).
-/// Every frame arrives with its share of [`Arrivals`], independently of all others.
+/// What DCF is expected to do for each packet that it begins with, until the packet is acknowledged or given
+/// up (9.3.2.8, 9.3.4.4). Every frame arrives with its share of [`Arrivals`], independently of all others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Tries {
     /// RTS sent; 0 without RTS/CTS.
@@ -63,9 +63,10 @@ impl Tries {
         self.handshake * self.answered
     }
 
-    /// What the sender waits besides frames and SIFS, in nanoseconds: inter-frame space and back-off before each try, from a window
-    /// that doubles with each failure, once for all exchanges of an opportunity; propagation, and the time-outs of what remains
-    /// unanswered or arrives broken. An exchange that succeeds takes so long.
+    /// What the sender waits besides frames and SIFS, in nanoseconds: inter-frame space and back-off before
+    /// each try, from a window that doubles with each failure, once for all exchanges of an opportunity;
+    /// propagation, and the time-outs of what remains unanswered or arrives broken. An exchange that succeeds
+    /// takes so long.
     pub fn access(
         &self,
         arrivals: Arrivals,
@@ -89,7 +90,8 @@ impl Tries {
             + lost(self.ack, arrivals.ack) * broken(link.ack, link.ack_timeout)
     }
 
-    /// Back-off before all tries, in nanoseconds: until the window is largest, by the chance of each number of failures.
+    /// Back-off before all tries, in nanoseconds: until the window is largest, by the chance of each number
+    /// of failures.
     fn backoff(&self, tries: f64, timing: &Timing, category: AccessCategory) -> f64 {
         let access = timing.access(category);
         let largest = ns(timing.mean_backoff(access.cw_max));
@@ -118,8 +120,8 @@ impl Tries {
 }
 
 impl Timing {
-    /// How much longer than DIFS after the last bit on the air a station waits before its back-off, where its frame was not answered
-    /// within the time-out, or where this response to it was broken.
+    /// How much longer than DIFS after the last bit on the air a station waits before its back-off, where its
+    /// frame was not answered within the time-out, or where this response to it was broken.
     fn pause_after(&self, response: Option<Span>, timeout: Span) -> Span {
         let last_bit = response.map_or(Span::ZERO, |response| self.sifs + response);
         let waits_for_end = response.is_some() && self.rules.response_timeout == ResponseTimeout::FirstBit;
@@ -138,7 +140,8 @@ impl Timing {
     }
 }
 
-/// What is waited before an exchange of an opportunity of so many, if it is this before the first, and SIFS before the others.
+/// What is waited before an exchange of an opportunity of so many, if it is this before the first, and SIFS
+/// before the others.
 fn between(timing: &Timing, first: f64, at_once: u64) -> f64 {
     let at_once = at_once as f64;
     first / at_once + ns(timing.sifs) * (at_once - 1.0) / at_once

@@ -12,9 +12,9 @@ pub struct FadingConfig {
 }
 
 impl FadingConfig {
-    /// How long a channel stays much as it is where scattered paths come from all sides and an end, or what reflects, moves at `speed`
-    /// metres per second: `0.423 / f_d`, with the Doppler shift `f_d = speed / wavelength` (Rappaport, *Wireless Communications*, 2002,
-    /// Eq. 5.40.c).
+    /// How long a channel stays much as it is where scattered paths come from all sides and an end, or what
+    /// reflects, moves at `speed` metres per second: `0.423 / f_d`, with the Doppler shift `f_d = speed /
+    /// wavelength` (Rappaport, *Wireless Communications*, 2002, Eq. 5.40.c).
     pub fn coherence(speed: f64, frequency_hz: f64) -> Span {
         Span::from_seconds(0.423 * 299_792_458.0 / (speed * frequency_hz))
     }

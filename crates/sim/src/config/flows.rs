@@ -42,10 +42,11 @@ impl fmt::Debug for FlowConfig {
 /// What a flow sends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AppConfig {
-    /// Always more to send. Window-limited transports send what their window allows; datagrams follow the interface queue,
-    /// which never runs empty and never overflows because of this flow.
+    /// Always more to send. Window-limited transports send what their window allows; datagrams follow the
+    /// interface queue, which never runs empty and never overflows because of this flow.
     Saturated,
-    /// `bytes` bytes at once, then silence; the time to complete is recorded. None for endless, which is `Saturated` for TCP.
+    /// `bytes` bytes at once, then silence; the time to complete is recorded. None for endless, which is
+    /// `Saturated` for TCP.
     Bulk {
         /// How much.
         bytes: Option<u64>,
@@ -79,8 +80,8 @@ pub enum AppConfig {
     },
     /// Frames of a video.
     Video(VideoConfig),
-    /// Nothing by itself: its packets come from outside, by [`World::inject`](crate::World::inject), whenever they come. Of its
-    /// scheme there is only what routers do.
+    /// Nothing by itself: its packets come from outside, by [`World::inject`](crate::World::inject), whenever
+    /// they come. Of its scheme there is only what routers do.
     External,
 }
 

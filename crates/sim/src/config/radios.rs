@@ -5,8 +5,8 @@ use multihop_dot11::first_of_run;
 
 /// On which channels radios are, and which of them belong to one node.
 ///
-/// Each entry of [`super::Config::nodes`] is one radio with a MAC and an interface queue of its own. A node with several radios is
-/// several entries: the first is the node, and each of the others says so here.
+/// Each entry of [`super::Config::nodes`] is one radio with a MAC and an interface queue of its own. A node
+/// with several radios is several entries: the first is the node, and each of the others says so here.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Radios {
     /// The channel of each entry; empty if all are on one.
@@ -18,8 +18,8 @@ pub struct Radios {
 /// Where a channel lies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Channel {
-    /// The number of its first 20 MHz, the primary channel, in the band that has this number (802.11-2016, 17.3.8.4.2, 16.3.6.3 and
-    /// 19.3.15).
+    /// The number of its first 20 MHz, the primary channel, in the band that has this number (802.11-2016,
+    /// 17.3.8.4.2, 16.3.6.3 and 19.3.15).
     pub number: u16,
     /// Its width in MHz.
     pub width_mhz: u32,
@@ -28,9 +28,10 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// Centre frequency in MHz of all of it. Numbers are 5 MHz apart from 2407 or 5000 MHz; channel 14 lies 12 MHz above channel 13.
-    /// A channel of 40 MHz at 2.4 GHz has its second half above channels up to 7, below the others; wide ones at 5 GHz lie side by side
-    /// from the lower ends of the first channels of their part of the band on (19.3.15.4, 21.3.14).
+    /// Centre frequency in MHz of all of it. Numbers are 5 MHz apart from 2407 or 5000 MHz; channel 14 lies
+    /// 12 MHz above channel 13. A channel of 40 MHz at 2.4 GHz has its second half above channels up to 7,
+    /// below the others; wide ones at 5 GHz lie side by side from the lower ends of the first channels of
+    /// their part of the band on (19.3.15.4, 21.3.14).
     pub fn centre_mhz(self) -> u32 {
         let wider = (self.width_mhz - 20) / 2;
         match u32::from(self.number) {
@@ -45,8 +46,8 @@ impl Channel {
         }
     }
 
-    /// Which part of the power that is sent on this channel lies in another: that of a flat spectrum as wide as the channel, with
-    /// nothing outside of it. Channels that have the same place share all.
+    /// Which part of the power that is sent on this channel lies in another: that of a flat spectrum as wide
+    /// as the channel, with nothing outside of it. Channels that have the same place share all.
     pub fn part_in(self, other: Channel) -> f64 {
         let [a, b] = [self, other].map(|channel| f64::from(channel.centre_mhz()));
         let [half, other_half] = [self, other].map(|channel| f64::from(channel.width_mhz) / 2.0);

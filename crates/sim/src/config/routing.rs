@@ -9,11 +9,11 @@ parameters! {
     /// Parameters of AODV, by default ns-2.35's, whose names are in brackets.
     #[derive(Clone, PartialEq)]
     AodvConfig, listed by aodv_parameters:
-    /// Consecutive packets to a next hop that the MAC gives up before the link counts as broken. Those before the
-    /// last are lost.
+    /// Consecutive packets to a next hop that the MAC gives up before the link counts as broken. Those before
+    /// the last are lost.
     failures: u32 [1, 1000] = 1;
-    /// Schemes whose packets break no link when the MAC gives them up (`DATA_PACKET`). ns-2 is blind to all but TCP
-    /// and CBR: to `tfrc`, for example.
+    /// Schemes whose packets break no link when the MAC gives them up (`DATA_PACKET`). ns-2 is blind to all
+    /// but TCP and CBR: to `tfrc`, for example.
     blind_to: (Vec<usize> as Vec<String> = Vec::new()) = Vec::new();
     /// Links break because the MAC gives packets up (`AODV_LINK_LAYER_DETECTION`). Otherwise by a neighbour's
     /// silence: all nodes say hello.
@@ -31,22 +31,23 @@ parameters! {
     my_route_timeout: Span from "1 ms" = Span::from_ms(10_000);
     /// How long a reverse route lives (`REV_ROUTE_LIFE`).
     reverse_route_life: Span from "1 ms" = Span::from_ms(6_000);
-    /// How long a node knows which RREQs it has received (`PATH_DISCOVERY_TIME` of RFC 3561, `BCAST_ID_SAVE`).
+    /// How long a node knows which RREQs it has received (`PATH_DISCOVERY_TIME` of RFC 3561,
+    /// `BCAST_ID_SAVE`).
     path_discovery_time (once request_memory): Span from "1 ms" = Span::from_ms(6_000);
     /// Hops that the first RREQ of an expanding ring search goes (`TTL_START`).
     ttl_start: u16 [1, 255] = 5;
     /// How many more each further one goes (`TTL_INCREMENT`).
     ttl_increment: u16 [1, 255] = 2;
-    /// After an RREQ that went this many hops, or for a destination that was as far away, the RREQ floods the network
-    /// (`TTL_THRESHOLD`).
+    /// After an RREQ that went this many hops, or for a destination that was as far away, the RREQ floods the
+    /// network (`TTL_THRESHOLD`).
     ttl_threshold: u16 [1, 255] = 7;
     /// Hops that a network-wide RREQ goes, and that RREPs go (`NETWORK_DIAMETER`).
     network_diameter: u16 [1, 255] = 30;
-    /// An expanding ring search also finds a destination whose distance was never known. Otherwise its first RREQ
-    /// floods the network, as in ns-2.
+    /// An expanding ring search also finds a destination whose distance was never known. Otherwise its first
+    /// RREQ floods the network, as in ns-2.
     ring_search_first: bool = false;
-    /// Network-wide RREQs after the first that bring no RREP, before the node drops the packets that wait, and pauses
-    /// (`RREQ_RETRIES`).
+    /// Network-wide RREQs after the first that bring no RREP, before the node drops the packets that wait,
+    /// and pauses (`RREQ_RETRIES`).
     rreq_retries (once request_retries): u32 [0, 1000] = 3;
     /// How long it pauses (`MAX_RREQ_TIMEOUT`).
     hold_down: Span from "0 s" = Span::from_ms(10_000);
@@ -56,17 +57,19 @@ parameters! {
     node_traversal_time: Span from "1 us" = Span::from_ms(30);
     /// The last so many latencies of discoveries, whose mean is taken instead (`MAX_HISTORY`). 0: none.
     latency_samples: usize [0, 1000] = 3;
-    /// A node's own RREQs are held back for a random time up to this, lest nodes send at once. Default: 10 ms where
-    /// the MAC accesses an idle medium at once; 0 s with the rules of ns-2, which always draw a back-off.
+    /// A node's own RREQs are held back for a random time up to this, lest nodes send at once. Default: 10 ms
+    /// where the MAC accesses an idle medium at once; 0 s with the rules of ns-2, which always draw a
+    /// back-off.
     rreq_jitter (once request_jitter): (Span as Option<Duration> = None) = Span::ZERO;
     /// RREQs and RERRs that are relayed are held back for a random time up to this.
     broadcast_jitter: Span from "0 s" = Span::from_ms(10);
     /// Nodes that know a route answer RREQs for other nodes.
     intermediate_replies: bool = true;
-    /// What a node does with a packet that it cannot pass on, if it is nearer to the destination than to the source.
+    /// What a node does with a packet that it cannot pass on, if it is nearer to the destination than to the
+    /// source.
     local_repair: [LocalRepair] = LocalRepair::Ns2;
-    /// `rfc3561` only: hops that the RREQ of a local repair goes beyond the destination's distance (`LOCAL_ADD_TTL` of
-    /// RFC 3561).
+    /// `rfc3561` only: hops that the RREQ of a local repair goes beyond the destination's distance
+    /// (`LOCAL_ADD_TTL` of RFC 3561).
     local_add_ttl: u16 [0, 255] = 2;
     /// Packets that a node holds while it looks for routes; the oldest makes room (`AODV_RTQ_MAX_LEN`).
     buffer: usize [0, 1_000_000] = 64;
@@ -88,17 +91,19 @@ parameters! {
     rerr_destination_size (once error_entry_size): Bytes from "1 B" to "2304 B" = 8;
 }
 
-/// What a node does with a packet that it cannot pass on, if it is nearer to the destination than to the source.
+/// What a node does with a packet that it cannot pass on, if it is nearer to the destination than to the
+/// source.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LocalRepair {
     /// Loses it, as nodes farther away do.
     Off,
-    /// Holds it and asks for the destination as ns-2.35 does: with the sequence number of the route that broke, with which nodes
-    /// behind the break answer what brings nothing new, and until an instant that ns-2 takes for a delay, so late that it hardly
-    /// ever comes.
+    /// Holds it and asks for the destination as ns-2.35 does: with the sequence number of the route that
+    /// broke, with which nodes behind the break answer what brings nothing new, and until an instant that
+    /// ns-2 takes for a delay, so late that it hardly ever comes.
     Ns2,
-    /// Looks for the destination as RFC 3561 has it (6.12): once, with a greater number, and sends an RERR if nothing comes of it.
+    /// Looks for the destination as RFC 3561 has it (6.12): once, with a greater number, and sends an RERR if
+    /// nothing comes of it.
     #[serde(rename = "rfc3561")]
     Rfc,
 }
@@ -109,8 +114,8 @@ parameters! {
     /// names are in brackets.
     #[derive(Clone, PartialEq)]
     DsrConfig, listed by dsr_parameters:
-    /// Consecutive packets to a next hop that the MAC gives up before the link counts as broken. Those before the
-    /// last are lost.
+    /// Consecutive packets to a next hop that the MAC gives up before the link counts as broken. Those before
+    /// the last are lost.
     failures: u32 [1, 1000] = 1;
     /// Time between the first discovery of a route and the second, if the first finds none (`RequestPeriod`).
     request_period: Span from "1 ms" = Span::from_ms(500);
@@ -118,10 +123,12 @@ parameters! {
     request_backoff: u32 [1, 100] = 2;
     /// Longest time between two discoveries (`MaxRequestPeriod`, `rt_rq_max_period`).
     request_period_max: Span from "1 ms" = Span::from_ms(10_000);
-    /// A discovery begins with a non-propagating Route Request, and floods the network if no reply came for this time
-    /// (`NonpropRequestTimeout` of RFC 4728, `arp_timeout`). `0 s`: the first Route Request floods the network.
+    /// A discovery begins with a non-propagating Route Request, and floods the network if no reply came for
+    /// this time (`NonpropRequestTimeout` of RFC 4728, `arp_timeout`). `0 s`: the first Route Request floods
+    /// the network.
     nonprop_request_timeout (once ask_neighbours_first): (Option<Span> as Duration = Duration(0.03)) = Some(Span::from_ms(30));
-    /// Route Requests and Route Replies are held back for a random time up to this, lest neighbours send at once (`RREQ_JITTER`).
+    /// Route Requests and Route Replies are held back for a random time up to this, lest neighbours send at
+    /// once (`RREQ_JITTER`).
     broadcast_jitter: Span from "0 s" = Span::from_ms(10);
     /// Packets that a node holds while it looks for routes; the oldest makes room (`SEND_BUF_SIZE`).
     buffer: usize [0, 1_000_000] = 64;
@@ -129,16 +136,20 @@ parameters! {
     buffer_timeout: Span from "0 s" = Span::from_ms(30_000);
     /// Held packets are looked through after random times between this and twice this (`BUFFER_CHECK`).
     buffer_check: Span from "1 ms" = Span::from_ms(30);
-    /// Of packets that a reply lets go, each leaves this much after the one before (`arp_timeout`, as a delay).
+    /// Of packets that a reply lets go, each leaves this much after the one before (`arp_timeout`, as a
+    /// delay).
     release_interval: Span from "0 s" = Span::from_ms(30);
-    /// Nodes that know a route answer Route Requests for other nodes (`dsragent_reply_from_cache_on_propagating`).
+    /// Nodes that know a route answer Route Requests for other nodes
+    /// (`dsragent_reply_from_cache_on_propagating`).
     reply_from_cache: bool = true;
-    /// Nodes learn from packets that they overhear, and report shorter routes to sources (`dsragent_use_tap`).
+    /// Nodes learn from packets that they overhear, and report shorter routes to sources
+    /// (`dsragent_use_tap`).
     listen: bool = true;
     /// How often other nodes than its source may send a packet on by another route where a link broke
     /// (`dsr_salvage_max_attempts`). 0: never.
     salvage_limit: u8 [0, 255] = 15;
-    /// Hops of the longest route; a route request has room for 62 addresses (`MAX_SR_LEN`, which counts nodes).
+    /// Hops of the longest route; a route request has room for 62 addresses (`MAX_SR_LEN`, which counts
+    /// nodes).
     route_limit: u16 [1, 62] = 15;
     /// Packets that took this many hops are not forwarded any more (`IP_DEF_TTL`).
     hop_limit: u16 [1, 255] = 32;
@@ -159,20 +170,22 @@ parameters! {
     missed_updates: u32 [1, 1_000_000] = 3;
     /// Least time between triggered updates (`DSDV_MIN_TUP_PERIOD`).
     triggered_interval: Span from "0 s" = Span::from_ms(1_000);
-    /// First value of the settling time: a route to a new destination is advertised after twice this (`wst0_`).
+    /// First value of the settling time: a route to a new destination is advertised after twice this
+    /// (`wst0_`).
     settling_time: Span from "0 s" = Span::from_ms(6_000);
     /// Weight of the past in the settling time of a destination (`alpha_`).
     settling_weight: f64 [0, 1] = 0.875;
     /// The first update comes after a random time up to this (`DSDV_STARTUP_JITTER`).
     start_jitter: Span from "0 s" = Span::from_ms(2_000);
-    /// Each update is held back for a random time up to this, lest neighbours send at once (`DSDV_BROADCAST_JITTER`).
+    /// Each update is held back for a random time up to this, lest neighbours send at once
+    /// (`DSDV_BROADCAST_JITTER`).
     broadcast_jitter: Span from "0 s" = Span::from_ms(10);
     /// Packets that wait for a route at a node, per destination; the oldest makes room (`MAX_QUEUE_LENGTH`).
     buffer: usize [0, 1_000_000] = 5;
     /// Packets that took this many hops are not forwarded any more (`IP_DEF_TTL`).
     hop_limit: u16 [1, 255] = 32;
-    /// The MAC's failure to deliver a packet breaks the link at once, and the packet is routed again (`use_mac_`).
-    /// Otherwise only that packet is lost, and a break is found by the neighbour's silence.
+    /// The MAC's failure to deliver a packet breaks the link at once, and the packet is routed again
+    /// (`use_mac_`). Otherwise only that packet is lost, and a break is found by the neighbour's silence.
     use_mac: bool = false;
     /// Size of an entry of an update.
     entry_size: Bytes from "1 B" to "2304 B" = 12;

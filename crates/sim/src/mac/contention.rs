@@ -1,7 +1,7 @@
 //! When the station may transmit (9.3.4).
 //!
-//! What each busy and each idle medium calls takes what it needs of the [`Context`], which is then never put together: of the stations that
-//! hear a frame most do nothing else.
+//! What each busy and each idle medium calls takes what it needs of the [`Context`], which is then never put
+//! together: of the stations that hear a frame most do nothing else.
 
 use super::{Context, Function, Mac, Phase, Timing};
 use crate::agenda::{Agenda, Lane};
@@ -227,8 +227,8 @@ impl Mac {
         true
     }
 
-    /// A signal ended that was not decoded, or not received at all. One that was not recognized as a frame ns-2 treats as a frame that
-    /// could not be decoded.
+    /// A signal ended that was not decoded, or not received at all. One that was not recognized as a frame
+    /// ns-2 treats as a frame that could not be decoded.
     #[inline]
     pub(super) fn after_bad(&mut self, ctx: &mut Context, reception: Reception) {
         match reception {

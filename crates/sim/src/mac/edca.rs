@@ -1,11 +1,14 @@
-//! Four functions at a station that contend instead of one, each for the queue of an access category (802.11-2016, 10.22.2.4).
+//! Four functions at a station that contend instead of one, each for the queue of an access category
+//! (802.11-2016, 10.22.2.4).
 //!
-//! They share the station's medium, NAV and timer: all freeze together, and resume together, each after its own inter-frame space. A
-//! slot boundary at which the medium turns busy still counts, that at the end of the inter-frame space included, as the clause has
-//! it: a function does one thing at each boundary, and those that do not transmit there count it down.
+//! They share the station's medium, NAV and timer: all freeze together, and resume together, each after its
+//! own inter-frame space. A slot boundary at which the medium turns busy still counts, that at the end of the
+//! inter-frame space included, as the clause has it: a function does one thing at each boundary, and those
+//! that do not transmit there count it down.
 //!
-//! Where several run out at one boundary, the highest transmits. To the others this is a collision (10.22.2.4, 10.22.2.2 d): their
-//! window and the retry count of their frame rise, but nothing of it is on the air.
+//! Where several run out at one boundary, the highest transmits. To the others this is a collision
+//! (10.22.2.4, 10.22.2.2 d): their window and the retry count of their frame rise, but nothing of it is on
+//! the air.
 
 use super::{Cargo, Context, Function, Mac, Phase, Timing};
 use crate::agenda::Agenda;

@@ -1,13 +1,15 @@
 //! The queue of the hardware, below the interface queue: packets that no discipline reaches any more.
 //!
-//! A driver hands packets over while there is room, and asks again when some were sent. Within a station and traffic identifier they stay in
-//! order. Limited by packets, the stations take turns, a frame each, which takes along what waits for the same station, as firmware does that
-//! aggregates by itself. Limited by frames, each is put together when it is handed over, of what waits then, and they are sent in that
-//! order, as ath9k has it with two of them (`ATH_AGGR_MIN_QDEPTH`); what is to be sent again waits in the station, and takes along
-//! what has been handed over for its receiver, or else what waits above.
+//! A driver hands packets over while there is room, and asks again when some were sent. Within a station and
+//! traffic identifier they stay in order. Limited by packets, the stations take turns, a frame each, which
+//! takes along what waits for the same station, as firmware does that aggregates by itself. Limited by
+//! frames, each is put together when it is handed over, of what waits then, and they are sent in that order,
+//! as ath9k has it with two of them (`ATH_AGGR_MIN_QDEPTH`); what is to be sent again waits in the station,
+//! and takes along what has been handed over for its receiver, or else what waits above.
 //!
 //! Where airtime is limited, each packet is taken to last as long as Linux expects (`net/mac80211/airtime.c`,
-//! `ieee80211_calc_expected_tx_airtime`), from when it is handed over until it is acknowledged, given up or lost.
+//! `ieee80211_calc_expected_tx_airtime`), from when it is handed over until it is acknowledged, given up or
+//! lost.
 
 use super::aggregation::{Fullest, limits_on};
 use super::{Context, Mac, Timing};
@@ -102,7 +104,8 @@ impl Buffer {
         self.take(frame.line)
     }
 
-    /// One more packet for a line, of no more than so many bytes: of the frame that was begun, or else of the first that there is.
+    /// One more packet for a line, of no more than so many bytes: of the frame that was begun, or else of the
+    /// first that there is.
     fn next_for(&mut self, line: usize, most: u32) -> Option<(Time, Queued<Waiting>)> {
         if self.lines[line].packets.front()?.1.size > most {
             return None;
@@ -137,7 +140,8 @@ impl Hardware {
         self.buffers[category as usize].waiting > 0
     }
 
-    /// Is there room for a frame more, besides that which the station sends or is to send again, and for a packet?
+    /// Is there room for a frame more, besides that which the station sends or is to send again, and for a
+    /// packet?
     fn has_room(&self, category: AccessCategory, sends: bool) -> bool {
         let buffer = &self.buffers[category as usize];
         let frames = buffer.frames.len() + usize::from(sends);
@@ -260,8 +264,8 @@ impl Mac {
         self.hardware.is_some()
     }
 
-    /// One more packet of a category, of no more than so many bytes, that can go to this neighbour in one frame with others of this traffic
-    /// identifier.
+    /// One more packet of a category, of no more than so many bytes, that can go to this neighbour in one
+    /// frame with others of this traffic identifier.
     #[inline(never)]
     pub(super) fn next_in_hardware(
         &mut self,
@@ -363,8 +367,8 @@ impl Mac {
         }
     }
 
-    /// How long a packet is expected to be on the air: at the last rate to its receiver, with its share of the preamble of an A-MPDU as long as
-    /// Linux expects at such a rate.
+    /// How long a packet is expected to be on the air: at the last rate to its receiver, with its share of
+    /// the preamble of an A-MPDU as long as Linux expects at such a rate.
     fn expected_airtime(&self, timing: &Timing, peer: Option<NodeId>, size: u32) -> Span {
         let bytes = timing.data_bytes(size);
         let Some(peer) = peer else {

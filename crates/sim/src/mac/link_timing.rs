@@ -39,8 +39,8 @@ pub struct LinkTiming {
 }
 
 impl LinkTiming {
-    /// Of links at a DATA rate. RTS have the highest basic rate not above it, responses that not above the rate of the frame that
-    /// they answer (9.7.6), where the configuration says nothing else.
+    /// Of links at a DATA rate. RTS have the highest basic rate not above it, responses that not above the
+    /// rate of the frame that they answer (9.7.6), where the configuration says nothing else.
     pub(super) fn new(config: &Config, data_rate: DataRate) -> LinkTiming {
         let (phy, rules) = (&config.phy, config.mac.rules);
         let control = config.control_rate.unwrap_or_else(|| phy.response_rate(data_rate));
@@ -131,8 +131,8 @@ pub(super) fn largest(most: u32, holds: impl Fn(u32) -> bool) -> u32 {
     low
 }
 
-/// Under [`ResponseTimeout::Eifs`]: the timeouts of all links become one, long enough for every response. Returns EIFS, which is that
-/// and DIFS.
+/// Under [`ResponseTimeout::Eifs`]: the timeouts of all links become one, long enough for every response.
+/// Returns EIFS, which is that and DIFS.
 pub(super) fn equal_wait<'a>(config: &Config, links: impl Iterator<Item = &'a mut LinkTiming>) -> Span {
     let links: Vec<&mut LinkTiming> = links.collect();
     let responses = links.iter().map(|link| config.phy.sifs + link.cts.max(link.ack).max(link.block_ack));

@@ -6,14 +6,16 @@
 //! * `originator`: getting its own frame across: RTS, CTS, DATA, ACK, retries.
 //! * `recipient`: what it does with frames of others: NAV, CTS, ACK, duplicates.
 //! * `rate_control`: at which rate it sends DATA, where it may choose.
-//! * `aggregation`: A-MPDUs and block acknowledgements in place of single frames and ACKs, where the station has them.
-//! * `edca`: four functions that contend instead of one, each for an access category, where the station has them.
+//! * `aggregation`: A-MPDUs and block acknowledgements in place of single frames and ACKs, where the station
+//!   has them.
+//! * `edca`: four functions that contend instead of one, each for an access category, where the station has
+//!   them.
 //! * `hardware`: what was taken from the interface queue and waits below it, where hardware has a queue.
 //! * `timing` and `link_timing`: the numbers that all stations share, and those of a link.
 //! * `txop`: several exchanges in a row of one of these.
 //!
-//! One timer serves all of them, because a station waits for one thing at a time: while it owes or awaits a response, no
-//! back-off runs. [`Phase`] says what the timer is for.
+//! One timer serves all of them, because a station waits for one thing at a time: while it owes or awaits a
+//! response, no back-off runs. [`Phase`] says what the timer is for.
 
 mod access;
 mod aggregation;
@@ -133,7 +135,8 @@ impl Function {
     }
 }
 
-/// A station's MAC. In the order in which it is used: what a frame of others changes comes first, in two cache lines.
+/// A station's MAC. In the order in which it is used: what a frame of others changes comes first, in two
+/// cache lines.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Mac {
@@ -143,7 +146,8 @@ pub struct Mac {
     busy: bool,
     /// The response is overdue, but a frame is being received: its end decides.
     receiving_at_timeout: bool,
-    /// What the stack says of itself ([`Stack::observes`], [`Stack::watches`]), so that most frames of others leave it alone.
+    /// What the stack says of itself ([`Stack::observes`], [`Stack::watches`]), so that most frames of others
+    /// leave it alone.
     observed: bool,
     watched: bool,
     /// Where it lies, and its counters of the medium.
@@ -153,8 +157,8 @@ pub struct Mac {
     nav: Time,
     /// When the NAV may be reset, if no frame begins before.
     nav_reset: Option<Time>,
-    /// EIFS less DIFS after the last frame that could not be decoded, unless a correct one followed; under EDCA also the end of the last
-    /// wait for a response that did not come.
+    /// EIFS less DIFS after the last frame that could not be decoded, unless a correct one followed; under
+    /// EDCA also the end of the last wait for a response that did not come.
     eifs_until: Time,
     /// The other functions, besides `function`; none under the DCF.
     edca: Option<Box<edca::Edca>>,
@@ -166,7 +170,8 @@ pub struct Mac {
     air: Slot,
     frame: Option<Frame>,
     rng: Rng,
-    /// Sequence number of the last DATA frame from each neighbour, by traffic identifier (9.3.2.10; 802.11-2016, 10.3.2.11.2).
+    /// Sequence number of the last DATA frame from each neighbour, by traffic identifier (9.3.2.10;
+    /// 802.11-2016, 10.3.2.11.2).
     heard_last: Vec<(NodeId, u8, u32)>,
     /// None without aggregation.
     agreements: Option<Box<aggregation::Agreements>>,
@@ -277,8 +282,9 @@ impl Mac {
         record.reserved(self.row, reserved);
     }
 
-    /// When the station could not use the medium since the last change that was booked: while it was busy, and then while the NAV
-    /// was set. The own frame may still be on its way, which keeps the station waiting, but not the medium busy.
+    /// When the station could not use the medium since the last change that was booked: while it was busy,
+    /// and then while the NAV was set. The own frame may still be on its way, which keeps the station
+    /// waiting, but not the medium busy.
     pub fn unusable(&self, radio: &Radio, now: Time) -> [Interval; 2] {
         if !self.busy {
             return [Interval { start: now, end: now }, self.reserved(self.idle_since, now)];
@@ -293,7 +299,8 @@ impl Mac {
         Interval { start: from, end: nav.min(now) }
     }
 
-    /// Has it something to do, but no timer and no signal that it waits for? Then it would be silent for ever.
+    /// Has it something to do, but no timer and no signal that it waits for? Then it would be silent for
+    /// ever.
     pub fn is_stuck(&self, agenda: &Agenda) -> bool {
         self.functions().any(|function| function.current.is_some())
             && !self.busy
@@ -306,7 +313,8 @@ impl Mac {
         self.function.current.is_some()
     }
 
-    /// From the timer on it takes at least this until a packet can be at its destination; the shortest DATA frame takes `shortest`.
+    /// From the timer on it takes at least this until a packet can be at its destination; the shortest DATA
+    /// frame takes `shortest`.
     pub fn least_before_delivery(&self, timing: &Timing, shortest: Span) -> Span {
         // With several functions, or a choice of rates, what is sent is decided then.
         let is_decided = self.edca.is_none() && self.rates.is_none();
@@ -321,7 +329,8 @@ impl Mac {
         }
     }
 
-    /// Will its timer leave all above as it is? A frame follows after SIFS, or the DATA did not come, and no policy or estimator observes the link.
+    /// Will its timer leave all above as it is? A frame follows after SIFS, or the DATA did not come, and no
+    /// policy or estimator observes the link.
     #[inline]
     pub fn answers_by_itself(&self) -> bool {
         let by_itself =
@@ -350,7 +359,8 @@ impl Mac {
         }
     }
 
-    /// The medium turns busy: a signal began while there was none, though the station's own may still have been on its way.
+    /// The medium turns busy: a signal began while there was none, though the station's own may still have
+    /// been on its way.
     #[inline]
     pub fn on_busy(&mut self, ctx: &mut Context) {
         if self.busy {

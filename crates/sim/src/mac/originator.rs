@@ -195,9 +195,9 @@ impl Mac {
         self.finish(ctx, Fate::Acknowledged);
     }
 
-    /// Does a CTS or an ACK answer a try of the present frame? On the air it does not say which frame it answers, and where
-    /// propagation takes longer than the timeout a station may take a late one for an answer to its next frame: that would then
-    /// be lost without a cause.
+    /// Does a CTS or an ACK answer a try of the present frame? On the air it does not say which frame it
+    /// answers, and where propagation takes longer than the timeout a station may take a late one for an
+    /// answer to its next frame: that would then be lost without a cause.
     pub(super) fn is_answer(&self, frame: &Frame) -> bool {
         frame.sequence == self.function.sequence
             && self.function.current.is_some_and(|out| out.peer == Some(frame.from))
@@ -290,8 +290,8 @@ impl Mac {
         self.take_turn(ctx, fate != Fate::GivenUp);
     }
 
-    /// What was sent is done with. If that was a success, the next packet may follow at once; otherwise a back-off from the present
-    /// window begins, and the next packet is taken.
+    /// What was sent is done with. If that was a success, the next packet may follow at once; otherwise a
+    /// back-off from the present window begins, and the next packet is taken.
     pub(super) fn take_turn(&mut self, ctx: &mut Context, succeeded: bool) {
         if self.edca.is_some() && succeeded && self.goes_on(ctx) {
             return;
@@ -303,7 +303,8 @@ impl Mac {
         }
     }
 
-    /// Counts what a frame, or a try of an aggregate, took of the medium: so many PPDUs with DATA, each with so many MPDUs.
+    /// Counts what a frame, or a try of an aggregate, took of the medium: so many PPDUs with DATA, each with
+    /// so many MPDUs.
     pub(super) fn used_airtime(
         &self,
         ctx: &mut Context,
@@ -336,7 +337,8 @@ impl Mac {
     }
 }
 
-/// How long the medium was in use for a frame: all its RTS and DATA, what answered them, and the SIFS between.
+/// How long the medium was in use for a frame: all its RTS and DATA, what answered them, and the SIFS
+/// between.
 pub(super) fn airtime_used(out: &Outgoing, fate: Fate, ctx: &Context) -> Span {
     let (sifs, link) = (ctx.timing.sifs, ctx.timing.on(out.rates));
     let answered = u64::from(out.rts_tries - out.rts_failures);

@@ -1,7 +1,8 @@
 //! At which rate a station sends DATA to a neighbour, where it may choose.
 //!
-//! The rate is chosen anew when an access was won. Failures in a row go down the chain of the control; a new chain begins when something was
-//! acknowledged, or given up. Responses follow from the rate of what they answer.
+//! The rate is chosen anew when an access was won. Failures in a row go down the chain of the control; a new
+//! chain begins when something was acknowledged, or given up. Responses follow from the rate of what they
+//! answer.
 
 use super::timing::errors_at;
 use super::{Cargo, Context, Mac, Timing};
@@ -53,7 +54,8 @@ pub(super) struct Demands {
 /// Packets of an A-MPDU by which rates are compared, as in Linux.
 const TOGETHER: u32 = 16;
 
-/// The rates that stations of a configuration choose from, by streams and ascending; none where rates are fixed.
+/// The rates that stations of a configuration choose from, by streams and ascending; none where rates are
+/// fixed.
 pub(super) fn candidates(config: &Config) -> Vec<DataRate> {
     let Some(control) = config.rate_control else { return Vec::new() };
     let phy = &config.phy;
@@ -119,8 +121,8 @@ fn candidate(timing: &Timing, set: RateSet, streams: u8) -> Candidate {
     }
 }
 
-/// The candidate of the highest goodput at a signal-to-noise ratio in dB, of frames of [`AVERAGE_BYTES`]; in A-MPDUs they are taken to be so
-/// many that their overhead does not count.
+/// The candidate of the highest goodput at a signal-to-noise ratio in dB, of frames of [`AVERAGE_BYTES`]; in
+/// A-MPDUs they are taken to be so many that their overhead does not count.
 fn best_at(errors: &[RateErrors], table: &RateTable, aggregates: bool, [snr, noise]: [f64; 2]) -> u8 {
     let ratio = 10f64.powf(snr / 10.0);
     let bits = 8.0 * f64::from(AVERAGE_BYTES);

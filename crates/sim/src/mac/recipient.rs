@@ -8,8 +8,9 @@ use multihop_core::{DecodedFrame, FrameKind, LinkEvent, NodeId, Reported, Span, 
 use multihop_dot11::{AccessCategory, EifsRule, user_priority};
 
 impl Mac {
-    /// A signal ended here. If it is none of the station's business, because it was for others and no response is awaited here or
-    /// watches the link, all that follows is done, up to the back-off that goes on. Otherwise nothing is done, and false returned.
+    /// A signal ended here. If it is none of the station's business, because it was for others and no
+    /// response is awaited here or watches the link, all that follows is done, up to the back-off that goes
+    /// on. Otherwise nothing is done, and false returned.
     #[expect(clippy::inline_always, reason = "as for `contend`")]
     #[inline(always)]
     pub fn lets_pass(&mut self, ctx: &mut Context, frame: &Frame, finished: Finished) -> bool {
@@ -128,7 +129,8 @@ impl Mac {
         }
     }
 
-    /// May a response be owed now? Under the standard, a wait for a CTS or an ACK ends first: the frame was not the one awaited.
+    /// May a response be owed now? Under the standard, a wait for a CTS or an ACK ends first: the frame was
+    /// not the one awaited.
     fn free_to_respond(&mut self, ctx: &mut Context) -> bool {
         let awaiting = matches!(self.phase, Phase::AwaitingCts | Phase::AwaitingAck);
         if awaiting && ctx.timing.rules.answer_rts_while_waiting {
@@ -211,8 +213,8 @@ impl Mac {
         ctx.stack.on_received(ctx.now, frame.from, copy, ctx.packets, ctx.record);
     }
 
-    /// What is left of the duration field of a frame behind its answer: more than nothing only where another exchange follows in the
-    /// same transmission opportunity.
+    /// What is left of the duration field of a frame behind its answer: more than nothing only where another
+    /// exchange follows in the same transmission opportunity.
     pub(super) fn rest_after(&self, ctx: &Context, frame: &Frame, answer: Span) -> Span {
         if self.edca.is_none() {
             return Span::ZERO;

@@ -226,20 +226,22 @@ impl Timing {
         handshake + data + self.sifs + response
     }
 
-    /// What a station that is alone waits before each exchange of a category, on average: inter-frame space and a back-off from the
-    /// first window (9.3.4.2).
+    /// What a station that is alone waits before each exchange of a category, on average: inter-frame space
+    /// and a back-off from the first window (9.3.4.2).
     pub fn mean_access(&self, category: AccessCategory) -> Span {
         let access = self.access(category);
         access.aifs + self.mean_backoff(access.cw_min)
     }
 
-    /// How many exchanges of so many frames and this length, without propagation, a category has each time that it wins the medium.
+    /// How many exchanges of so many frames and this length, without propagation, a category has each time
+    /// that it wins the medium.
     pub fn exchanges_at_once(&self, category: AccessCategory, exchange: Span, frames: u64) -> u64 {
         let rest = self.access(category).txop_limit.saturating_sub(exchange);
         1 + rest.whole(exchange + self.propagation * frames + self.sifs)
     }
 
-    /// Bytes of the longest PSDU of a link that is over within this time with its answer, and with RTS and CTS if they may come first.
+    /// Bytes of the longest PSDU of a link that is over within this time with its answer, and with RTS and
+    /// CTS if they may come first.
     pub fn longest_psdu_within(&self, set: RateSet, limits: &AggregationConfig, time: Span) -> u32 {
         let link = self.on(set);
         let with_rts = limits.rts || self.needs_rts(u32::MAX);
@@ -271,7 +273,8 @@ impl Timing {
         self.others.iter().map(of).fold(of(&self.nominal), Span::min)
     }
 
-    /// Within this after the last bit of a frame its sender neither begins another one nor parts with the packet in it.
+    /// Within this after the last bit of a frame its sender neither begins another one nor parts with the
+    /// packet in it.
     pub fn least_pause(&self) -> Span {
         let least = |link: &LinkTiming| {
             let data = link.airtime(RateClass::Data, self.data_bytes(0));
@@ -303,7 +306,8 @@ impl Timing {
         }
     }
 
-    /// A frame that starts now, without packet. `between` are its sender and its receiver; `rates` are those of what it precedes or answers.
+    /// A frame that starts now, without packet. `between` are its sender and its receiver; `rates` are those
+    /// of what it precedes or answers.
     pub fn control_frame(
         &self,
         kind: FrameKind,

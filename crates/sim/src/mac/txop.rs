@@ -1,8 +1,9 @@
 //! Transmission opportunities of several exchanges (802.11-2016, 10.22.2.7 and 10.22.2.8).
 //!
-//! After an exchange that succeeded, the function that won the opportunity goes on SIFS later, as long as the next frame and its answer
-//! end within the limit. A failure ends it. Frames protect what follows as single protection has it (9.2.5.2): their duration
-//! fields cover their own exchange and, where another packet waits and would fit, the next one, which is taken to be as long.
+//! After an exchange that succeeded, the function that won the opportunity goes on SIFS later, as long as the
+//! next frame and its answer end within the limit. A failure ends it. Frames protect what follows as single
+//! protection has it (9.2.5.2): their duration fields cover their own exchange and, where another packet
+//! waits and would fit, the next one, which is taken to be as long.
 
 use super::{Context, Mac, Outgoing, Phase};
 use multihop_core::{Span, Time};
@@ -22,7 +23,8 @@ impl Mac {
         self.edca.as_ref()?.opportunity
     }
 
-    /// An exchange succeeded: takes the next frame, and has it follow at once if it fits into the opportunity.
+    /// An exchange succeeded: takes the next frame, and has it follow at once if it fits into the
+    /// opportunity.
     pub(super) fn goes_on(&mut self, ctx: &mut Context) -> bool {
         let Some(end) = self.opportunity() else { return false };
         if !self.take_next(ctx) {

@@ -5,8 +5,8 @@ use super::RateErrors;
 /// What overlapping signals do to each other at a receiver.
 #[derive(Clone, Debug)]
 pub enum Collisions {
-    /// The first signal survives a later one that is weaker by at least this ratio; otherwise both are lost (ns-2). None: any
-    /// overlap destroys both.
+    /// The first signal survives a later one that is weaker by at least this ratio; otherwise both are lost
+    /// (ns-2). None: any overlap destroys both.
     Pairwise {
         /// The capture ratio.
         capture: Option<f64>,
@@ -19,9 +19,11 @@ pub enum Collisions {
         sensitivity: u64,
         /// Bit errors at each rate of the run, by [`super::RateSet::index`].
         errors: Box<[RateErrors]>,
-        /// Those of what comes before the bits: preamble and header at the lowest rate. None: nothing harms them.
+        /// Those of what comes before the bits: preamble and header at the lowest rate. None: nothing harms
+        /// them.
         header: Option<Box<RateErrors>>,
-        /// What noise does to a link is in [`Link::ln_bit_success`], because it was measured: here only what interference adds.
+        /// What noise does to a link is in [`Link::ln_bit_success`], because it was measured: here only what
+        /// interference adds.
         measured: bool,
     },
 }

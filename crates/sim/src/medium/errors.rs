@@ -14,7 +14,8 @@ pub struct RateErrors {
     pub least: f64,
 }
 
-/// Bit errors rarer than this, one frame of 1500 bytes in a thousand, are distinguished from none by no measurement.
+/// Bit errors rarer than this, one frame of 1500 bytes in a thousand, are distinguished from none by no
+/// measurement.
 const DISTINCT: f64 = 1e-7;
 
 impl RateErrors {
@@ -40,8 +41,9 @@ impl RateErrors {
         if power < self.least { f64::NEG_INFINITY } else { self.table.bit_success_ln(power / noise) }
     }
 
-    /// Of preambles and headers of OFDM: as if their whole length were bits at 6 Mb/s, which their signal fields are (802.11-2016,
-    /// 17.3.4, 19.3.9.4.3). At 0 dB next to none is recognized, at 4 dB next to all are.
+    /// Of preambles and headers of OFDM: as if their whole length were bits at 6 Mb/s, which their signal
+    /// fields are (802.11-2016, 17.3.4, 19.3.9.4.3). At 0 dB next to none is recognized, at 4 dB next to all
+    /// are.
     pub fn of_header() -> RateErrors {
         RateErrors {
             table: ErrorTable::new(Modulation::Ofdm { bits: 1, code: (1, 2) }),
@@ -50,8 +52,9 @@ impl RateErrors {
         }
     }
 
-    /// The noise at the listener of a link whose errors without interference were measured, where `noise` is the medium's: less than that
-    /// if the link does better than its power admits. Otherwise such a link would not mind interference, as it does not mind noise.
+    /// The noise at the listener of a link whose errors without interference were measured, where `noise` is
+    /// the medium's: less than that if the link does better than its power admits. Otherwise such a link
+    /// would not mind interference, as it does not mind noise.
     pub fn noise_of(&self, link: &Link, noise: f64) -> f64 {
         let measured = link.ln_bit_success.min(-DISTINCT);
         noise.min(link.power / self.table.sinr_for(measured))
@@ -92,7 +95,8 @@ mod tests {
         }
     }
 
-    /// A link as good as its power says: noise is the medium's, and with interference bits fail as by SINR alone.
+    /// A link as good as its power says: noise is the medium's, and with interference bits fail as by SINR
+    /// alone.
     #[test]
     fn where_the_power_explains_the_errors_interference_acts_as_by_sinr() {
         let snr_db = 8.0_f64;
@@ -106,7 +110,8 @@ mod tests {
         assert!((both / by_sinr - 1.0).abs() < 0.02, "{both} {by_sinr}");
     }
 
-    /// A link that delivers all, 20 dB below what its power admits: interference as strong as the signal still destroys frames.
+    /// A link that delivers all, 20 dB below what its power admits: interference as strong as the signal
+    /// still destroys frames.
     #[test]
     fn a_link_better_than_its_power_is_not_immune() {
         let link = link(-10.0, 1.0);
@@ -117,7 +122,8 @@ mod tests {
         assert!(frame(link.power / 100.0) > 0.9, "{}", frame(link.power / 100.0));
     }
 
-    /// A short frame that begins together with a long one leaves it no header, however few of its bits it hits.
+    /// A short frame that begins together with a long one leaves it no header, however few of its bits it
+    /// hits.
     #[test]
     fn a_header_needs_some_decibels() {
         let errors = RateErrors::of_header();

@@ -7,10 +7,11 @@ use crate::config::{Config, FadingConfig, MediumModel, Radios};
 use multihop_core::{NodeId, Rng, Time};
 use std::f64::consts::TAU;
 
-/// Block fading of all links: each pair of nodes has a gain that is the same in both directions, stays for a block, and is drawn anew,
-/// independently, for the next one. A frame has the gain of its beginning.
+/// Block fading of all links: each pair of nodes has a gain that is the same in both directions, stays for a
+/// block, and is drawn anew, independently, for the next one. A frame has the gain of its beginning.
 ///
-/// A gain is a function of seed, pair and block: nothing is drawn from a stream of anything else, and it does not matter what asks when.
+/// A gain is a function of seed, pair and block: nothing is drawn from a stream of anything else, and it does
+/// not matter what asks when.
 #[derive(Clone, Debug)]
 pub struct Fading {
     config: FadingConfig,
@@ -111,7 +112,8 @@ mod tests {
         (0..count).map(|block| fading.gain(NodeId(0), NodeId(1), Time::ZERO + BLOCK * block)).collect()
     }
 
-    /// Kolmogorov and Smirnov's distance to the exponential distribution of a Rayleigh channel's power, at the level of 0.1 %.
+    /// Kolmogorov and Smirnov's distance to the exponential distribution of a Rayleigh channel's power, at
+    /// the level of 0.1 %.
     #[test]
     fn without_a_steady_path_powers_are_exponential() {
         let mut found = gains(&fading(0.0), 20_000);
@@ -122,7 +124,8 @@ mod tests {
         assert!(distance < 1.95 / n.sqrt(), "{distance}");
     }
 
-    /// Mean 1, and the variance (2 K + 1) / (K + 1)^2 of a Rician channel's power (Simon & Alouini 2000, 2.2.1.3).
+    /// Mean 1, and the variance (2 K + 1) / (K + 1)^2 of a Rician channel's power (Simon & Alouini 2000,
+    /// 2.2.1.3).
     #[test]
     fn the_rice_factor_is_what_was_asked_for() {
         for k in [0.0, 1.0, 4.0, 10.0, 100.0] {
@@ -135,7 +138,8 @@ mod tests {
         }
     }
 
-    /// The autocorrelation of a block process at a lag is the share of times without a beginning in between: `1 - lag / block`.
+    /// The autocorrelation of a block process at a lag is the share of times without a beginning in between:
+    /// `1 - lag / block`.
     #[test]
     fn it_stays_for_a_block_and_is_forgotten_after_it() {
         let fading = fading(0.0);

@@ -55,19 +55,20 @@ pub struct Frame {
     pub rates: RateSet,
     /// The packet in it: the sender's copy.
     pub packet: Option<Handle>,
-    /// The sender's sequence number of that packet, for the duplicate filter; of a CTS or an ACK that of the frame that it answers,
-    /// which is not on the air.
+    /// The sender's sequence number of that packet, for the duplicate filter; of a CTS or an ACK that of the
+    /// frame that it answers, which is not on the air.
     pub sequence: u32,
     /// What the sender of an ACK says of its links. It takes no airtime.
     pub report: Option<Report>,
-    /// What it carries besides, if its DATA is part of a block acknowledgement agreement, or it is about one. Its sequence number
-    /// counts exchanges then, and `packet` is the first of its packets.
+    /// What it carries besides, if its DATA is part of a block acknowledgement agreement, or it is about one.
+    /// Its sequence number counts exchanges then, and `packet` is the first of its packets.
     pub load: Option<LoadId>,
     /// It is DATA that was sent before (8.2.4.1.6).
     pub retry: bool,
     /// Preamble and PLCP header.
     pub overhead: Span,
-    /// When its first and last bit are at the listeners; where delays go by distance, of the sender's own frame at itself.
+    /// When its first and last bit are at the listeners; where delays go by distance, of the sender's own
+    /// frame at itself.
     pub air: Interval,
 }
 

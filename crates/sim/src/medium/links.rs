@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 pub struct Link {
     /// Index of the listener.
     pub to: u32,
-    /// Where the listener lies in memory, and whether it can decode frames that come alone: that is the highest bit.
+    /// Where the listener lies in memory, and whether it can decode frames that come alone: that is the
+    /// highest bit.
     pub(super) place: u32,
     /// What the signal adds to the listener's energy: femtowatts with SINR, one otherwise.
     pub energy: u64,
@@ -57,8 +58,8 @@ impl Link {
         Link { place: row | (self.place & DECODABLE), ..self }
     }
 
-    /// What is left of it by the channels of its ends: all on one channel; energy, which cannot be decoded, on channels that overlap
-    /// in part; nothing otherwise, and nothing between radios of one node.
+    /// What is left of it by the channels of its ends: all on one channel; energy, which cannot be decoded,
+    /// on channels that overlap in part; nothing otherwise, and nothing between radios of one node.
     pub(super) fn on_channels(&self, from: NodeId, radios: &Radios) -> Option<Link> {
         let to = NodeId(self.to);
         let part = if radios.share_node(from, to) { 0.0 } else { radios.part_at(from, to) };
@@ -70,7 +71,8 @@ impl Link {
     }
 }
 
-/// All directed links, by transmitter, in compressed rows; a row is in the order of its listeners' numbers, until they lie in [`NodeOrder`].
+/// All directed links, by transmitter, in compressed rows; a row is in the order of its listeners' numbers,
+/// until they lie in [`NodeOrder`].
 #[derive(Clone, Debug, Default)]
 pub struct Links {
     starts: Vec<u32>,
@@ -197,7 +199,8 @@ impl Links {
         row.binary_search_by_key(&to.0, |link| link.to).ok().map(|at| &row[at])
     }
 
-    /// The same, where listeners lie in these rows: each transmitter's links are in the order in which its listeners lie.
+    /// The same, where listeners lie in these rows: each transmitter's links are in the order in which its
+    /// listeners lie.
     pub(super) fn in_rows(mut self, order: &NodeOrder) -> Links {
         self.links.iter_mut().for_each(|link| *link = link.in_row(order.of(NodeId(link.to)) as u32));
         for from in 0..self.nodes() {
@@ -249,7 +252,8 @@ impl Links {
     }
 }
 
-/// Would these nodes have more links than so many, where distance decides? Those that are too weak after all count as well.
+/// Would these nodes have more links than so many, where distance decides? Those that are too weak after all
+/// count as well.
 pub fn exceed(config: &Config, most: usize) -> bool {
     let Some(propagation) = Propagation::new(config) else { return false };
     let squares = Squares::new(&config.nodes, propagation.limit());
@@ -260,7 +264,8 @@ pub fn exceed(config: &Config, most: usize) -> bool {
     })
 }
 
-/// The distance in metres beyond which no frame is detected, or that of the farthest receiver if no node moves.
+/// The distance in metres beyond which no frame is detected, or that of the farthest receiver if no node
+/// moves.
 ///
 /// # Errors
 /// A node without a position, where links are a matrix.
@@ -297,7 +302,8 @@ pub(super) fn distance(nodes: &[NodeConfig], from: NodeId, to: NodeId) -> f64 {
     (a[0] - b[0]).hypot(a[1] - b[1])
 }
 
-/// Nodes that have a position, sorted into squares as wide as the limit, so that only those of neighbouring squares are looked at.
+/// Nodes that have a position, sorted into squares as wide as the limit, so that only those of neighbouring
+/// squares are looked at.
 struct Squares<'n> {
     nodes: &'n [NodeConfig],
     limit: f64,
@@ -385,7 +391,8 @@ impl PathLoss {
 mod tests {
     use super::*;
 
-    /// ns-2's constants: 0.28183815 W at 914 MHz and 1.5 m give 3.652e-10 W at 250 m and 1.559e-11 W at 550 m.
+    /// ns-2's constants: 0.28183815 W at 914 MHz and 1.5 m give 3.652e-10 W at 250 m and 1.559e-11 W at 550
+    /// m.
     #[test]
     fn two_ray_ground_gives_ns2_thresholds() {
         let loss = PathLoss::TwoRayGround { frequency_hz: 914e6, antenna_height: 1.5 };

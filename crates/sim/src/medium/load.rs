@@ -1,7 +1,8 @@
-//! What frames on the air carry under block acknowledgement agreements: the MPDUs of an aggregate, or which of them arrived.
+//! What frames on the air carry under block acknowledgement agreements: the MPDUs of an aggregate, or which
+//! of them arrived.
 //!
-//! It lives here, one place for each MAC, and not in the [`Frame`](super::Frame), which is copied. A MAC has one frame on the air, and what
-//! it carries stays until the MAC makes the next one.
+//! It lives here, one place for each MAC, and not in the [`Frame`](super::Frame), which is copied. A MAC has
+//! one frame on the air, and what it carries stays until the MAC makes the next one.
 
 use crate::slab::Handle;
 

@@ -3,8 +3,8 @@
 use super::{Collisions, Frame, RateErrors};
 use multihop_core::Time;
 
-/// The signal that a receiver is locked on. Most are never overlapped, and where overlaps are settled by pairs no bits are counted: what goes
-/// with either is in [`Disturbance`].
+/// The signal that a receiver is locked on. Most are never overlapped, and where overlaps are settled by
+/// pairs no bits are counted: what goes with either is in [`Disturbance`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LockedSignal {
     pub(super) from: u32,
@@ -21,8 +21,9 @@ pub(super) struct LockedSignal {
     pub(super) end: Time,
 }
 
-/// What happened to the signal that a receiver is locked on, if [`LockedSignal::overlapped`] or [`LockedSignal::counted`] says that something did. A place
-/// of its own, so that the receivers of a large network fit into caches.
+/// What happened to the signal that a receiver is locked on, if [`LockedSignal::overlapped`] or
+/// [`LockedSignal::counted`] says that something did. A place of its own, so that the receivers of a large
+/// network fit into caches.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Disturbance {
     pub(super) overlap: Overlap,

@@ -8,7 +8,8 @@ use multihop_core::{FrameKind, NodeId};
 pub struct FrameLoss {
     /// Of DATA, on links that have none of their own.
     everywhere: f64,
-    /// Of DATA, by transmitter: listeners with another one, in order. No rows at all where it is the same on all links.
+    /// Of DATA, by transmitter: listeners with another one, in order. No rows at all where it is the same on
+    /// all links.
     data: Vec<Vec<(u32, f64)>>,
     /// The same of ACKs and block acknowledgements. No rows where none is lost.
     acks: Vec<Vec<(u32, f64)>>,

@@ -1,21 +1,25 @@
 //! The medium: which nodes hear each other, and which frames survive.
 //!
-//! A transmission is one start and one end, a constant propagation delay after the transmitter's own. At each, the world
-//! walks the transmitter's [`Link`]s and notifies the [`Radio`] at the far end of each. Three models share this:
+//! A transmission is one start and one end, a constant propagation delay after the transmitter's own. At
+//! each, the world walks the transmitter's [`Link`]s and notifies the [`Radio`] at the far end of each. Three
+//! models share this:
 //!
-//! * *ranges* (ns-2): a signal is audible up to one distance and decodable up to another; a receiver stays with the first
-//!   signal, which survives a later one only if it is stronger by the capture ratio;
+//! * *ranges* (ns-2): a signal is audible up to one distance and decodable up to another; a receiver stays
+//!   with the first signal, which survives a later one only if it is stronger by the capture ratio;
 //! * *SINR*: powers add up, and bits fail by signal over interference and noise;
-//! * *link matrix*: measured delivery (any overlap destroys), measured power (SINR), or both (what a link delivers alone as measured,
-//!   what interference does to it by SINR).
+//! * *link matrix*: measured delivery (any overlap destroys), measured power (SINR), or both (what a link
+//!   delivers alone as measured, what interference does to it by SINR).
 //!
-//! With delays by distance, each of the two is a wavefront that reaches one group of listeners after the other, see [`Wavefront`].
+//! With delays by distance, each of the two is a wavefront that reaches one group of listeners after the
+//! other, see [`Wavefront`].
 //!
 //! Links by distance may fade over time (`fading`): a frame has the power of its beginning.
 //!
-//! Where nodes move, a transmitter's links are looked up anew when it begins a frame, and stay until that frame is over.
+//! Where nodes move, a transmitter's links are looked up anew when it begins a frame, and stay until that
+//! frame is over.
 //!
-//! Beside it there are wires, each direction a [`Wire`]: they share nothing with the air, nor with each other.
+//! Beside it there are wires, each direction a [`Wire`]: they share nothing with the air, nor with each
+//! other.
 
 mod collisions;
 mod errors;

@@ -1,10 +1,12 @@
 //! Links of nodes that move.
 //!
-//! A transmitter's links are made when it begins a frame, and stay until its next one, so that a signal ends for the listeners
-//! for whom it began, as it began. They are made anew only if nodes may have moved noticeably since.
+//! A transmitter's links are made when it begins a frame, and stay until its next one, so that a signal ends
+//! for the listeners for whom it began, as it began. They are made anew only if nodes may have moved
+//! noticeably since.
 //!
-//! Nodes are sorted into squares a little wider than signals reach, so that only those of nine squares are looked at. A node
-//! changes its square by an event of its own ([`MovingLinks::step`]); what rounding makes of that instant, the margin covers.
+//! Nodes are sorted into squares a little wider than signals reach, so that only those of nine squares are
+//! looked at. A node changes its square by an event of its own ([`MovingLinks::step`]); what rounding makes
+//! of that instant, the margin covers.
 
 use super::fading::FadingLinks;
 use super::links::{Link, Links, Propagation, distance, farthest};
@@ -140,7 +142,8 @@ impl MovingLinks {
         })
     }
 
-    /// A node's leg begins or ends, or it comes into another square. Returns when to call again for this node, if ever.
+    /// A node's leg begins or ends, or it comes into another square. Returns when to call again for this
+    /// node, if ever.
     pub fn step(&mut self, node: u32, now: Time) -> Option<Time> {
         let index = node as usize;
         let seconds = now.seconds();
@@ -232,12 +235,14 @@ impl Listeners {
         }
     }
 
-    /// The link between two nodes, as it is for the transmitter's latest frame; none if there is none, or was no frame yet.
+    /// The link between two nodes, as it is for the transmitter's latest frame; none if there is none, or was
+    /// no frame yet.
     pub fn between(&self, from: NodeId, to: NodeId) -> Option<&Link> {
         self.of(from).iter().find(|link| link.to == to.0)
     }
 
-    /// How much later a frame may be at its farthest listener than at its nearest; nothing unless delays go by distance.
+    /// How much later a frame may be at its farthest listener than at its nearest; nothing unless delays go
+    /// by distance.
     pub fn spread(config: &Config) -> Span {
         let farthest = || farthest(config).map_or(Span::ZERO, light);
         if config.delays_by_distance { farthest() } else { Span::ZERO }

@@ -1,9 +1,10 @@
 //! Where nodes lie in memory.
 //!
-//! A frame concerns all nodes around its sender. In a network that is larger than caches most of a run's time goes by until these have come
-//! from memory, and they come sooner if they lie side by side. Numbers of nodes cannot see to that: they decide between equal instants and
-//! name random streams, so that other numbers would be another run. Hence what is kept of each node lies in a *row*, and in a large network
-//! rows follow a Hilbert curve through the places of nodes at the beginning.
+//! A frame concerns all nodes around its sender. In a network that is larger than caches most of a run's time
+//! goes by until these have come from memory, and they come sooner if they lie side by side. Numbers of nodes
+//! cannot see to that: they decide between equal instants and name random streams, so that other numbers
+//! would be another run. Hence what is kept of each node lies in a *row*, and in a large network rows follow
+//! a Hilbert curve through the places of nodes at the beginning.
 
 use crate::config::{Config, NodeConfig};
 use multihop_core::NodeId;

@@ -11,10 +11,12 @@ pub fn light(distance: f64) -> Span {
     Span::from_ns((distance / LIGHT * 1e9).ceil() as u64)
 }
 
-/// The frame of one transmitter on its way to its listeners. It is over everywhere before the next one begins.
+/// The frame of one transmitter on its way to its listeners. It is over everywhere before the next one
+/// begins.
 #[derive(Clone, Debug, Default)]
 pub struct Wavefront {
-    /// In the order in which a frame reaches the listeners: how late, and their places among the transmitter's links.
+    /// In the order in which a frame reaches the listeners: how late, and their places among the
+    /// transmitter's links.
     order: Vec<(Span, u32)>,
     frame: Option<Frame>,
     begun: usize,
@@ -45,7 +47,8 @@ impl Wavefront {
         self.frame.take()
     }
 
-    /// The frame as it is for the listeners that its first bit reaches now, these listeners, and when it reaches the next ones.
+    /// The frame as it is for the listeners that its first bit reaches now, these listeners, and when it
+    /// reaches the next ones.
     pub fn begins(&mut self, now: Time) -> Group<'_> {
         let frame = self.frame.expect("a frame was sent");
         Group::next(&self.order, &mut self.begun, frame, now.since(frame.air.start))
@@ -117,7 +120,8 @@ mod tests {
         assert_eq!(light(299_792_458.0), Span::from_ms(1_000));
     }
 
-    /// Listeners at 600, 0, 300 and 600 m of a frame from 1000 to 1500 ns: its first bit is at the last two after its last bit has left.
+    /// Listeners at 600, 0, 300 and 600 m of a frame from 1000 to 1500 ns: its first bit is at the last two
+    /// after its last bit has left.
     #[test]
     fn each_bit_reaches_one_group_after_the_other() {
         let mut wavefront = Wavefront::default();

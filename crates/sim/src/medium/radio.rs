@@ -10,15 +10,15 @@ const SENDS: u8 = 1;
 /// It is switched off.
 const OFF: u8 = 2;
 
-/// One node's receiver. Energy is a sum of integers, so that it does not depend on the order of additions. It is one cache line, so that the
-/// receivers around a sender come from memory in a row.
+/// One node's receiver. Energy is a sum of integers, so that it does not depend on the order of additions. It
+/// is one cache line, so that the receivers around a sender come from memory in a row.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub struct Radio {
     energy: u64,
     lock: Option<LockedSignal>,
-    /// Since when the medium is quiet here, if it is: when the node's latest transmission ends at the node itself, or when it last ceased to
-    /// sense others, whatever is later.
+    /// Since when the medium is quiet here, if it is: when the node's latest transmission ends at the node
+    /// itself, or when it last ceased to sense others, whatever is later.
     quiet_since: Time,
     /// There is as much energy as makes the medium busy.
     loud: bool,
@@ -72,7 +72,8 @@ impl Radio {
         self.energy
     }
 
-    /// Is the medium physically busy here? Own transmissions count, and so does a radio that is off: it is not free to be used.
+    /// Is the medium physically busy here? Own transmissions count, and so does a radio that is off: it is
+    /// not free to be used.
     pub fn is_busy(&self) -> bool {
         self.not_receiving != 0 || self.senses_others()
     }
@@ -101,7 +102,8 @@ impl Radio {
         self.locked().is_some_and(|locked| locked.is_recognized())
     }
 
-    /// The received power of the frame that was decoded last, in the units of the noise of [`Collisions::Sinr`].
+    /// The received power of the frame that was decoded last, in the units of the noise of
+    /// [`Collisions::Sinr`].
     pub fn ended_power(&self) -> f64 {
         self.rest.ended_power
     }
@@ -126,7 +128,8 @@ impl Radio {
         self.not_receiving &= !SENDS;
     }
 
-    /// The radio is switched off: whatever it was receiving is lost. It still adds signals up, for when it is on again.
+    /// The radio is switched off: whatever it was receiving is lost. It still adds signals up, for when it is
+    /// on again.
     pub fn switch_off(&mut self) {
         self.not_receiving |= OFF;
         if let Some(lock) = &mut self.lock {
@@ -253,8 +256,8 @@ impl Radio {
         (lock.overlapped, self.rest.disturbance.overlap) = (true, overlap);
     }
 
-    /// Signals that begin at one instant are compared as a set, so that their order does not matter: the strongest is received if
-    /// it beats the runner-up.
+    /// Signals that begin at one instant are compared as a set, so that their order does not matter: the
+    /// strongest is received if it beats the runner-up.
     #[cold]
     fn begin_together(&mut self, ratio: f64, link: &Link, frame: &Frame, now: Time) {
         let fresh = self.lock_on(link, frame, now);
@@ -325,8 +328,8 @@ impl Radio {
         Finished { turns_idle: ceases && self.not_receiving == 0, ..finished }
     }
 
-    /// What became of the frame that it was locked on, if this is the end of it, nothing overlapped it, and nothing is to be drawn: the
-    /// same as [`Radio::conclude`] finds, sooner.
+    /// What became of the frame that it was locked on, if this is the end of it, nothing overlapped it, and
+    /// nothing is to be drawn: the same as [`Radio::conclude`] finds, sooner.
     #[inline]
     fn end_undisturbed(
         &self,
@@ -348,7 +351,8 @@ impl Radio {
         (is_its_end && is_certain && is_whole).then_some(Reception::Decoded)
     }
 
-    /// What became of the frame that it was locked on, if this was the end of it; not whether the medium turns idle.
+    /// What became of the frame that it was locked on, if this was the end of it; not whether the medium
+    /// turns idle.
     #[inline]
     fn conclude(
         &mut self,
@@ -391,7 +395,8 @@ impl Radio {
         }
     }
 
-    /// Decodes the frame that it is locked on, where more than overlaps decides. Returns as well whether it failed by itself.
+    /// Decodes the frame that it is locked on, where more than overlaps decides. Returns as well whether it
+    /// failed by itself.
     #[inline(never)]
     fn decode(
         &mut self,
@@ -475,7 +480,8 @@ impl Radio {
     }
 }
 
-/// Are some bits wrong, where all are right with a probability of this logarithm and the frame is not lost besides? Then what was drawn.
+/// Are some bits wrong, where all are right with a probability of this logarithm and the frame is not lost
+/// besides? Then what was drawn.
 fn wrong(rng: &mut Rng, ln_success: f64, loss: f64) -> Option<f64> {
     if ln_success >= 0.0 && loss <= 0.0 {
         return None;
@@ -483,7 +489,8 @@ fn wrong(rng: &mut Rng, ln_success: f64, loss: f64) -> Option<f64> {
     let drawn = rng.unit();
     (drawn >= ln_success.exp() * (1.0 - loss)).then_some(drawn)
 }
-/// Is the power of a frame below what its receiver needs for the rate? Its header, at the lowest rate, was read.
+/// Is the power of a frame below what its receiver needs for the rate? Its header, at the lowest rate, was
+/// read.
 fn is_too_weak(collisions: &Collisions, link: &Link, frame: &Frame) -> bool {
     matches!(collisions, Collisions::Sinr { errors, .. } if link.power < errors[frame.rate_index()].least)
 }

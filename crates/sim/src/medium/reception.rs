@@ -22,8 +22,8 @@ pub enum Reception {
 pub struct Finished {
     /// What the receiver made of it.
     pub reception: Reception,
-    /// If this ended a frame that captured the receiver: when the last of the weaker signals ends, which it ignored. Otherwise zero: an
-    /// option would not fit into two registers.
+    /// If this ended a frame that captured the receiver: when the last of the weaker signals ends, which it
+    /// ignored. Otherwise zero: an option would not fit into two registers.
     pub ignored_until: Time,
     /// The medium is not busy here any more.
     pub turns_idle: bool,

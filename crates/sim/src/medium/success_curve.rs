@@ -1,4 +1,5 @@
-//! When, in the course of a frame, its bits failed: what interferes with a part of an A-MPDU harms the MPDUs there.
+//! When, in the course of a frame, its bits failed: what interferes with a part of an A-MPDU harms the MPDUs
+//! there.
 
 use multihop_core::Span;
 

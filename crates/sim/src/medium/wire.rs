@@ -6,7 +6,8 @@ use crate::slab::Handle;
 use multihop_core::{Rng, Span, Time};
 use std::collections::VecDeque;
 
-/// One direction of a wire: packets whose last bit has left the sending end and has not reached the other end yet.
+/// One direction of a wire: packets whose last bit has left the sending end and has not reached the other end
+/// yet.
 #[derive(Clone, Debug)]
 pub struct Wire {
     /// Index of the receiving node.

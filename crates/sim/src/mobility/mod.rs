@@ -4,7 +4,8 @@
 //! * `waypoint`: the random waypoint model, as setdest's two versions have it.
 //! * `places`: where nodes are over time, for tables.
 //!
-//! Models and files both end as a [`Motion`] per node, before the run begins; the medium asks it for places, and knows neither.
+//! Models and files both end as a [`Motion`] per node, before the run begins; the medium asks it for places,
+//! and knows neither.
 
 mod motion;
 mod places;

@@ -135,8 +135,9 @@ impl Motion {
     }
 }
 
-/// When two nodes come within `range` metres of each other and when they part, up to `until` seconds. They are within it at
-/// time 0 if the first crossing, if there is one, parts them; a distance of just `range` is within it.
+/// When two nodes come within `range` metres of each other and when they part, up to `until` seconds. They
+/// are within it at time 0 if the first crossing, if there is one, parts them; a distance of just `range` is
+/// within it.
 pub fn crossings(a: &Motion, b: &Motion, range: f64, until: f64) -> Vec<Crossing> {
     let edges = |motion: &Motion| motion.legs.iter().flat_map(|leg| [leg.start, leg.end]).collect::<Vec<_>>();
     let mut instants = [edges(a), edges(b), vec![0.0, until]].concat();
@@ -165,7 +166,8 @@ pub fn crossings(a: &Motion, b: &Motion, range: f64, until: f64) -> Vec<Crossing
     found
 }
 
-/// When a point that starts at `from` with this velocity enters and leaves the circle of this radius around 0.
+/// When a point that starts at `from` with this velocity enters and leaves the circle of this radius
+/// around 0.
 fn roots(from: [f64; 2], velocity: [f64; 2], radius: f64) -> Option<[f64; 2]> {
     let dot = |a: [f64; 2], b: [f64; 2]| a[0] * b[0] + a[1] * b[1];
     let (square, half) = (dot(velocity, velocity), dot(from, velocity));
@@ -214,7 +216,8 @@ mod tests {
         }
     }
 
-    /// One node stands; the other passes it at 10 m/s in a distance of 30 m: within 50 m from 40 m before to 40 m behind.
+    /// One node stands; the other passes it at 10 m/s in a distance of 30 m: within 50 m from 40 m before to
+    /// 40 m behind.
     #[test]
     fn crossings_are_where_geometry_has_them() {
         let standing = Motion::standing([100.0, 0.0]);

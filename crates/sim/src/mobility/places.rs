@@ -20,8 +20,9 @@ pub struct Place {
 /// No table has more rows.
 const ROWS_MAX: u64 = 1_000_000;
 
-/// The places of all nodes that move, or are off for a while, at the beginning and after every `record_interval`: of every second,
-/// third, ... one where that makes too many rows. Instants ascend, and within each the nodes.
+/// The places of all nodes that move, or are off for a while, at the beginning and after every
+/// `record_interval`: of every second, third, ... one where that makes too many rows. Instants ascend, and
+/// within each the nodes.
 pub fn places(config: &Config) -> Vec<Place> {
     let mut outages: Vec<Vec<&Outage>> = vec![Vec::new(); config.nodes.len()];
     config.mobility.outages.iter().for_each(|outage| outages[outage.node.index()].push(outage));

@@ -1,9 +1,11 @@
-//! The random waypoint model (Johnson and Maltz 1996): go to a random place at a random speed, pause, and again.
+//! The random waypoint model (Johnson and Maltz 1996): go to a random place at a random speed, pause, and
+//! again.
 //!
-//! ns-2's setdest has it twice. Version 1 (CMU 1999) draws speeds down to 0, starts with a pause, and so slows down for ever:
-//! a node that drew a small speed travels for long. Version 2 (Yoon, Liu and Noble, INFOCOM 2003) has a least speed, and draws what a
-//! node does first, and how fast, as it would be found doing it after a long time. Both start at places that are uniformly
-//! distributed, though nodes on their way are later found oftener in the middle of the area.
+//! ns-2's setdest has it twice. Version 1 (CMU 1999) draws speeds down to 0, starts with a pause, and so
+//! slows down for ever: a node that drew a small speed travels for long. Version 2 (Yoon, Liu and Noble,
+//! INFOCOM 2003) has a least speed, and draws what a node does first, and how fast, as it would be found
+//! doing it after a long time. Both start at places that are uniformly distributed, though nodes on their way
+//! are later found oftener in the middle of the area.
 
 use super::motion::{Motion, distance};
 use multihop_core::Rng;
@@ -41,12 +43,14 @@ pub enum Pause {
 pub enum Start {
     /// All pause (setdest version 1).
     Pause,
-    /// Whether it pauses, and otherwise its first speed, are as they are found after a long time (setdest version 2).
+    /// Whether it pauses, and otherwise its first speed, are as they are found after a long time (setdest
+    /// version 2).
     Stationary,
 }
 
 impl RandomWaypoint {
-    /// Mean distance of two random places of the area, in metres (Ghosh 1951): 0.5214 of the side of a square.
+    /// Mean distance of two random places of the area, in metres (Ghosh 1951): 0.5214 of the side of a
+    /// square.
     pub fn mean_distance(&self) -> f64 {
         const LINE: f64 = 1e4;
         let [a, b] = self.area;
@@ -60,8 +64,8 @@ impl RandomWaypoint {
         (powers + diagonal + 2.5 * logarithms) / 15.0
     }
 
-    /// Mean of the inverse of the speed, in seconds per metre: that of the distance is its product with the mean distance.
-    /// Infinite if speeds go down to 0.
+    /// Mean of the inverse of the speed, in seconds per metre: that of the distance is its product with the
+    /// mean distance. Infinite if speeds go down to 0.
     pub fn mean_inverse_speed(&self) -> f64 {
         if self.min_speed == self.max_speed {
             return 1.0 / self.max_speed;

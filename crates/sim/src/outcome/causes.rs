@@ -4,7 +4,8 @@ use super::losses;
 use super::table::{At, Cell, Column, Description, Table, table};
 use multihop_core::{DropCause, FrameKind};
 
-/// What a run says of causes. Everything counts from the end of the warm-up; rows are in the order of their indices.
+/// What a run says of causes. Everything counts from the end of the warm-up; rows are in the order of their
+/// indices.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Causes {
     /// What each hop did for each flow.
@@ -56,7 +57,8 @@ table! {
     wait_mean_s("s"): f64;
     /// from the head of the line to a frame's end, acknowledged or given up, mean over these frames
     service_mean_s("s"): f64;
-    /// share of time that its exchanges took, once for each DATA transmission: from the first bit to the last, without back-off
+    /// share of time that its exchanges took, once for each DATA transmission: from the first bit to the
+    /// last, without back-off
     airtime("1"): f64;
 }
 
@@ -91,8 +93,8 @@ pub enum LossCause {
     Off,
     /// It was decoded, but the receiver gave no answer: its NAV was set, or it was at something else.
     Unanswered,
-    /// An answer, CTS or ACK, that was decoded when it was no longer awaited; under ns-2's rules also a CTS after which the medium
-    /// was not idle.
+    /// An answer, CTS or ACK, that was decoded when it was no longer awaited; under ns-2's rules also a CTS
+    /// after which the medium was not idle.
     Late,
 }
 
@@ -204,7 +206,8 @@ impl Overlap {
 }
 
 table! {
-    /// Frames that one interferer destroyed in the same way. Of several that overlapped a frame, the strongest at the receiver counts.
+    /// Frames that one interferer destroyed in the same way. Of several that overlapped a frame, the
+    /// strongest at the receiver counts.
     #[derive(Clone, Copy, Debug, PartialEq)]
     CollisionOutcome, "collisions", "a row per receiver, sender, interferer and what these two sent":
 
@@ -228,8 +231,8 @@ table! {
     column interferer_to("1"): Option<u64> = |at| at.row.interferer_node.map(u64::from);
     /// How they came to overlap.
     how: Overlap;
-    /// `hidden`: the sender does not sense the interferer; `simultaneous`: it does, but both began within a slot; `sensed`: it does,
-    /// and one of them sent nevertheless, as answers do
+    /// `hidden`: the sender does not sense the interferer; `simultaneous`: it does, but both began within a
+    /// slot; `sensed`: it does, and one of them sent nevertheless, as answers do
     column overlap(""): String = |at| at.row.how.name().to_owned();
     /// 1 if the interferer can decode frames of the receiver, its CTS above all
     warned("1"): bool;

@@ -22,13 +22,13 @@ table! {
     column scheme(""): String = |at| at.config.schemes[of(at).scheme].name.clone();
     /// application
     column app(""): String = |at| of(at).app.name().to_owned();
-    /// hops of its shortest path, at the beginning where nodes move; static routes take it, routing protocols may take
-    /// others
+    /// hops of its shortest path, at the beginning where nodes move; static routes take it, routing protocols
+    /// may take others
     hops("1"): u32;
     /// payload delivered in order to the application, over the measured time
     derived goodput_bps("bit/s");
-    /// timely throughput: goodput that the application had within 400 ms (the limit of ITU-T G.114) of when it was first
-    /// sent; of a stream, with whatever came before it
+    /// timely throughput: goodput that the application had within 400 ms (the limit of ITU-T G.114) of when
+    /// it was first sent; of a stream, with whatever came before it
     column timely_bps("bit/s"): f64 = |at| (at.row.timely_bytes * 8) as f64 / at.measured_s;
     /// Payload bytes that the application had within 400 ms of their first emission.
     timely_bytes: u64;
@@ -78,27 +78,30 @@ table! {
     transfers("1"): u64;
     /// mean duration of the completed transfers
     transfer_mean_s("s"): Option<f64>;
-    /// frame transmission efficiency, mean over the acknowledged frames of its data packets at every hop (He et al. 2017,
-    /// Eq. 2); frames of acknowledgements do not count, here and in the next three
+    /// frame transmission efficiency, mean over the acknowledged frames of its data packets at every hop (He
+    /// et al. 2017, Eq. 2); frames of acknowledgements do not count, here and in the next three
     transmission_efficiency("1"): Option<f64>;
-    /// from the head of the line to the MAC's acknowledgement, mean over the same frames (He et al. 2017, Eq. 6)
+    /// from the head of the line to the MAC's acknowledgement, mean over the same frames (He et al. 2017,
+    /// Eq. 6)
     service_delay_mean_s("s"): Option<f64>;
-    /// RTS that no CTS answered, mean over the frames of its data packets that used RTS, at every hop, frames given up
-    /// included; missing without RTS
+    /// RTS that no CTS answered, mean over the frames of its data packets that used RTS, at every hop, frames
+    /// given up included; missing without RTS
     rts_retransmissions_mean("1"): Option<f64>;
-    /// Frames of its data packets that used RTS, by how many RTS no CTS answered: none, one, and so on; the last one as
-    /// many or more.
+    /// Frames of its data packets that used RTS, by how many RTS no CTS answered: none, one, and so on; the
+    /// last one as many or more.
     rts_unanswered: [u64; RTS_COUNTS];
     ..rts_frames();
-    /// `busy_ratio` of the nodes that sent the frames of its data packets, mean, each weighted by how many it sent
+    /// `busy_ratio` of the nodes that sent the frames of its data packets, mean, each weighted by how many it
+    /// sent
     busy_ratio("1"): Option<f64>;
-    /// share of time that the payload that it delivered was on the air, once on each radio hop that it took, without
-    /// headers, preambles and repetitions
+    /// share of time that the payload that it delivered was on the air, once on each radio hop that it took,
+    /// without headers, preambles and repetitions
     payload_airtime("1"): f64;
-    /// how unevenly its transport sent: coefficient of variation of the payload bytes that it emitted in each whole
-    /// second, retransmissions included; missing without two seconds, or if nothing was sent
+    /// how unevenly its transport sent: coefficient of variation of the payload bytes that it emitted in each
+    /// whole second, retransmissions included; missing without two seconds, or if nothing was sent
     rate_cv("1"): Option<f64>;
-    /// interarrival jitter of its data packets (RFC 3550, section 6.4.1), mean over arrivals; missing without two
+    /// interarrival jitter of its data packets (RFC 3550, section 6.4.1), mean over arrivals; missing without
+    /// two
     jitter_s("s"): Option<f64>;
     /// Of its video, if it has one.
     video: Option<VideoOutcome>;
@@ -108,12 +111,13 @@ table! {
 table! {
     /// What became of the frames of a video that were made after the warm-up.
     ///
-    /// Each was sent or skipped; each that was sent was on time, late, lost, or is still on its way with its deadline ahead.
+    /// Each was sent or skipped; each that was sent was on time, late, lost, or is still on its way with its
+    /// deadline ahead.
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
     VideoOutcome, "videos", "a row per flow with a video":
 
-    /// frames that the camera of its video made, those that were skipped included; missing for other applications, as is
-    /// all that follows
+    /// frames that the camera of its video made, those that were skipped included; missing for other
+    /// applications, as is all that follows
     video_frames_sent("1"): u64;
     /// frames that the encoder did not send, because too much waited at the sender
     video_frames_skipped("1"): u64;
@@ -135,7 +139,8 @@ table! {
     video_frame_delay_p95_s("s"): Option<f64>;
 }
 
-/// Frames are counted by up to one less unanswered RTS than this: up to seven, the retry limit of the standard.
+/// Frames are counted by up to one less unanswered RTS than this: up to seven, the retry limit of the
+/// standard.
 pub const RTS_COUNTS: usize = 8;
 
 fn of<'a>(at: &At<'a, FlowOutcome>) -> &'a FlowConfig {

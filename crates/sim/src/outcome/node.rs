@@ -29,8 +29,8 @@ table! {
     idle("1"): f64;
     /// share of time physically idle but held back by the network allocation vector
     nav_only("1"): f64;
-    /// share of time that the medium could not be used: all but `idle`, and `nav_only` (the channel busyness ratio of
-    /// Zhai, Chen and Fang 2007)
+    /// share of time that the medium could not be used: all but `idle`, and `nav_only` (the channel busyness
+    /// ratio of Zhai, Chen and Fang 2007)
     busy_ratio("1"): f64;
     /// interface queue, mean over time
     queue_mean("packets"): f64;
@@ -63,7 +63,8 @@ table! {
     transmission_efficiency("1"): Option<f64>;
     /// from the head of the line to the acknowledgement, mean over acknowledged frames
     service_delay_mean_s("s"): Option<f64>;
-    /// in the queue of the hardware, before the frame that it leaves in is put together, mean over packets; missing where hardware has none
+    /// in the queue of the hardware, before the frame that it leaves in is put together, mean over packets;
+    /// missing where hardware has none
     hardware_delay_mean_s("s"): Option<f64>;
 }
 
@@ -113,11 +114,13 @@ table! {
     mpdus: u64;
     /// Sum of their bit rates.
     rates_bps: f64;
-    /// share of time that the medium was in use for its frames: RTS, DATA, what answers them and SIFS, failed tries too; no back-off
+    /// share of time that the medium was in use for its frames: RTS, DATA, what answers them and SIFS, failed
+    /// tries too; no back-off
     column airtime("1"): f64 = |at| at.row.air.seconds() / at.measured_s;
     /// MPDUs of a PPDU with DATA, mean; 1 without aggregation, missing without DATA
     column aggregate_mean("frames"): Option<f64> = |at| mean(at.row.mpdus as f64, at.row.ppdus);
-    /// bit rate of DATA, mean over MPDUs sent, tries of a frame that is sent alone counted at its last; missing without DATA
+    /// bit rate of DATA, mean over MPDUs sent, tries of a frame that is sent alone counted at its last;
+    /// missing without DATA
     column rate_mean_bps("bit/s"): Option<f64> = |at| mean(at.row.rates_bps, at.row.mpdus);
 }
 
@@ -150,8 +153,8 @@ table! {
     sent_bytes("byte"): u64;
     /// packets that reached the other end
     delivered("packets"): u64;
-    /// packets lost before they were sent: no room in the queue, a router policy or the discipline dropped them, or the
-    /// node was switched off
+    /// packets lost before they were sent: no room in the queue, a router policy or the discipline dropped
+    /// them, or the node was switched off
     dropped("packets"): u64;
     /// packets that it lost at random after they were sent
     lost("packets"): u64;

@@ -33,8 +33,8 @@ table! {
     rtt_s("s"): Option<f64>;
     /// queue of the flow's source at the end of the step: its interface queue, or that of a wire
     source_queue("packets"): u32;
-    /// frame transmission efficiency, mean over the frames of its data packets that were acknowledged during the step, at
-    /// any hop; missing if there were none
+    /// frame transmission efficiency, mean over the frames of its data packets that were acknowledged during
+    /// the step, at any hop; missing if there were none
     transmission_efficiency("1"): Option<f64>;
 }
 
@@ -58,11 +58,11 @@ table! {
     ..ESTIMATES.map(|(name, unit, meaning, value)| {
         Column::new(name, unit, meaning, Cell::values(move |at: &At<MeasurementRow>| value(&at.row.view)))
     });
-    /// share of time that the estimates call busy, for comparison with the truth: `busy_ratio`, or else one less
-    /// `available_bps` over `capacity_bps`; missing if the estimator makes neither
+    /// share of time that the estimates call busy, for comparison with the truth: `busy_ratio`, or else one
+    /// less `available_bps` over `capacity_bps`; missing if the estimator makes neither
     derived implied_busy_ratio("1");
-    /// the truth, as the simulator knows it: share of the step during which the node could not use the medium, physically
-    /// busy or held back by the network allocation vector
+    /// the truth, as the simulator knows it: share of the step during which the node could not use the
+    /// medium, physically busy or held back by the network allocation vector
     true_busy_ratio("1"): f64;
 }
 

@@ -1,4 +1,5 @@
-//! Tables of results: every column is declared once, here or beside the row it is read off, with its unit and its meaning.
+//! Tables of results: every column is declared once, here or beside the row it is read off, with its unit and
+//! its meaning.
 
 use crate::config::Config;
 
@@ -133,7 +134,8 @@ impl Description {
     }
 }
 
-/// A table: the struct of its rows, and its columns in order. The documentation of a column is its meaning in the results.
+/// A table: the struct of its rows, and its columns in order. The documentation of a column is its meaning in
+/// the results.
 ///
 /// | entry | what it makes |
 /// |---|---|

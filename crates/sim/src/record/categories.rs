@@ -27,7 +27,8 @@ impl Recorder {
         Some(&mut self.categories.get_mut(node.index())?[category as usize])
     }
 
-    /// A node's own frame ended, which was of this category: RTS, DATA, or a request for a block acknowledgement.
+    /// A node's own frame ended, which was of this category: RTS, DATA, or a request for a block
+    /// acknowledgement.
     pub fn transmitted_by(&mut self, node: NodeId, category: AccessCategory, air: Interval, now: Time) {
         let counted = self.after_warmup(air, now);
         if let Some(counters) = self.category(node, category) {

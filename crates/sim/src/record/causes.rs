@@ -1,7 +1,8 @@
 //! The counters of causes: what hops did for flows, why frames were lost, and which frames collided.
 //!
-//! Rows are kept in sorted lists of their receiver or flow, which grow with the number of different rows and not with that of
-//! frames. What the air holds is written down once per frame; everything else is looked up only when a frame was lost.
+//! Rows are kept in sorted lists of their receiver or flow, which grow with the number of different rows and
+//! not with that of frames. What the air holds is written down once per frame; everything else is looked up
+//! only when a frame was lost.
 
 use super::Recorder;
 use crate::medium::Frame;
@@ -36,7 +37,8 @@ pub struct Collision {
     pub warned: bool,
 }
 
-/// Sender, frame, interferer, its frame, the receiver of that, how, and whether the receiver's frames are decoded there.
+/// Sender, frame, interferer, its frame, the receiver of that, how, and whether the receiver's frames are
+/// decoded there.
 type CollisionKey = (u32, u8, u32, u8, u32, Overlap, bool);
 
 /// Sender and frame.
@@ -150,7 +152,8 @@ impl CauseCounters {
 }
 
 impl Recorder {
-    /// Causes are counted from now on; packets that are lost, or come otherwise than by a frame, are kept until they are polled.
+    /// Causes are counted from now on; packets that are lost, or come otherwise than by a frame, are kept
+    /// until they are polled.
     pub fn keep_causes(&mut self, spread: Span) {
         self.causes.on = true;
         self.causes.spread = spread;
@@ -168,7 +171,8 @@ impl Recorder {
         self.causes.came.iter_mut().flat_map(|came| came.drain(..))
     }
 
-    /// The same with counters of causes; a frame may be at its farthest listener this much later than at its nearest.
+    /// The same with counters of causes; a frame may be at its farthest listener this much later than at its
+    /// nearest.
     #[must_use]
     pub fn with_causes(mut self, spread: Span) -> Recorder {
         self.causes.on = true;
@@ -299,7 +303,8 @@ mod tests {
         }
     }
 
-    /// On the air: 1 from 0 to 100, 2 from 90 to 300, 3 from 300 to 310, 4 from 250 to 260 (all in microseconds).
+    /// On the air: 1 from 0 to 100, 2 from 90 to 300, 3 from 300 to 310, 4 from 250 to 260 (all in
+    /// microseconds).
     #[test]
     fn frames_overlap_if_they_share_time_and_not_if_they_touch() {
         let mut counters = CauseCounters::new(10);

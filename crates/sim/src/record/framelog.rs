@@ -1,9 +1,10 @@
-//! Every transmission with what a capture cannot say: which frames collided, back-off, NAV, queues, windows, routes. `multihop-frames`
-//! is its format.
+//! Every transmission with what a capture cannot say: which frames collided, back-off, NAV, queues, windows,
+//! routes. `multihop-frames` is its format.
 //!
-//! It is a sibling of [`airlog`](crate::airlog), and comes from the medium and the counters of causes, which it turns on. It looks at nodes when a frame begins and
-//! when one ends, and changes nothing in the run. A transmission stays here until it can collide with nothing any more; so rows are in
-//! the order in which transmissions began.
+//! It is a sibling of [`airlog`](crate::airlog), and comes from the medium and the counters of causes, which
+//! it turns on. It looks at nodes when a frame begins and when one ends, and changes nothing in the run. A
+//! transmission stays here until it can collide with nothing any more; so rows are in the order in which
+//! transmissions began.
 
 use crate::config::Config;
 use crate::mac::{Access, Timing};
@@ -34,11 +35,13 @@ pub struct FrameLog {
     pending: VecDeque<Pending>,
     /// How many are no longer pending: the number of the first that is.
     written: u64,
-    /// By node: the number of its latest transmission, which is over everywhere before its next one begins; none if that is not to be there.
+    /// By node: the number of its latest transmission, which is over everywhere before its next one begins;
+    /// none if that is not to be there.
     latest: Vec<Option<u64>>,
     /// Rows that were written, the memory of which is used again.
     spare: Vec<Transmission>,
-    /// By node: when its last RTS, DATA or request, or the last answer to it, is over at its sender, and whether that is in the log.
+    /// By node: when its last RTS, DATA or request, or the last answer to it, is over at its sender, and
+    /// whether that is in the log.
     last_end: Vec<(Time, bool)>,
     /// By node: its NAV when it was last looked at.
     nav: Vec<Time>,
@@ -210,8 +213,8 @@ impl FrameLog {
         self.pending.push_back(Pending { air: frame.air, sort, row });
     }
 
-    /// For how long a station waited with what begins now, if it did not contend since its last exchange, or that is not in the log, and for how many
-    /// slots its back-off did not count.
+    /// For how long a station waited with what begins now, if it did not contend since its last exchange, or
+    /// that is not in the log, and for how many slots its back-off did not count.
     fn contention(&self, node: NodeId, slots: u32, since: Time, start: Time) -> (i64, i64) {
         let (known, is_there) = self.last_end[node.index()];
         let since_known = known <= start && since <= known + self.timing.propagation + self.spread;
@@ -245,8 +248,8 @@ impl FrameLog {
         }
     }
 
-    /// A frame ended at these nodes, the NAVs of which last until these instants now. If one of them is the node that it was for, [`FrameLog::lost`] has said
-    /// whether it was lost there.
+    /// A frame ended at these nodes, the NAVs of which last until these instants now. If one of them is the
+    /// node that it was for, [`FrameLog::lost`] has said whether it was lost there.
     pub(crate) fn ended(&mut self, frame: &Frame, navs: impl Iterator<Item = (u32, Time)>, now: Time) {
         let place = self.place_of(frame);
         for (node, nav) in navs {
@@ -279,7 +282,8 @@ impl FrameLog {
         }));
     }
 
-    /// The flow in this place among those from a node, if its window may be written now; none beyond the last.
+    /// The flow in this place among those from a node, if its window may be written now; none beyond the
+    /// last.
     pub(crate) fn flow_from(&self, node: NodeId, place: usize, now: Time) -> Option<(u32, bool)> {
         let flow = *self.sources[node.index()].get(place)?;
         Some((flow, self.windows[flow as usize].next <= now))
@@ -346,8 +350,8 @@ impl FrameLog {
         }
     }
 
-    /// The place of a frame among those that may still be on the air; none if it is not to be there. Its sender alone tells which one it is: when it
-    /// begins differs from listener to listener.
+    /// The place of a frame among those that may still be on the air; none if it is not to be there. Its
+    /// sender alone tells which one it is: when it begins differs from listener to listener.
     fn place_of(&self, frame: &Frame) -> Option<usize> {
         let number = self.latest[frame.from.index()]?.checked_sub(self.written)?;
         usize::try_from(number).ok().filter(|place| *place < self.pending.len())

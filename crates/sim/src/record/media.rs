@@ -1,4 +1,5 @@
-//! What streaming cares for: how even a transport sends, how even packets arrive, and what becomes of the frames of a video.
+//! What streaming cares for: how even a transport sends, how even packets arrive, and what becomes of the
+//! frames of a video.
 
 mod video;
 
@@ -34,8 +35,8 @@ struct RateCounters {
     squares: u128,
 }
 
-/// Interarrival jitter (RFC 3550, section 6.4.1): of two packets that arrive one after the other, by how much their transit times
-/// differ, smoothed with a gain of 1/16.
+/// Interarrival jitter (RFC 3550, section 6.4.1): of two packets that arrive one after the other, by how much
+/// their transit times differ, smoothed with a gain of 1/16.
 #[derive(Clone, Copy, Debug, Default)]
 struct JitterCounters {
     transit: Option<Span>,
@@ -46,7 +47,8 @@ struct JitterCounters {
 }
 
 impl Recorder {
-    /// The same with counters of the media of these flows, from their start or the end of the warm-up until they stop.
+    /// The same with counters of the media of these flows, from their start or the end of the warm-up until
+    /// they stop.
     #[must_use]
     pub fn with_media(mut self, config: &Config) -> Recorder {
         let end = Time::ZERO + config.duration;
@@ -89,8 +91,8 @@ impl Recorder {
         }
     }
 
-    /// Coefficient of variation of the bytes that the transport of a flow emitted per second; none without two whole seconds, or
-    /// if nothing was sent in them.
+    /// Coefficient of variation of the bytes that the transport of a flow emitted per second; none without
+    /// two whole seconds, or if nothing was sent in them.
     pub fn rate_cv(&self, flow: usize) -> Option<f64> {
         self.media[flow].sending.variation()
     }
@@ -166,8 +168,8 @@ mod tests {
         Time::from_ns(ms * 1_000_000)
     }
 
-    /// From 2 s to 6.5 s are four seconds, in which 0, 3, 0 and 1 packets of 1000 bytes are sent: a mean of 1000, a mean square of
-    /// 2.5 million, a variance of 1.5.
+    /// From 2 s to 6.5 s are four seconds, in which 0, 3, 0 and 1 packets of 1000 bytes are sent: a mean of
+    /// 1000, a mean square of 2.5 million, a variance of 1.5.
     #[test]
     fn the_sending_rate_varies_over_whole_seconds() {
         let mut counters = RateCounters::new(at(2_000), at(6_500));
@@ -189,7 +191,8 @@ mod tests {
         assert_eq!(RateCounters::new(at(5), at(3)).variation(), None, "it stops before counting begins");
     }
 
-    /// Transit times of 10, 26, 10 and 10 ms: differences of 16, 16 and 0, so that the jitter is 1, 1.9375 and 1.81640625 ms.
+    /// Transit times of 10, 26, 10 and 10 ms: differences of 16, 16 and 0, so that the jitter is 1, 1.9375
+    /// and 1.81640625 ms.
     #[test]
     fn jitter_is_that_of_rtp() {
         let mut counters = JitterCounters::default();

@@ -13,7 +13,8 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
-    /// The queue holds this many packets from now on. Counting begins at `from`; `counts` says whether it has begun.
+    /// The queue holds this many packets from now on. Counting begins at `from`; `counts` says whether it has
+    /// begun.
     pub fn set(&mut self, length: usize, from: Time, now: Time, counts: bool) {
         self.advance(from, now);
         self.now = length as u64;

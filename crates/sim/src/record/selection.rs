@@ -8,7 +8,8 @@ use multihop_core::{FlowId, FrameKind, NodeId, Time};
 pub struct Selection {
     /// Only what these nodes send or receive; all if there are none.
     pub nodes: Vec<NodeId>,
-    /// Only what carries packets of these flows, in either direction, or is sent for them, and what answers that; all if there are none.
+    /// Only what carries packets of these flows, in either direction, or is sent for them, and what answers
+    /// that; all if there are none.
     pub flows: Vec<FlowId>,
     /// Only what is in this interval, its ends included; none for the whole run.
     pub between: Option<[Time; 2]>,
@@ -38,7 +39,8 @@ impl Selection {
 pub(crate) struct FlowFilter(Vec<bool>);
 
 impl FlowFilter {
-    /// Is a frame with packets of these flows, or sent for them, of those of the selection? An answer is, if what it answers was.
+    /// Is a frame with packets of these flows, or sent for them, of those of the selection? An answer is, if
+    /// what it answers was.
     pub(crate) fn passes(
         &mut self,
         selection: &Selection,

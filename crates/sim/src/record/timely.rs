@@ -1,11 +1,12 @@
-//! Payload that reached its application soon: timely throughput (Hou, Borkar and Kumar, *A Theory of Quality of Service for Wireless*, 2009).
+//! Payload that reached its application soon: timely throughput (Hou, Borkar and Kumar, *A Theory of Quality
+//! of Service for Wireless*, 2009).
 
 use multihop_core::{Segment, Span, Time};
 use multihop_transport::Delivered;
 use std::collections::VecDeque;
 
-/// From the first time that a payload byte is sent until the application has it: the one-way delay that ITU-T G.114 sets as the limit
-/// for planning.
+/// From the first time that a payload byte is sent until the application has it: the one-way delay that ITU-T
+/// G.114 sets as the limit for planning.
 const DEADLINE: Span = Span::from_ms(400);
 
 /// The counters of a flow.
@@ -26,8 +27,8 @@ impl Timely {
         }
     }
 
-    /// A segment with data arrived that was emitted at `created`, and the application got this: how many of the bytes came in time?
-    /// A byte that waited for one before it counts by when both came.
+    /// A segment with data arrived that was emitted at `created`, and the application got this: how many of
+    /// the bytes came in time? A byte that waited for one before it counts by when both came.
     pub fn delivered(&mut self, segment: &Segment, created: Time, got: Delivered, now: Time) -> u64 {
         let in_time = |sent: Time| now.since(sent) <= DEADLINE;
         if !is_stream(segment) {
@@ -45,7 +46,8 @@ impl Timely {
     }
 }
 
-/// "Once a connection is established, [ACK] is always sent" (RFC 9293, section 3.1); datagrams have no such thing.
+/// "Once a connection is established, [ACK] is always sent" (RFC 9293, section 3.1); datagrams have no such
+/// thing.
 fn is_stream(segment: &Segment) -> bool {
     segment.flags.ack
 }
@@ -64,8 +66,8 @@ mod tests {
         Segment { seq, payload: 100, flags: Flags { ack, ..Flags::default() }, ..Segment::default() }
     }
 
-    /// The second of four segments is lost, and sent again after 300 ms: it is in time 50 ms later, and so is what waited for it. Had it
-    /// taken 150 ms, only the last one would be, which was sent at 60 ms.
+    /// The second of four segments is lost, and sent again after 300 ms: it is in time 50 ms later, and so is
+    /// what waited for it. Had it taken 150 ms, only the last one would be, which was sent at 60 ms.
     #[test]
     fn a_stream_waits_for_what_is_missing() {
         for (arrives, in_time) in [(350, 300), (450, 100), (461, 0)] {

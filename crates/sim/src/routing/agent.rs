@@ -40,8 +40,8 @@ pub(crate) struct RoutedPacket {
 pub(crate) enum GivenUp {
     /// A packet.
     Packet(RoutedPacket),
-    /// A packet for this destination, which took so many hops to this node, with its source route. The next hop has it, though its ACK
-    /// did not come.
+    /// A packet for this destination, which took so many hops to this node, with its source route. The next
+    /// hop has it, though its ACK did not come.
     Arrived { destination: NodeId, hops: u16, route: Option<SourceRoute> },
     /// A message of the agent's, which is lost.
     Message(Message),
@@ -76,15 +76,16 @@ pub(crate) enum Action {
     Drop(Handle, DropCause),
 }
 
-/// The routing protocol of one node, without input and output: one call that changes something, then [`poll`](Self::poll)
-/// until it has nothing more to ask for, then [`next_timer`](Self::next_timer).
+/// The routing protocol of one node, without input and output: one call that changes something, then
+/// [`poll`](Self::poll) until it has nothing more to ask for, then [`next_timer`](Self::next_timer).
 ///
 /// An agent may hold packets; each comes back by an action, or stays until the end of the run.
 pub(crate) trait RoutingAgent: Send {
     /// Where packets for this destination go, as far as the node knows.
     fn next_hop(&self, destination: NodeId) -> Option<NodeId>;
 
-    /// Where a packet for this destination goes. It is asked for every packet without a source route, so it is quick.
+    /// Where a packet for this destination goes. It is asked for every packet without a source route, so it
+    /// is quick.
     fn route(&mut self, _now: Time, destination: NodeId) -> Option<NextHop> {
         self.next_hop(destination).map(NextHop::Neighbour)
     }
@@ -95,8 +96,9 @@ pub(crate) trait RoutingAgent: Send {
     /// There is no next hop for this packet.
     fn on_no_route(&mut self, now: Time, packet: RoutedPacket);
 
-    /// The MAC gave something up that it could not deliver to this next hop, which breaks the link if the rule of
-    /// [`failure_rule`](super::failure_rule) says so. Returns whether what waits for that next hop in the interface queue is stranded.
+    /// The MAC gave something up that it could not deliver to this next hop, which breaks the link if the
+    /// rule of [`failure_rule`](super::failure_rule) says so. Returns whether what waits for that next hop in
+    /// the interface queue is stranded.
     fn on_link_failure(&mut self, now: Time, next_hop: NodeId, breaks: bool, what: GivenUp) -> bool;
 
     /// The link broke that this packet waited for in the interface queue.

@@ -3,8 +3,9 @@
 use multihop_core::{Carrier, Layout, NodeId};
 use std::sync::Arc;
 
-/// What a node sends to another, or to all neighbours, for a routing protocol or a router policy: an IP datagram. Copies share its bytes,
-/// which the protocol or the scheme alone understands. It goes one hop: a node that relays it makes a new one.
+/// What a node sends to another, or to all neighbours, for a routing protocol or a router policy: an IP
+/// datagram. Copies share its bytes, which the protocol or the scheme alone understands. It goes one hop: a
+/// node that relays it makes a new one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Message {
     pub(crate) carrier: Carrier,

@@ -1,12 +1,14 @@
 //! Routing: where a node sends a packet next.
 //!
-//! * `static_routes`: shortest paths over the links that can carry data, computed before the run; and what links are worth.
-//! * `agent`: what a routing protocol is to a node. `message`: what its nodes send to each other, as bytes. `buffer`: packets that wait for
-//!   a route.
-//! * `aodv`, `dsdv`: AODV and DSDV, as ns-2 has them. `dsr`: DSR, close to ns-2's. Each has the bytes of its messages in `wire`.
+//! * `static_routes`: shortest paths over the links that can carry data, computed before the run; and what
+//!   links are worth.
+//! * `agent`: what a routing protocol is to a node. `message`: what its nodes send to each other, as bytes.
+//!   `buffer`: packets that wait for a route.
+//! * `aodv`, `dsdv`: AODV and DSDV, as ns-2 has them. `dsr`: DSR, close to ns-2's. Each has the bytes of its
+//!   messages in `wire`.
 //!
-//! With static routes nodes have no agent, and look next hops up in [`Routes`], which all of them share. A protocol is an
-//! agent per node; it never sees `Routes`, which then only says which paths the run expects.
+//! With static routes nodes have no agent, and look next hops up in [`Routes`], which all of them share. A
+//! protocol is an agent per node; it never sees `Routes`, which then only says which paths the run expects.
 
 mod agent;
 mod aodv;

@@ -67,7 +67,8 @@ impl LinkQuality {
         (&self.links, &self.timing)
     }
 
-    /// Of the frames of an exchange over `from -> to` with a DATA frame of so many bytes; none if they have no link both ways.
+    /// Of the frames of an exchange over `from -> to` with a DATA frame of so many bytes; none if they have
+    /// no link both ways.
     pub fn arrivals(&self, from: NodeId, to: NodeId, rates: RateSet, bytes: u32) -> Option<Arrivals> {
         let (there, back) = (self.links.between(from, to)?, self.links.between(to, from)?);
         Some(Arrivals {
@@ -104,8 +105,8 @@ impl LinkQuality {
         (bits * (link.ln_bit_success + noise)).exp()
     }
 
-    /// Share of the tries over `from -> to` that succeed: DATA there, and ACK back. A wire needs one try. An associated station
-    /// tries no node but its base station, and is tried by no other.
+    /// Share of the tries over `from -> to` that succeed: DATA there, and ACK back. A wire needs one try. An
+    /// associated station tries no node but its base station, and is tried by no other.
     pub fn success(&self, from: NodeId, to: NodeId) -> f64 {
         if self.is_wired(from, to) {
             return 1.0;
@@ -180,14 +181,16 @@ impl Routes {
         Routes { next }
     }
 
-    /// Where `node` sends packets for `destination`; none if it has no route, or is on none that was asked for.
+    /// Where `node` sends packets for `destination`; none if it has no route, or is on none that was asked
+    /// for.
     pub fn next_hop(&self, node: NodeId, destination: NodeId) -> Option<NodeId> {
         let hops = self.next.get(&destination)?;
         let at = hops.binary_search_by_key(&node.0, |(from, _)| *from).ok()?;
         Some(NodeId(hops[at].1))
     }
 
-    /// The links from `source` to `destination`, those between radios of one node left out; none if there is no route.
+    /// The links from `source` to `destination`, those between radios of one node left out; none if there is
+    /// no route.
     pub fn hops(
         &self,
         source: NodeId,
@@ -376,8 +379,9 @@ mod tests {
     use super::*;
     use multihop_core::Rng;
 
-    /// The next hop of every node by the plainest form of Dijkstra's algorithm: of all nodes that are left the cheapest is final, of
-    /// equal ones that with the least number, and among equal paths the one that was found first stays.
+    /// The next hop of every node by the plainest form of Dijkstra's algorithm: of all nodes that are left
+    /// the cheapest is final, of equal ones that with the least number, and among equal paths the one that
+    /// was found first stays.
     fn plain(destination: u32, nodes: u32, links: &[(u32, u32, f64)]) -> Vec<Option<u32>> {
         let mut left: Vec<u32> = (0..nodes).collect();
         let mut costs = vec![f64::INFINITY; nodes as usize];

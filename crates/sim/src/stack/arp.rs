@@ -1,8 +1,9 @@
 //! Address resolution (RFC 826): a neighbour's address is asked for before the first unicast to it.
 //!
-//! As ns-2 has it: a packet without an address is held, one for each neighbour, and each packet that comes meanwhile takes its place
-//! (RFC 1122, 2.3.2.2: at least the latest is saved) and asks again, as no timer does. The neighbour counts as unreachable when a
-//! packet comes after three requests in vain: the MAC could not have known more. What is known stays known.
+//! As ns-2 has it: a packet without an address is held, one for each neighbour, and each packet that comes
+//! meanwhile takes its place (RFC 1122, 2.3.2.2: at least the latest is saved) and asks again, as no timer
+//! does. The neighbour counts as unreachable when a packet comes after three requests in vain: the MAC could
+//! not have known more. What is known stays known.
 
 use super::{Stack, Surroundings};
 use crate::message::Message;
@@ -62,8 +63,8 @@ impl Neighbours {
         }
     }
 
-    /// A neighbour says its address. Those of others than its peer learn it if they look for it (RFC 826, "Packet
-    /// Reception"). Returns what waited for it.
+    /// A neighbour says its address. Those of others than its peer learn it if they look for it (RFC 826,
+    /// "Packet Reception"). Returns what waited for it.
     fn learn(&mut self, peer: NodeId, talks_to_us: bool) -> Option<Handle> {
         match self.known.binary_search_by_key(&peer, |(node, _)| *node) {
             Ok(at) => match std::mem::replace(&mut self.known[at].1, Address::Known) {

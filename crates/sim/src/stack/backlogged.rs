@@ -1,12 +1,13 @@
-//! Saturated sources of datagrams: they refill the egress queue in turns, so that it never runs empty and never overflows.
+//! Saturated sources of datagrams: they refill the egress queue in turns, so that it never runs empty and
+//! never overflows.
 
 use super::{Stack, Surroundings};
 use crate::agenda::Lane;
 use multihop_core::{NodeId, Span, Time};
 use multihop_dot11::AccessCategory;
 
-/// A queue runs low when it holds fewer packets than this; where frames carry several, fewer than fill one frame for each source, or the
-/// aggregates of an access point would be shorter the more clients it has.
+/// A queue runs low when it holds fewer packets than this; where frames carry several, fewer than fill one
+/// frame for each source, or the aggregates of an access point would be shorter the more clients it has.
 const LOW: usize = 2;
 
 /// A source whose datagram was lost tries again after this.
@@ -73,7 +74,8 @@ impl Backlog {
 }
 
 impl Stack {
-    /// Gives the next backlogged end a datagram to send, if its queue runs low. Returns whether there was anything to do.
+    /// Gives the next backlogged end a datagram to send, if its queue runs low. Returns whether there was
+    /// anything to do.
     pub(super) fn refill(&mut self, around: &mut Surroundings) -> bool {
         let runs_low = |queue: &Backlog| self.is_low(queue);
         let Some(queue) = self.backlogged.queues.iter().position(runs_low) else { return false };

@@ -1,4 +1,5 @@
-//! From one radio of a node to another: what one receives, another sends. It takes no time, and nothing waits.
+//! From one radio of a node to another: what one receives, another sends. It takes no time, and nothing
+//! waits.
 
 use super::{Stack, Surroundings};
 use crate::agenda::{Lane, Slot};

@@ -1,4 +1,5 @@
-//! What belongs to no flow: messages of routing protocols, and what router policies signal to those of the neighbours.
+//! What belongs to no flow: messages of routing protocols, and what router policies signal to those of the
+//! neighbours.
 
 use super::{Stack, Surroundings};
 use crate::agenda::{Agenda, Lane, Slot};

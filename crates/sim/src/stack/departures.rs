@@ -1,4 +1,5 @@
-//! What ends hear of the packets that they sent, before any answer: that the MAC gave one up, that one has left the node.
+//! What ends hear of the packets that they sent, before any answer: that the MAC gave one up, that one has
+//! left the node.
 
 use super::Stack;
 use multihop_core::{Packet, Time};
@@ -21,7 +22,8 @@ impl Stack {
         self.ends.iter().position(|end| end.flow == packet.flow && end.port != packet.port)
     }
 
-    /// A packet is not here any more: its next hop has it, or it is lost. If it came from an end here that asks for it, that end is notified.
+    /// A packet is not here any more: its next hop has it, or it is lost. If it came from an end here that
+    /// asks for it, that end is notified.
     #[inline]
     pub fn on_departed(&mut self, now: Time, packet: &Packet) {
         if self.followed {

@@ -1,4 +1,5 @@
-//! Next hops that failed lately: when their links break, and for how long static routes over them are not used.
+//! Next hops that failed lately: when their links break, and for how long static routes over them are not
+//! used.
 
 use crate::config::LinkFailureRule;
 use multihop_core::{NodeId, Packet, Time};

@@ -32,8 +32,8 @@ impl Stack {
         self.take(now, category, packets, record, |queue| queue.pop(now))
     }
 
-    /// The next packet of a category, of no more than so many bytes, for the MAC that can go to this next hop in one frame with others
-    /// of this traffic identifier.
+    /// The next packet of a category, of no more than so many bytes, for the MAC that can go to this next hop
+    /// in one frame with others of this traffic identifier.
     #[inline]
     pub fn next_for(
         &mut self,
@@ -97,7 +97,8 @@ impl Stack {
         }
     }
 
-    /// By how much longer than usual the back-off before the first transmission of a packet with a next hop is.
+    /// By how much longer than usual the back-off before the first transmission of a packet with a next hop
+    /// is.
     pub fn extra_backoff(&self, packet: &Packet) -> Span {
         self.policies.extra_backoff(packet)
     }
@@ -206,7 +207,8 @@ impl Stack {
         self.queues.of(AccessCategory::BestEffort).shares_airtime()
     }
 
-    /// The medium was in use for this long by a frame of a category to a neighbour and what belongs to it, all tries together.
+    /// The medium was in use for this long by a frame of a category to a neighbour and what belongs to it,
+    /// all tries together.
     pub fn on_airtime(&mut self, category: AccessCategory, neighbour: NodeId, airtime: Span) {
         self.queues.of_mut(category).charge(neighbour, airtime);
     }
@@ -226,7 +228,8 @@ impl Stack {
         self.queues.of(AccessCategory::BestEffort).limits_airtime()
     }
 
-    /// The hardware took a packet of a category for a neighbour, or a broadcast, that is expected to take so long.
+    /// The hardware took a packet of a category for a neighbour, or a broadcast, that is expected to take so
+    /// long.
     pub fn hold_airtime(&mut self, category: AccessCategory, peer: Option<NodeId>, airtime: Span) {
         self.queues.of_mut(category).hold(peer.unwrap_or(NodeId::BROADCAST), airtime);
         self.queues.share_pending();

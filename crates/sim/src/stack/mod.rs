@@ -1,4 +1,5 @@
-//! What lies above a node's MAC: interface queue, router policies, estimators, and the ends of flows; and its ports onto wires.
+//! What lies above a node's MAC: interface queue, router policies, estimators, and the ends of flows; and its
+//! ports onto wires.
 
 mod arp;
 mod backlogged;
@@ -216,7 +217,8 @@ impl Stack {
         self.observed
     }
 
-    /// Does anybody here want to know of what does not concern the node itself: of link events, or of what neighbours send to others?
+    /// Does anybody here want to know of what does not concern the node itself: of link events, or of what
+    /// neighbours send to others?
     #[inline]
     pub fn watches(&self) -> bool {
         self.watched

@@ -29,7 +29,8 @@ pub struct Policies {
 }
 
 impl Policies {
-    /// What the schemes do at a queue, by scheme. Without `phy` there is no MAC behind it that estimators could watch.
+    /// What the schemes do at a queue, by scheme. Without `phy` there is no MAC behind it that estimators
+    /// could watch.
     pub fn new(
         by_scheme: Vec<Option<Box<dyn RouterPolicy>>>,
         phy: Option<&PhyTimes>,

@@ -23,8 +23,8 @@ pub struct Port {
 }
 
 impl Port {
-    /// An idle port onto the wire of this index; `policies` are what the schemes do to packets that leave by it,
-    /// `salt` that of its queue.
+    /// An idle port onto the wire of this index; `policies` are what the schemes do to packets that leave by
+    /// it, `salt` that of its queue.
     pub fn new(wire: u32, config: &WireConfig, policies: Policies, sent: Slot, salt: u64) -> Port {
         Port {
             wire,
@@ -84,7 +84,8 @@ impl Stack {
         next_hop.and_then(|peer| self.port_towards(peer)).map_or(radio, Output::Wire)
     }
 
-    /// Puts a packet into the queue of a port, if the policy lets it and there is room, and sends it if the wire is free.
+    /// Puts a packet into the queue of a port, if the policy lets it and there is room, and sends it if the
+    /// wire is free.
     pub(super) fn admit_to_wire(&mut self, around: &mut Surroundings, port: usize, handle: Handle) {
         let now = around.now;
         let packet = &mut around.packets.get_mut(handle).packet;
@@ -204,7 +205,8 @@ impl Stack {
         }
     }
 
-    /// A packet is lost at a port. Only the policies there hear of it: the link events of the node are those of its MAC.
+    /// A packet is lost at a port. Only the policies there hear of it: the link events of the node are those
+    /// of its MAC.
     fn lose_at_port(&mut self, around: &mut Surroundings, port: usize, handle: Handle, cause: DropCause) {
         let packet = around.packets.remove(handle).packet;
         around.record.dropped(self.id, &packet, cause, around.now);

@@ -9,7 +9,8 @@ use crate::outages::Sent;
 use crate::stack::Network;
 use multihop_core::Span;
 
-/// Whom a bit of a frame reaches at this instant: all listeners, or those at these places among the links of its sender.
+/// Whom a bit of a frame reaches at this instant: all listeners, or those at these places among the links of
+/// its sender.
 pub(super) type Reached<'f> = Option<&'f [(Span, u32)]>;
 
 impl World {
@@ -71,8 +72,8 @@ impl World {
         }
     }
 
-    /// In a network that is larger than caches, looks at all listeners at once, so that they come from memory side by side and not one after the
-    /// other.
+    /// In a network that is larger than caches, looks at all listeners at once, so that they come from memory
+    /// side by side and not one after the other.
     #[inline]
     fn fetch(&self, links: &[Link]) {
         if self.nodes.len() >= NodeOrder::LARGE {
@@ -146,8 +147,8 @@ impl World {
         }
     }
 
-    /// The same, at the listeners; whether the frame was cut. `PLAIN` says that it is whole, reaches all of them, and no log records it, which is
-    /// compiled apart.
+    /// The same, at the listeners; whether the frame was cut. `PLAIN` says that it is whole, reaches all of
+    /// them, and no log records it, which is compiled apart.
     fn signal_ends<const PLAIN: bool>(&mut self, frame: &Frame, reached: Reached, cut: bool) {
         let (reached, cut) = (reached.filter(|_| !PLAIN), cut && !PLAIN);
         let loss = self.timing.frame_loss.from(frame.from, frame.kind);

@@ -33,8 +33,8 @@ impl SlotPlan {
     }
 }
 
-/// What the schemes do at one queue of a node, the one that is called so. `egress` has the run's seed; each scheme has one with a
-/// seed of its own.
+/// What the schemes do at one queue of a node, the one that is called so. `egress` has the run's seed; each
+/// scheme has one with a seed of its own.
 pub(super) fn policies_at(
     config: &Config,
     node: NodeId,

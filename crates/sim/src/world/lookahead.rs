@@ -1,4 +1,5 @@
-//! Until when nothing is delivered: a program that delivers packets in real time may leave the run alone until then.
+//! Until when nothing is delivered: a program that delivers packets in real time may leave the run alone
+//! until then.
 
 use super::World;
 use super::purpose::Purpose;
@@ -6,7 +7,8 @@ use crate::medium::Frame;
 use multihop_core::{FrameKind, Span, Time};
 
 impl World {
-    /// A lower bound: no packet is delivered before this instant, unless one is injected first. It is [`World::next_event`], or later.
+    /// A lower bound: no packet is delivered before this instant, unless one is injected first. It is
+    /// [`World::next_event`], or later.
     pub fn next_delivery(&mut self) -> Time {
         if !self.wires.is_empty() {
             return self.next_event();
@@ -19,7 +21,8 @@ impl World {
         bounds.fold(self.end(), Time::min)
     }
 
-    /// What this event leads to delivers no packet before. Where it may send DATA, that is `shortest` or longer.
+    /// What this event leads to delivers no packet before. Where it may send DATA, that is `shortest` or
+    /// longer.
     fn delivers_from(&self, due: Time, purpose: Purpose, shortest: Span) -> Time {
         match purpose {
             Purpose::MacTimer(row) => {

@@ -64,7 +64,8 @@ impl World {
         }
     }
 
-    /// Of the frames that overlapped this one at a receiver, the strongest there; of equals the first, and then the lowest index.
+    /// Of the frames that overlapped this one at a receiver, the strongest there; of equals the first, and
+    /// then the lowest index.
     fn interferer(&self, frame: &Frame, to: NodeId) -> Option<Flown> {
         let there = |other: &Flown| self.listeners.between(other.from, to).map(|link| (link.power, *other));
         let overlapping = self.record.causes.during(frame).filter_map(there);

@@ -32,7 +32,8 @@ pub(super) enum Purpose {
 }
 
 impl Purpose {
-    /// The same with the row of a node in place of its number, where what is kept of the node is all that is needed.
+    /// The same with the row of a node in place of its number, where what is kept of the node is all that is
+    /// needed.
     pub(super) fn in_rows(self, order: &NodeOrder) -> Purpose {
         let row = |node| order.of(NodeId(node)) as u32;
         match self {

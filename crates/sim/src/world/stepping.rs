@@ -1,4 +1,5 @@
-//! A run in steps: time passes as far as the caller says, packets come from outside, tables can be looked at in between.
+//! A run in steps: time passes as far as the caller says, packets come from outside, tables can be looked at
+//! in between.
 
 use super::{Logs, World};
 use crate::airlog::AirLogError;
@@ -39,8 +40,8 @@ impl World {
         Time::ZERO + self.config.duration
     }
 
-    /// Lets everything happen up to this instant, included, but nothing after the end of the run; an instant that has passed
-    /// changes nothing. Returns when the next event is due; none when the run is over.
+    /// Lets everything happen up to this instant, included, but nothing after the end of the run; an instant
+    /// that has passed changes nothing. Returns when the next event is due; none when the run is over.
     ///
     /// Into which steps a run is divided makes no difference to it.
     pub fn advance(&mut self, until: Time) -> Option<Time> {
@@ -53,8 +54,8 @@ impl World {
         self.agenda.next().map_or(self.end(), |next| next.min(self.end()))
     }
 
-    /// Puts a packet from outside into its source now, after everything else that happens at this instant. Returns its number,
-    /// from 1, by which [`World::poll_outcome`] says what became of it.
+    /// Puts a packet from outside into its source now, after everything else that happens at this instant.
+    /// Returns its number, from 1, by which [`World::poll_outcome`] says what became of it.
     ///
     /// # Panics
     /// If there is no such flow, or it is not [`AppConfig::External`].
@@ -87,7 +88,8 @@ impl World {
         number
     }
 
-    /// The same for a frame of one hop: no route is looked up, and it is in no flow's counters, but in those of its sender's signalling.
+    /// The same for a frame of one hop: no route is looked up, and it is in no flow's counters, but in those
+    /// of its sender's signalling.
     ///
     /// # Panics
     /// If a node is not there.

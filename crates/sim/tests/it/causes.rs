@@ -13,8 +13,9 @@ fn lost(outcome: &Outcome, from: u32, to: u32, kind: FrameKind, causes: &[LossCa
     rows.map(|row| causes.iter().map(|cause| row.lost[*cause as usize]).sum::<u64>()).sum()
 }
 
-/// Every DATA frame without an ACK and every RTS without DATA is among the losses, its own or its answer's, and losses by
-/// collision are what the matrix adds up to. The last frame of a link may be under way at the end.
+/// Every DATA frame without an ACK and every RTS without DATA is among the losses, its own or its answer's,
+/// and losses by collision are what the matrix adds up to. The last frame of a link may be under way at the
+/// end.
 fn check(outcome: &Outcome) {
     use FrameKind::{Ack, Cts, Data, Rts};
     let all = &LossCause::ALL;
@@ -53,7 +54,8 @@ fn short(mut config: Config) -> Outcome {
     outcome
 }
 
-/// n0 sends to n1, and n2, 600 m from n0 and 400 m from n1, to n3: n0 does not sense n2, which n1 cannot hear through.
+/// n0 sends to n1, and n2, 600 m from n0 and 400 m from n1, to n3: n0 does not sense n2, which n1 cannot hear
+/// through.
 fn hidden() -> Config {
     let mut config = network(DcfRules::IEEE, &[[0.0, 0.0], [200.0, 0.0], [600.0, 0.0], [800.0, 0.0]]);
     saturate(&mut config, 0, 1);
@@ -101,7 +103,8 @@ fn a_lossy_link_loses_to_the_channel_and_to_nothing_else() {
     assert_eq!(channel, lost(&outcome, 0, 1, FrameKind::Data, &LossCause::ALL));
 }
 
-/// Of 3 Mb/s that come in, the second hop of three takes what the first brings, and the queue of the first runs over.
+/// Of 3 Mb/s that come in, the second hop of three takes what the first brings, and the queue of the first
+/// runs over.
 #[test]
 fn drops_are_booked_where_they_happen_for_whom_they_happen() {
     let mut config = chain(DcfRules::IEEE, 3);

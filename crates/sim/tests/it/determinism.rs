@@ -1,4 +1,5 @@
-//! The same configuration and seed give the same outcome, to the last bit: run again, on any thread, with ties reversed.
+//! The same configuration and seed give the same outcome, to the last bit: run again, on any thread, with
+//! ties reversed.
 
 use crate::common::{add_flow, network, two_ray};
 use multihop_core::{NodeId, Rate, Span};
@@ -12,7 +13,8 @@ use multihop_sim::config::{
 use multihop_sim::{Ties, World, run};
 use serde_json::json;
 
-/// A 4 x 4 grid in which equal distances make many simultaneous, equally strong signals, with every scheme and many apps.
+/// A 4 x 4 grid in which equal distances make many simultaneous, equally strong signals, with every scheme
+/// and many apps.
 fn busy_grid(rules: DcfRules, model: Option<MediumModel>) -> Config {
     let positions: Vec<[f64; 2]> =
         (0..16).map(|i| [200.0 * f64::from(i % 4), 200.0 * f64::from(i / 4)]).collect();
@@ -124,7 +126,8 @@ fn any_number_of_threads_gives_the_same() {
     assert_eq!(alone, together);
 }
 
-/// In a large network nodes lie in memory along a curve, in a small one by number. Nodes without a neighbour make a network large.
+/// In a large network nodes lie in memory along a curve, in a small one by number. Nodes without a neighbour
+/// make a network large.
 #[test]
 fn where_nodes_lie_in_memory_makes_no_difference() {
     for small in configurations() {

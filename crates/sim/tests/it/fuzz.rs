@@ -1,7 +1,9 @@
-//! Random configurations: whatever is configured, a run ends, conserves packets, leaves no station stuck (both are asserted at
-//! the end of every run), does not depend on the order of ties, and its shares of time add up.
+//! Random configurations: whatever is configured, a run ends, conserves packets, leaves no station stuck
+//! (both are asserted at the end of every run), does not depend on the order of ties, and its shares of time
+//! add up.
 //!
-//! `MULTIHOP_FUZZ=1000..3000 cargo test -p multihop-sim --test it fuzz::` runs other seeds than the first 300.
+//! `MULTIHOP_FUZZ=1000..3000 cargo test -p multihop-sim --test it fuzz::` runs other seeds than the
+//! first 300.
 
 use crate::common::{add_flow, network, two_ray};
 use multihop_core::{Dscp, NodeId, Rate, Rng, Span};
@@ -336,7 +338,8 @@ fn differentiate(rng: &mut Rng, config: &mut Config) {
     }
 }
 
-/// A queue in the hardware, in half of the configurations; where there are stations, perhaps with limits of airtime.
+/// A queue in the hardware, in half of the configurations; where there are stations, perhaps with limits of
+/// airtime.
 fn hardware(rng: &mut Rng, config: &mut Config) {
     let (packets, aggregates) =
         (pick(rng, &[None, Some(1), Some(7), Some(1000)]), pick(rng, &[None, Some(1), Some(2), Some(5)]));

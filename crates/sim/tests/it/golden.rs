@@ -1,7 +1,7 @@
 //! Golden tables: goodput in kb/s, rounded, of every scheme on every small topology, with the default rules.
 //!
-//! They change when behaviour changes. If that was meant, paste the table that the failing test prints, and say why in the
-//! commit message.
+//! They change when behaviour changes. If that was meant, paste the table that the failing test prints, and
+//! say why in the commit message.
 
 use crate::common::{add_flow, network, total_goodput};
 use multihop_core::Span;

@@ -37,9 +37,9 @@ fn one_link_carries_what_the_closed_form_says() {
     }
 }
 
-/// Of `n` saturated stations in one cell each has every `n`th exchange, so that a frame is served in `n` of them, with what
-/// contention costs: `T_SL` over the mean service delay is 0.488, 0.326, 0.196 and 0.098 by the model of Carvalho and
-/// Garcia-Luna-Aceves (2003), with 9406 us of exchange at 1 Mb/s.
+/// Of `n` saturated stations in one cell each has every `n`th exchange, so that a frame is served in `n` of
+/// them, with what contention costs: `T_SL` over the mean service delay is 0.488, 0.326, 0.196 and 0.098 by
+/// the model of Carvalho and Garcia-Luna-Aceves (2003), with 9406 us of exchange at 1 Mb/s.
 #[test]
 fn the_service_delay_in_a_saturated_cell_is_what_the_model_says() {
     let rules = DcfRules { llc_header: 0, ..DcfRules::IEEE };
@@ -119,8 +119,8 @@ fn the_busy_ratio_of_the_events_is_that_of_the_books() {
     }
 }
 
-/// Payload that arrives is on the air once on each radio hop: goodput times radio hops over the bit rate, whatever is lost and
-/// repeated on the way, and whatever wires do.
+/// Payload that arrives is on the air once on each radio hop: goodput times radio hops over the bit rate,
+/// whatever is lost and repeated on the way, and whatever wires do.
 #[test]
 fn payload_is_on_the_air_once_on_each_hop() {
     let once = |config: &Config, radio_hops: f64| {

@@ -35,8 +35,9 @@ fn measure_all(config: &mut Config) {
     measure(config, "throughput", EstimatorConfig::PacketThroughput(throughput));
 }
 
-/// 802.11b at 11 Mb/s with RTS/CTS, packets of 1500 bytes in frames of 1528, airtimes as they are, and no propagation: the
-/// exchange of Barreto 2015 takes 2293.273 us, DATA alone 1303.273 us, and a station that is alone waits 360 us for each.
+/// 802.11b at 11 Mb/s with RTS/CTS, packets of 1500 bytes in frames of 1528, airtimes as they are, and no
+/// propagation: the exchange of Barreto 2015 takes 2293.273 us, DATA alone 1303.273 us, and a station that is
+/// alone waits 360 us for each.
 fn papers_link(positions: &[[f64; 2]]) -> Config {
     let rules = DcfRules { llc_header: 0, airtime: Microseconds::Exact, ..DcfRules::IEEE };
     let mut config = network(rules, positions);
@@ -96,8 +97,8 @@ fn a_saturated_hop_has_the_capacities_of_the_paper() {
     assert_eq!(at("throughput", 2), LinkView::default(), "the overhearing node sends nothing");
 }
 
-/// Read whole, what rt-Winf says to be available is what is left of the capacity: at sender, receiver and an overhearing node, and with RTS/CTS
-/// and without.
+/// Read whole, what rt-Winf says to be available is what is left of the capacity: at sender, receiver and an
+/// overhearing node, and with RTS/CTS and without.
 #[test]
 fn read_whole_what_is_available_is_the_truth() {
     let reading = WinfReading::Whole;
@@ -129,8 +130,8 @@ fn read_whole_what_is_available_is_the_truth() {
     }
 }
 
-/// The receiver senses a sender that is hidden from the one that sends to it: half of the medium is in use there, and none here. With
-/// reports in ACKs the sender knows.
+/// The receiver senses a sender that is hidden from the one that sends to it: half of the medium is in use
+/// there, and none here. With reports in ACKs the sender knows.
 #[test]
 fn a_receiver_reports_what_its_sender_cannot_sense() {
     let mut config = papers_link(&[[0.0, 0.0], [240.0, 0.0], [600.0, 0.0], [800.0, 0.0]]);
@@ -148,8 +149,8 @@ fn a_receiver_reports_what_its_sender_cannot_sense() {
     assert!((available("reports", 0) - available("alone", 1)).abs() < 0.2);
 }
 
-/// What the estimator of the busyness ratio makes of link events is what the simulator's counters say, in a chain with hidden
-/// terminals and under both rule sets.
+/// What the estimator of the busyness ratio makes of link events is what the simulator's counters say, in a
+/// chain with hidden terminals and under both rule sets.
 #[test]
 fn the_busyness_ratio_is_the_truth() {
     for rules in [DcfRules::IEEE, DcfRules::NS2] {
@@ -170,7 +171,8 @@ fn the_busyness_ratio_is_the_truth() {
     }
 }
 
-/// Pairs of 1500 bytes, four a second, over a hop with RTS/CTS: 12000 bits in an exchange, DIFS and up to 31 slots.
+/// Pairs of 1500 bytes, four a second, over a hop with RTS/CTS: 12000 bits in an exchange, DIFS and up to 31
+/// slots.
 #[test]
 fn pairs_of_packets_find_the_capacity_of_a_hop_under_cross_traffic() {
     let pairs = |config: &mut Config, to: usize| {
@@ -214,8 +216,8 @@ fn measuring_changes_nothing_and_depends_on_no_order() {
     assert_eq!(Outcome { measurements: Vec::new(), ..measured }, plain);
 }
 
-/// Collisions, hidden terminals, retries and losses, with and without RTS/CTS: whatever an estimator says is a number that can
-/// be, and the available bandwidth is a part of the capacity.
+/// Collisions, hidden terminals, retries and losses, with and without RTS/CTS: whatever an estimator says is
+/// a number that can be, and the available bandwidth is a part of the capacity.
 #[test]
 fn estimates_are_possible_whatever_happens() {
     for rules in [DcfRules::IEEE, DcfRules::NS2] {

@@ -72,8 +72,8 @@ fn a_good_link_shows_every_frame_in_time() {
     }
 }
 
-/// The receiver is off from 10 to 12 s. A frame needs 1.0464 ms on the wire and 5 ms of propagation: those of 10.00 to 11.96 s are
-/// lost, the first of which was due at 10.4 s; that of 12 s comes at 12.0060464 s.
+/// The receiver is off from 10 to 12 s. A frame needs 1.0464 ms on the wire and 5 ms of propagation: those of
+/// 10.00 to 11.96 s are lost, the first of which was due at 10.4 s; that of 12 s comes at 12.0060464 s.
 #[test]
 fn an_outage_stalls_a_player_for_its_length_less_what_it_has_in_store() {
     for scheme in ["udp", "tcp-newreno"] {
@@ -98,8 +98,9 @@ fn an_outage_stalls_a_player_for_its_length_less_what_it_has_in_store() {
     }
 }
 
-/// A wire of half the video's rate. Datagrams lose what it does not carry: of 25 frames of 1308 bytes in a second 12.23 pass, none of which
-/// waits for longer than three others. Of a stream the encoder skips as much, so that what is sent is 1460/1500 of the wire's rate.
+/// A wire of half the video's rate. Datagrams lose what it does not carry: of 25 frames of 1308 bytes in a
+/// second 12.23 pass, none of which waits for longer than three others. Of a stream the encoder skips as
+/// much, so that what is sent is 1460/1500 of the wire's rate.
 #[test]
 fn half_the_capacity_carries_half_of_the_frames() {
     let wire = Rate::from_kbps(128);
@@ -169,8 +170,8 @@ fn video_goes_over_every_transport() {
     }
 }
 
-/// Over a chain that loses much, frames still have one fate each, those without one are younger than the deadline, and the
-/// order of what happens at one instant does not matter.
+/// Over a chain that loses much, frames still have one fate each, those without one are younger than the
+/// deadline, and the order of what happens at one instant does not matter.
 #[test]
 fn every_frame_has_one_fate() {
     for (name, bit_error_rate) in [("udp", 5e-5), ("tcp-newreno", 5e-5), ("recn", 1e-4)] {

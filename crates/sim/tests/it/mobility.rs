@@ -1,4 +1,5 @@
-//! Nodes that move or are off, in the engine: links come and go when they should, and nothing is lost from the counters.
+//! Nodes that move or are off, in the engine: links come and go when they should, and nothing is lost from
+//! the counters.
 
 use crate::common::{add_flow, network, saturate, trickle};
 use multihop_core::{NodeId, Rng, Span};
@@ -78,8 +79,8 @@ fn a_link_is_there_while_nodes_are_within_range() {
     }
 }
 
-/// A node that hears no frame senses the sender up to 550 m: from 300 m on at 100 m/s that is 2.5 s, and 1 s more for the
-/// receiver, which is 100 m nearer.
+/// A node that hears no frame senses the sender up to 550 m: from 300 m on at 100 m/s that is 2.5 s, and 1 s
+/// more for the receiver, which is 100 m nearer.
 #[test]
 fn carrier_sense_follows_motion_too() {
     let busy = |motion: Motion| {
@@ -190,7 +191,8 @@ fn a_node_without_a_radio_stays_out_of_everybodys_reach() {
     assert_eq!(outcome.nodes[3].busy_ratio, 0.0);
 }
 
-/// How wrong links may be is bounded: with a coarse resolution as with a fine one a link ends when it should, give or take.
+/// How wrong links may be is bounded: with a coarse resolution as with a fine one a link ends when it should,
+/// give or take.
 #[test]
 fn a_coarse_resolution_ends_a_link_late_by_no_more_than_it_says() {
     let mut config = moving(DcfRules::IEEE, passing());
@@ -252,7 +254,8 @@ fn a_node_that_is_off_is_silent_receives_nothing_and_keeps_its_queue() {
     }
 }
 
-/// Switched at every instant of an exchange, with frames of both sides on the air: nothing sticks, and all goes on.
+/// Switched at every instant of an exchange, with frames of both sides on the air: nothing sticks, and all
+/// goes on.
 #[test]
 fn short_outages_at_any_instant_of_an_exchange_do_no_lasting_harm() {
     for rules in RULES {

@@ -1,4 +1,5 @@
-//! Runs under queue disciplines: delays near the target, marks in place of drops, equal airtime, and counters that add up.
+//! Runs under queue disciplines: delays near the target, marks in place of drops, equal airtime, and counters
+//! that add up.
 
 use crate::common::wires::{goodput, lay, mbps, tcp, wire, wired};
 use crate::common::{add_flow, chain, dropped, network, saturate, total_goodput};
@@ -36,14 +37,16 @@ fn one_link(discipline: Discipline, queue_limit: usize, ecn: bool) -> Outcome {
     run(&config)
 }
 
-/// How long packets waited in the queue of node 0, in seconds: its mean length by the packets of a second (Little's law).
+/// How long packets waited in the queue of node 0, in seconds: its mean length by the packets of a second
+/// (Little's law).
 fn waited(outcome: &Outcome) -> f64 {
     let packets = outcome.flows[0].packets_sent as f64 / outcome.measured_s;
     outcome.nodes[0].queue_mean / packets
 }
 
-/// A packet takes about 1.7 ms with what acknowledges it, so that 64 packets wait for about 100 ms. CUBIC adds half a packet in
-/// each round trip, of which there are many in the interval that `CoDel` waits for: it is a few packets above the target then.
+/// A packet takes about 1.7 ms with what acknowledges it, so that 64 packets wait for about 100 ms. CUBIC
+/// adds half a packet in each round trip, of which there are many in the interval that `CoDel` waits for: it
+/// is a few packets above the target then.
 #[test]
 fn codel_keeps_the_delay_near_the_target_where_a_full_queue_does_not() {
     let full = one_link(Discipline::DropTail, 64, false);
@@ -255,8 +258,8 @@ impl RouterPolicy for Watch {
     }
 }
 
-/// What policies are notified of the bytes that wait is right whatever became of them: sent, dropped at the tail or at the head,
-/// purged, too old. When all is over, nothing waits.
+/// What policies are notified of the bytes that wait is right whatever became of them: sent, dropped at the
+/// tail or at the head, purged, too old. When all is over, nothing waits.
 #[test]
 fn the_bytes_that_policies_hear_of_add_up() {
     for discipline in [Discipline::DropTail, fq_codel(), stations()] {

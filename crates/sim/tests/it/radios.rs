@@ -1,4 +1,5 @@
-//! Nodes with several radios, and channels: each radio contends on its own channel, and packets pass between those of a node.
+//! Nodes with several radios, and channels: each radio contends on its own channel, and packets pass between
+//! those of a node.
 
 use crate::common::{add_flow, chain, network, saturate};
 use multihop_core::{NodeId, Span};
@@ -39,7 +40,8 @@ fn goodput(config: &Config) -> f64 {
     outcome.flows[0].delivered_bytes as f64 * 8.0 / outcome.measured_s
 }
 
-/// The channels of neighbouring hops differ, and those of one channel are further apart than signals are sensed.
+/// The channels of neighbouring hops differ, and those of one channel are further apart than signals are
+/// sensed.
 #[test]
 fn hops_on_channels_of_their_own_carry_what_one_hop_does() {
     let mut alone = chain(DcfRules::IEEE, 1);
@@ -73,7 +75,8 @@ fn packets_pass_between_radios_at_once() {
     assert_eq!(two.conservation.delivered, 1);
 }
 
-/// 20 MHz channels 5 MHz apart overlap by three quarters: a node on another channel is sensed, but never decoded.
+/// 20 MHz channels 5 MHz apart overlap by three quarters: a node on another channel is sensed, but never
+/// decoded.
 #[test]
 fn overlapping_channels_are_sensed_and_others_are_not() {
     let pair = |number: u16, overlaps: bool| {

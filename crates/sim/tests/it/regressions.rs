@@ -28,8 +28,8 @@ fn a_station_goes_on_after_a_frame_that_it_talked_over() {
     assert!(flow.packets_sent > 20 && flow.packets_delivered + 1 >= flow.packets_sent, "{flow:?}");
 }
 
-/// A saturated source whose datagrams are lost at once, or as soon as the link layer has passed them on, waits until its route is
-/// usable again.
+/// A saturated source whose datagrams are lost at once, or as soon as the link layer has passed them on,
+/// waits until its route is usable again.
 #[test]
 fn a_saturated_source_survives_a_broken_route() {
     for rules in [DcfRules::IEEE, DcfRules::NS2] {

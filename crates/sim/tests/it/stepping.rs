@@ -41,7 +41,8 @@ fn busy() -> Config {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Steps of any lengths, backwards ones among them, and looks at the tables in between are one run to the bit.
+    /// Steps of any lengths, backwards ones among them, and looks at the tables in between are one run to the
+    /// bit.
     #[test]
     fn any_steps_are_one_run(until in prop::collection::vec((0..320_000_000_u64, any::<bool>()), 0..40), exact: bool) {
         let config = busy();
@@ -103,8 +104,8 @@ fn injected_packets_fare_as_those_of_an_application() {
     assert_eq!(injected.conservation, own.conservation);
 }
 
-/// It is sent at once, as the medium was idle: preamble and header of 192 us; 28 bytes of MAC, 8 of LLC and 1500 at 11 Mb/s, 1117.1 us,
-/// in whole microseconds; 1 us of propagation.
+/// It is sent at once, as the medium was idle: preamble and header of 192 us; 28 bytes of MAC, 8 of LLC and
+/// 1500 at 11 Mb/s, 1117.1 us, in whole microseconds; 1 us of propagation.
 #[test]
 fn a_packet_over_one_hop_takes_what_its_frame_takes() {
     let mut config = chain(DcfRules::IEEE, 1);
@@ -122,7 +123,8 @@ fn a_packet_over_one_hop_takes_what_its_frame_takes() {
     assert_eq!(world.poll_outcome(), None);
 }
 
-/// Too much for the air, and for a node that is out of reach: each packet is delivered, lost for one cause, or still queued.
+/// Too much for the air, and for a node that is out of reach: each packet is delivered, lost for one cause,
+/// or still queued.
 #[test]
 fn every_packet_has_one_outcome() {
     let mut config = network(DcfRules::IEEE, &[[0.0, 0.0], [200.0, 0.0], [400.0, 0.0], [2_000.0, 0.0]]);
@@ -163,7 +165,8 @@ fn every_packet_has_one_outcome() {
     assert!(delivered > 50 && lost[DropCause::QueueFull as usize] > 500, "{delivered} {lost:?}");
 }
 
-/// One connection floods, another sends a packet now and then: FQ-CoDel keeps them apart if they are two streams, and marks.
+/// One connection floods, another sends a packet now and then: FQ-CoDel keeps them apart if they are two
+/// streams, and marks.
 #[test]
 fn streams_of_a_flow_have_lines_of_their_own() {
     let mut config = chain(DcfRules::IEEE, 1);

@@ -103,8 +103,8 @@ fn lose(config: &mut Config, from: u32, to: u32, packet_error_rate: f64) {
     config.medium.link_errors.push(LinkError { from, to, packet_error_rate, ack_error_rate: 0.0 });
 }
 
-/// Of DATA frames in each direction of each link the share that is lost is what was asked for, which retries show; what all links
-/// lose and what one loses are independent.
+/// Of DATA frames in each direction of each link the share that is lost is what was asked for, which retries
+/// show; what all links lose and what one loses are independent.
 #[test]
 fn each_direction_of_a_link_loses_what_it_is_said_to_lose() {
     let mut config = stations(&[0.0, 10.0, 20.0, 30.0], &[(1, 0), (2, 0), (3, 0)]);
@@ -162,7 +162,8 @@ fn acknowledgements_are_lost_alone() {
     );
 }
 
-/// Only the two ends: what the base station sends to one client is lost to the other as well only by its own link.
+/// Only the two ends: what the base station sends to one client is lost to the other as well only by its own
+/// link.
 #[test]
 fn errors_of_one_link_do_nothing_to_others() {
     let run_with = |errors: &[(u32, u32, f64)]| {
@@ -198,7 +199,8 @@ fn errors_of_a_link_go_with_nodes_that_move() {
     assert!(share(link(&outcome, 0, 2)) < 0.01, "{:?}", link(&outcome, 0, 2));
 }
 
-/// Routes know of them: by expected transmissions, two good links are better than one that loses two frames of three.
+/// Routes know of them: by expected transmissions, two good links are better than one that loses two frames
+/// of three.
 #[test]
 fn routes_go_around_links_that_lose_much() {
     let hops = |rate: f64| {
@@ -210,8 +212,9 @@ fn routes_go_around_links_that_lose_much() {
     assert_eq!([0.0, 0.4, 0.66].map(hops), [1, 1, 2]);
 }
 
-/// The base station alone sends datagrams, so that nothing collides: downloads share what one sender has, the mean back-off
-/// before each exchange included, and a client's radio sends nothing but acknowledgements of the MAC.
+/// The base station alone sends datagrams, so that nothing collides: downloads share what one sender has, the
+/// mean back-off before each exchange included, and a client's radio sends nothing but acknowledgements of
+/// the MAC.
 #[test]
 fn downloads_share_what_the_base_station_gets() {
     let mut config = stations(&[0.0, 10.0, 20.0, 30.0], &[(1, 0), (2, 0), (3, 0)]);
@@ -235,7 +238,8 @@ fn downloads_share_what_the_base_station_gets() {
     assert!((outcome.nodes[0].transmitting / (data / cycle) - 1.0).abs() < 0.001);
 }
 
-/// A base station and clients whose links have these DATA rates in Mb/s; control frames by the standard's rule.
+/// A base station and clients whose links have these DATA rates in Mb/s; control frames by the standard's
+/// rule.
 fn at_rates(mbps: &[u64]) -> Config {
     let places: Vec<f64> = (0..=mbps.len()).map(|i| 10.0 * i as f64).collect();
     let clients: Vec<(usize, u32)> = (1..=mbps.len()).map(|client| (client, 0)).collect();
@@ -253,14 +257,15 @@ fn airtime(config: &Config, rate: impl Into<DataRate>, bytes: u32) -> f64 {
     config.phy.airtime(rate, bytes, config.mac.rules.airtime).seconds()
 }
 
-/// Seconds of a DATA frame of 1500 B at the network layer, and of its ACK: at the highest basic rate not above that of the DATA.
+/// Seconds of a DATA frame of 1500 B at the network layer, and of its ACK: at the highest basic rate not
+/// above that of the DATA.
 fn data_and_ack(config: &Config, rate: DataRate) -> (f64, f64) {
     let bytes = 1_500 + config.mac.rules.llc_header + config.mac.rules.data_header;
     (airtime(config, rate, bytes), airtime(config, config.phy.response_rate(rate), ACK_BYTES))
 }
 
-/// How long each station transmits follows from how many frames it sent, each at the rate of its link or at that which the standard
-/// derives from it, with RTS and without.
+/// How long each station transmits follows from how many frames it sent, each at the rate of its link or at
+/// that which the standard derives from it, with RTS and without.
 #[test]
 fn every_frame_goes_at_the_rate_of_its_link() {
     for rts in [None, Some(0)] {
@@ -288,8 +293,8 @@ fn every_frame_goes_at_the_rate_of_its_link() {
     }
 }
 
-/// One sender takes packets in turn, so that both clients get one packet in the time of a fast and a slow exchange: the fast one
-/// has no more than the slow one (Heusse et al. 2003).
+/// One sender takes packets in turn, so that both clients get one packet in the time of a fast and a slow
+/// exchange: the fast one has no more than the slow one (Heusse et al. 2003).
 #[test]
 fn a_slow_client_slows_downloads_of_all() {
     let mut config = at_rates(&[11, 1]);
@@ -309,10 +314,11 @@ fn a_slow_client_slows_downloads_of_all() {
     }
 }
 
-/// The same of uploads, where stations of equal chances contend. The closed form is that of Heusse et al. (2003): of N stations each
-/// gets a frame across in the time of all frames and of the collisions, `N P_c` of them, each as long as the slow frame; the mean
-/// contention is `SLOT (1 + P_c) / 2N CW_min / 2`, with `P_c = 1 - (1 - 1/CW_min)^(N-1)`. The fast station has a little more: when
-/// two frames collide the slow one ends last, and its sender waits for an ACK while the other already counts slots.
+/// The same of uploads, where stations of equal chances contend. The closed form is that of Heusse et al.
+/// (2003): of N stations each gets a frame across in the time of all frames and of the collisions, `N P_c` of
+/// them, each as long as the slow frame; the mean contention is `SLOT (1 + P_c) / 2N CW_min / 2`, with `P_c =
+/// 1 - (1 - 1/CW_min)^(N-1)`. The fast station has a little more: when two frames collide the slow one ends
+/// last, and its sender waits for an ACK while the other already counts slots.
 #[test]
 fn a_slow_client_slows_uploads_of_all() {
     let mut config = at_rates(&[11, 1]);
@@ -355,7 +361,8 @@ fn queues_by_airtime_know_the_rate_of_each_link() {
     assert!(used[0] > 24.0, "{used:?} s on the air");
 }
 
-/// Where signal over noise decides, a slow link reaches further: routes, the medium and bounds go by the rate of each link.
+/// Where signal over noise decides, a slow link reaches further: routes, the medium and bounds go by the rate
+/// of each link.
 #[test]
 fn slow_links_reach_further() {
     let far = |mbps: u64| {

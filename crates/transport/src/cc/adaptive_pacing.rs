@@ -1,5 +1,5 @@
-//! TCP-AP (`ElRakabawy`, Klemm and Lindemann 2005): segments leave one after another only as fast as each gets out of the way of
-//! the next, about four hops ahead.
+//! TCP-AP (`ElRakabawy`, Klemm and Lindemann 2005): segments leave one after another only as fast as each
+//! gets out of the way of the next, about four hops ahead.
 
 use crate::{Acked, Allowance, Controller, Lost, Marked, Recovered, Reno, RenoOptions, Sent};
 use multihop_core::{Rate, Span, Time};
@@ -32,7 +32,8 @@ pub struct AdaptivePacingOptions {
     pub reno: RenoOptions,
     /// Data rate of the links.
     pub rate: Rate,
-    /// Bytes that TCP, IP, MAC and PHY add to a segment and of which an acknowledgement consists. The program: 112.
+    /// Bytes that TCP, IP, MAC and PHY add to a segment and of which an acknowledgement consists. The
+    /// program: 112.
     pub overhead: u32,
     /// Hops within which transmissions interfere. The paper: 4.
     pub interfering_hops: u16,
@@ -105,8 +106,8 @@ impl AdaptivePacing {
         self.delay.map_or(initial, |delay| (1.0 + 2.0 * self.variation()) * delay)
     }
 
-    /// The delay over the hops that interfere, from a round trip over `hops` hops each way; in seconds. Queueing comes out negative
-    /// if links are faster than was said; the delay never does.
+    /// The delay over the hops that interfere, from a round trip over `hops` hops each way; in seconds.
+    /// Queueing comes out negative if links are faster than was said; the delay never does.
     fn interfering_delay(&mut self, rtt: Span, hops: u16) -> f64 {
         let airtime = |bytes: u32| f64::from(bytes) * 8.0 / self.options.rate.bps() as f64;
         let data = airtime(self.options.reno.segment_size + self.options.overhead);
@@ -227,8 +228,8 @@ mod tests {
         }
     }
 
-    /// 2 Mb/s: 1572 bytes take 6.288 ms, 112 bytes 0.448 ms. Over 4 hops in 100 ms, (25 - 6.736) / 2 = 9.132 ms are queueing, and
-    /// 4 (9.132 + 6.288) = 61.68 ms the delay; over 7 hops in 200 ms it is 68.82 ms.
+    /// 2 Mb/s: 1572 bytes take 6.288 ms, 112 bytes 0.448 ms. Over 4 hops in 100 ms, (25 - 6.736) / 2 = 9.132
+    /// ms are queueing, and 4 (9.132 + 6.288) = 61.68 ms the delay; over 7 hops in 200 ms it is 68.82 ms.
     #[test]
     fn the_delay_over_four_hops() {
         let mut pacing = pacing(Dispersion::MeanAbsolute, ShortPath::AllHops);
@@ -256,8 +257,9 @@ mod tests {
         assert_eq!(pacing.delays.len(), 50);
     }
 
-    /// Half of the delays 10 % above the mean and half below: both dispersions are 0.1, and 61.68 ms become 74.0; 30 % turn
-    /// 68.82 into 110.1. Of delays of 1, 1, 1, 5 the mean deviation is 1.5 and the standard deviation 1.732, over 2.
+    /// Half of the delays 10 % above the mean and half below: both dispersions are 0.1, and 61.68 ms become
+    /// 74.0; 30 % turn 68.82 into 110.1. Of delays of 1, 1, 1, 5 the mean deviation is 1.5 and the standard
+    /// deviation 1.732, over 2.
     #[test]
     fn variation_makes_the_interval_longer() {
         for dispersion in [Dispersion::MeanAbsolute, Dispersion::Standard] {
@@ -276,7 +278,8 @@ mod tests {
         }
     }
 
-    /// 0.7 of the past; a delay above half a second is left out; a queueing delay above it is replaced by the mean one.
+    /// 0.7 of the past; a delay above half a second is left out; a queueing delay above it is replaced by the
+    /// mean one.
     #[test]
     fn outliers_are_left_out() {
         let mut pacing = pacing(Dispersion::MeanAbsolute, ShortPath::AllHops);

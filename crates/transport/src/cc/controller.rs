@@ -33,12 +33,13 @@ pub struct Sent {
 pub struct AckInfo {
     /// Now.
     pub now: Time,
-    /// Payload bytes newly acknowledged; none for a duplicate acknowledgement, which says that a segment left the network.
+    /// Payload bytes newly acknowledged; none for a duplicate acknowledgement, which says that a segment left
+    /// the network.
     pub advance: Option<u64>,
 }
 
-/// Data was delivered: an acknowledgement, within loss recovery or outside, covers bytes, cumulatively or selectively, that none
-/// before it did.
+/// Data was delivered: an acknowledgement, within loss recovery or outside, covers bytes, cumulatively or
+/// selectively, that none before it did.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Delivery {
     /// Now.
@@ -52,11 +53,13 @@ pub struct Delivery {
     /// A sample of the delivery rate in payload bytes per second, if this acknowledgement gave one
     /// (draft-cheng-iccrg-delivery-rate-estimation-00).
     pub rate: Option<f64>,
-    /// The newest segment was sent while the application held the sender back: the path may be faster than `rate`.
+    /// The newest segment was sent while the application held the sender back: the path may be faster than
+    /// `rate`.
     pub app_limited: bool,
     /// The round trip of the newest segment, if it was sent once (Karn).
     pub rtt: Option<Span>,
-    /// Payload bytes believed to be in the network before the acknowledgement: sent, and neither delivered nor lost.
+    /// Payload bytes believed to be in the network before the acknowledgement: sent, and neither delivered
+    /// nor lost.
     pub in_flight_before: u64,
     /// The same after it.
     pub in_flight: u64,
@@ -94,7 +97,8 @@ pub enum LossKind {
     DuplicateAcks,
     /// The retransmission timer expired.
     Timeout {
-        /// The timer had already expired for the same segment: the threshold is not to be halved again (RFC 5681, section 3.1).
+        /// The timer had already expired for the same segment: the threshold is not to be halved again (RFC
+        /// 5681, section 3.1).
         again: bool,
     },
 }
@@ -130,7 +134,8 @@ pub struct Marked {
     pub in_flight: u64,
 }
 
-/// An acknowledgement brought a congestion header back, whether it acknowledges anything new or not; or the answer to a SYN did.
+/// An acknowledgement brought a congestion header back, whether it acknowledges anything new or not; or the
+/// answer to a SYN did.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Returned<'a> {
     /// Now.
@@ -145,8 +150,8 @@ pub struct Returned<'a> {
 
 /// A sender's congestion control. It sees what its own endpoint and its own MAC saw, and nothing else.
 ///
-/// Invariants, which every implementation is fuzzed for: the window never falls below one segment, the pace is finite and
-/// positive, and no timer lies in the past.
+/// Invariants, which every implementation is fuzzed for: the window never falls below one segment, the pace
+/// is finite and positive, and no timer lies in the past.
 pub trait Controller: Send {
     /// What may be sent now.
     fn allowance(&self) -> Allowance;
@@ -154,24 +159,25 @@ pub trait Controller: Send {
     fn slow_start_threshold(&self) -> Option<u64> {
         None
     }
-    /// A segment that was sent longer ago than this is taken for lost at the first duplicate acknowledgement; needs
-    /// [`crate::TcpOptions::time_every_segment`].
+    /// A segment that was sent longer ago than this is taken for lost at the first duplicate acknowledgement;
+    /// needs [`crate::TcpOptions::time_every_segment`].
     fn fine_grained_rto(&self) -> Option<Span> {
         None
     }
     /// The connection is open: the SYN was answered after `rtt`. It carried no data.
     fn on_opened(&mut self, _rtt: Span) {}
-    /// A segment was handed to the network. A pace that the allowance names afterwards holds for what follows it.
+    /// A segment was handed to the network. A pace that the allowance names afterwards holds for what follows
+    /// it.
     fn on_sent(&mut self, _sent: &Sent) {}
     /// An acknowledgement arrived; called before anything else that it means.
     fn on_ack(&mut self, _ack: &AckInfo) {}
     /// New data was acknowledged.
     fn on_acked(&mut self, acked: &Acked);
-    /// Data was delivered; called after everything else that the acknowledgement means, but for its congestion header. Needs
-    /// [`crate::TcpOptions::delivery_rate`].
+    /// Data was delivered; called after everything else that the acknowledgement means, but for its
+    /// congestion header. Needs [`crate::TcpOptions::delivery_rate`].
     fn on_delivered(&mut self, _delivery: &Delivery) {}
-    /// The controller uses less of the path than it could, of its own will: rates of what is sent now are marked as if the
-    /// application had held it back.
+    /// The controller uses less of the path than it could, of its own will: rates of what is sent now are
+    /// marked as if the application had held it back.
     fn marks_app_limited(&self) -> bool {
         false
     }
@@ -179,20 +185,21 @@ pub trait Controller: Send {
     fn on_lost(&mut self, lost: &Lost);
     /// Recovery has ended.
     fn on_recovered(&mut self, _recovered: &Recovered) {}
-    /// The application starts again after the sender was idle for longer than a retransmission timeout (RFC 5681, section 4.1).
+    /// The application starts again after the sender was idle for longer than a retransmission timeout (RFC
+    /// 5681, section 4.1).
     fn on_idle(&mut self, _now: Time) {}
     /// Congestion was echoed.
     fn on_marked(&mut self, _marked: &Marked) {}
-    /// The congestion header of a segment of `size` payload bytes that leaves now; of a SYN or a [refresh](Controller::refresh),
-    /// of none.
+    /// The congestion header of a segment of `size` payload bytes that leaves now; of a SYN or a
+    /// [refresh](Controller::refresh), of none.
     fn stamp(&mut self, _size: u64) -> HeaderBytes {
         HeaderBytes::NONE
     }
     /// A congestion header came back.
     fn on_feedback(&mut self, _returned: &Returned) {}
-    /// While pacing holds data back: how long after the last header to send one without data, so that what is known of the path
-    /// does not become older than that. Only with recovery from selective acknowledgements, to which repeated acknowledgements
-    /// mean nothing.
+    /// While pacing holds data back: how long after the last header to send one without data, so that what is
+    /// known of the path does not become older than that. Only with recovery from selective acknowledgements,
+    /// to which repeated acknowledgements mean nothing.
     fn refresh(&self) -> Option<Span> {
         None
     }

@@ -1,4 +1,5 @@
-//! CUBIC (RFC 9438): after a reduction the window follows a cubic function of time back to where it was, and past it.
+//! CUBIC (RFC 9438): after a reduction the window follows a cubic function of time back to where it was, and
+//! past it.
 
 use crate::cc::hystart::HyStart;
 use crate::{Acked, Allowance, Controller, LossKind, Lost, Marked, Recovered, Reno, RenoOptions};
@@ -7,18 +8,20 @@ use multihop_core::{Span, Time};
 /// Options of [`Cubic`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct CubicOptions {
-    /// Slow start, the first window, the limits, and what a loss reduces (what is outstanding, or the window).
+    /// Slow start, the first window, the limits, and what a loss reduces (what is outstanding, or the
+    /// window).
     pub reno: RenoOptions,
     /// `C`, in segments per second cubed: how steeply the window grows. RFC 9438, section 5: 0.4.
     pub scale: f64,
     /// `beta_cubic`: what is left of the window after a loss. RFC 9438, section 4.6: 0.7.
     pub beta: f64,
-    /// What is left of it after an ECN-Echo. RFC 9438, section 4.6: as after a loss, though it may be more (RFC 8511: 0.85).
+    /// What is left of it after an ECN-Echo. RFC 9438, section 4.6: as after a loss, though it may be more
+    /// (RFC 8511: 0.85).
     pub beta_ecn: f64,
     /// Give way faster to new flows when the window is falling (RFC 9438, section 4.7).
     pub fast_convergence: bool,
-    /// The first slow start is that of `HyStart++` (RFC 9406), which RFC 9438, section 4.10, recommends. It needs a round-trip sample
-    /// from every acknowledgement ([`crate::TcpOptions::time_every_segment`]).
+    /// The first slow start is that of `HyStart++` (RFC 9406), which RFC 9438, section 4.10, recommends. It
+    /// needs a round-trip sample from every acknowledgement ([`crate::TcpOptions::time_every_segment`]).
     pub hystart: bool,
 }
 
@@ -38,7 +41,8 @@ pub struct Cubic {
     w_max: f64,
     /// The window just before the last reduction.
     cwnd_prior: f64,
-    /// The next stage of congestion avoidance follows a reduction that duplicate acknowledgements or an echo caused.
+    /// The next stage of congestion avoidance follows a reduction that duplicate acknowledgements or an echo
+    /// caused.
     reduced: bool,
     stage: Option<Stage>,
     /// The first slow start, if it is `HyStart++`'s and has not ended.
@@ -80,7 +84,8 @@ impl Cubic {
         }
     }
 
-    /// Congestion avoidance begins. After slow start and after a timeout the plateau is here (sections 4.8 and 4.10).
+    /// Congestion avoidance begins. After slow start and after a timeout the plateau is here (sections 4.8
+    /// and 4.10).
     fn begin_stage(&mut self, now: Time) -> Stage {
         let cwnd = self.cwnd();
         if !self.reduced || self.w_max <= cwnd {
@@ -95,7 +100,8 @@ impl Cubic {
         self.options.scale * (t - stage.k).powi(3) + self.w_max
     }
 
-    /// `alpha_cubic` (section 4.3): Reno's growth with this `beta`, on average, until the window is what it was.
+    /// `alpha_cubic` (section 4.3): Reno's growth with this `beta`, on average, until the window is what it
+    /// was.
     fn alpha(&self, w_est: f64) -> f64 {
         if w_est >= self.cwnd_prior {
             1.0
@@ -104,10 +110,12 @@ impl Cubic {
         }
     }
 
-    /// Remembers the window before a reduction to `beta` of `in_flight`, sets the threshold, and returns what is left.
+    /// Remembers the window before a reduction to `beta` of `in_flight`, sets the threshold, and returns what
+    /// is left.
     ///
-    /// What was sent while recovery lasted stays in `FlightSize` behind the next hole, also where the receiver has it: `beta` of that could
-    /// be more than the window was. No more than the window counts (RFC 9438, section 4.6, is to reduce it; Linux starts from it).
+    /// What was sent while recovery lasted stays in `FlightSize` behind the next hole, also where the
+    /// receiver has it: `beta` of that could be more than the window was. No more than the window counts (RFC
+    /// 9438, section 4.6, is to reduce it; Linux starts from it).
     fn reduce(&mut self, in_flight: u64, beta: f64) -> f64 {
         let cwnd = self.cwnd();
         let yields = self.options.fast_convergence && cwnd < self.w_max;
@@ -237,8 +245,9 @@ mod tests {
         }
     }
 
-    /// `W_max` 100, `beta` 0.7: K = cbrt(30 / 0.4) = 4.217 s; W(0) = 70 and W(5) = 100.19. A window that is to be W(t + RTT)
-    /// one round trip later lags by less than a segment. Reno's estimate, from 70 by 0.529 per round trip, is 96.5 at 5 s.
+    /// `W_max` 100, `beta` 0.7: K = cbrt(30 / 0.4) = 4.217 s; W(0) = 70 and W(5) = 100.19. A window that is
+    /// to be W(t + RTT) one round trip later lags by less than a segment. Reno's estimate, from 70 by 0.529
+    /// per round trip, is 96.5 at 5 s.
     #[test]
     fn rfc_9438_4_2_the_window_follows_the_cubic_after_a_loss() {
         let mut cubic = cubic(100, 100);
@@ -265,8 +274,9 @@ mod tests {
         }
     }
 
-    /// The target is at most 1.5 windows, however far above the cubic is: a window of acknowledgements adds half a window, one of them
-    /// half a segment. At 60 s the cubic is at 0.4 (60 - 4.22)^3 + 100, 69,000 segments.
+    /// The target is at most 1.5 windows, however far above the cubic is: a window of acknowledgements adds
+    /// half a window, one of them half a segment. At 60 s the cubic is at 0.4 (60 - 4.22)^3 + 100, 69,000
+    /// segments.
     #[test]
     fn rfc_9438_4_2_the_window_grows_by_half_in_a_round_trip_at_most() {
         let mut cubic = cubic(100, 100);
@@ -280,8 +290,8 @@ mod tests {
         assert!((cubic.cwnd() / before - 1.5).abs() < 1e-3, "{} {before}", cubic.cwnd());
     }
 
-    /// At ten segments and 100 ms, Reno's estimate is ahead of the cubic: 0.529 segments per round trip up to where the window
-    /// was, one afterwards.
+    /// At ten segments and 100 ms, Reno's estimate is ahead of the cubic: 0.529 segments per round trip up to
+    /// where the window was, one afterwards.
     #[test]
     fn rfc_9438_4_3_small_windows_grow_as_renos() {
         let mut cubic = cubic(10, 10);
@@ -310,7 +320,8 @@ mod tests {
         }
     }
 
-    /// 250 segments are outstanding behind a hole, most of them sent while recovery lasted, with a window of 100.
+    /// 250 segments are outstanding behind a hole, most of them sent while recovery lasted, with a window
+    /// of 100.
     #[test]
     fn rfc_9438_4_6_a_second_episode_leaves_beta_of_the_window() {
         let mut cubic = cubic(100, 100);
@@ -333,7 +344,8 @@ mod tests {
         assert_eq!((cubic.cwnd(), cubic.slow_start_threshold()), (1.0, Some(2 * MSS)));
     }
 
-    /// After a timeout the threshold is 0.7 of what was outstanding, and the plateau is where slow start ends: K = 0.
+    /// After a timeout the threshold is 0.7 of what was outstanding, and the plateau is where slow start
+    /// ends: K = 0.
     #[test]
     fn rfc_9438_4_8_after_a_timeout_the_plateau_is_the_threshold() {
         let mut cubic = cubic(40, 40);
@@ -348,8 +360,8 @@ mod tests {
         assert_eq!((stage.k, cubic.w_max, stage.epoch), (0.0, 28.0, seconds(2.0)));
     }
 
-    /// Round trips of ten segments: 100 ms once, then 112.5 ms. Slow start ends five rounds later with the window as threshold, and the
-    /// plateau is there.
+    /// Round trips of ten segments: 100 ms once, then 112.5 ms. Slow start ends five rounds later with the
+    /// window as threshold, and the plateau is there.
     #[test]
     fn rfc_9406_4_2_the_window_is_the_threshold_when_slow_start_ends() {
         let start = || {
@@ -376,7 +388,8 @@ mod tests {
         assert_eq!((cubic.cwnd(), cubic.slow_start_threshold()), (2.0, Some(10_500)));
     }
 
-    /// Ten seconds in which the application sends little do not count: the window goes on where the cubic was.
+    /// Ten seconds in which the application sends little do not count: the window goes on where the cubic
+    /// was.
     #[test]
     fn rfc_9438_5_8_time_in_which_the_window_is_not_used_does_not_count() {
         let mut busy = cubic(100, 100);
@@ -400,7 +413,8 @@ mod tests {
         assert_eq!((cubic.cwnd(), cubic.slow_start_threshold()), (1.0, Some(40 * MSS)));
     }
 
-    /// Fast convergence is for a window below the last plateau, "if cwnd < `W_max`"; one that came back to it yields nothing.
+    /// Fast convergence is for a window below the last plateau, "if cwnd < `W_max`"; one that came back to it
+    /// yields nothing.
     #[test]
     fn rfc_9438_4_7_a_window_at_the_plateau_yields_nothing() {
         let mut cubic = cubic(100, 100);

@@ -1,4 +1,5 @@
-//! `HyStart++` (RFC 9406): a first slow start that ends when round trips grow, before the queue at the bottleneck overflows.
+//! `HyStart++` (RFC 9406): a first slow start that ends when round trips grow, before the queue at the
+//! bottleneck overflows.
 
 use crate::Acked;
 use multihop_core::Span;
@@ -42,9 +43,9 @@ struct Conservative {
 }
 
 impl HyStart {
-    /// Bytes by which an acknowledgement opens the window that opens it by `standard` in the slow start of RFC 5681, and whether slow
-    /// start has ended with it. (`L`, 8 segments for one acknowledgement, would open the window faster than that wherever
-    /// acknowledgements are delayed.)
+    /// Bytes by which an acknowledgement opens the window that opens it by `standard` in the slow start of
+    /// RFC 5681, and whether slow start has ended with it. (`L`, 8 segments for one acknowledgement, would
+    /// open the window faster than that wherever acknowledgements are delayed.)
     pub fn on_acked(&mut self, acked: &Acked, standard: f64) -> (f64, bool) {
         let divisor = if self.conservative.is_some() { CSS_GROWTH_DIVISOR } else { 1.0 };
         let opened = standard / divisor;
@@ -73,8 +74,8 @@ impl HyStart {
         }
     }
 
-    /// The next round lasts until what is outstanding is acknowledged. Says whether it would be one too many of Conservative Slow
-    /// Start.
+    /// The next round lasts until what is outstanding is acknowledged. Says whether it would be one too many
+    /// of Conservative Slow Start.
     fn end_round(&mut self, in_flight: u64) -> bool {
         self.window_end = self.acked + in_flight;
         self.last_round = self.this_round.take();
@@ -105,8 +106,8 @@ mod tests {
         }
     }
 
-    /// `count` acknowledgements of a segment each, of which ten are a round: by how much the last one opens the window, and whether
-    /// slow start ended with it.
+    /// `count` acknowledgements of a segment each, of which ten are a round: by how much the last one opens
+    /// the window, and whether slow start ended with it.
     fn acks(hystart: &mut HyStart, count: usize, rtt_us: u64) -> (f64, bool) {
         (0..count).map(|_| hystart.on_acked(&acked(1, Some(rtt_us)), MSS)).last().unwrap()
     }
@@ -121,8 +122,8 @@ mod tests {
     const OPEN: (f64, bool) = (MSS, false);
     const CONSERVATIVE: (f64, bool) = (MSS / 4.0, false);
 
-    /// `RttThresh` is an eighth of the last round's least round trip, within 4 and 16 ms. The eighth sample decides, and the ninth
-    /// acknowledgement opens the window by a quarter.
+    /// `RttThresh` is an eighth of the last round's least round trip, within 4 and 16 ms. The eighth sample
+    /// decides, and the ninth acknowledgement opens the window by a quarter.
     #[test]
     fn rfc_9406_4_2_slow_start_ends_when_the_least_round_trip_has_grown() {
         for (last, threshold) in [(20_000, 4_000), (80_000, 10_000), (400_000, 16_000)] {

@@ -1,8 +1,8 @@
 //! Congestion controls: how much a sender may have in flight, and at which pace.
 //!
-//! [`Controller`] is the trait. [`Reno`] is the control that most schemes build on; [`Cubic`], [`Vegas`], [`Westwood`] and
-//! [`AdaptivePacing`] each hold one, for its slow start and limits. [`Bbr`] does not: it follows a model of the path, made
-//! of samples of the delivery rate.
+//! [`Controller`] is the trait. [`Reno`] is the control that most schemes build on; [`Cubic`], [`Vegas`],
+//! [`Westwood`] and [`AdaptivePacing`] each hold one, for its slow start and limits. [`Bbr`] does not: it
+//! follows a model of the path, made of samples of the delivery rate.
 
 mod adaptive_pacing;
 mod bbr;

@@ -1,5 +1,5 @@
-//! Additive increase, multiplicative decrease (RFC 5681): what `tcp-newreno`, `tcp-sack` and every scheme that only adds
-//! marking have in common.
+//! Additive increase, multiplicative decrease (RFC 5681): what `tcp-newreno`, `tcp-sack` and every scheme
+//! that only adds marking have in common.
 
 use crate::{Acked, Allowance, Controller, LossKind, Lost, Marked, Recovered};
 use multihop_core::Time;
@@ -7,11 +7,11 @@ use multihop_core::Time;
 /// How acknowledgements open the window.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Growth {
-    /// One segment per acknowledgement in slow start, and one segment per window of acknowledgements afterwards, whatever
-    /// they cover: ns-2.
+    /// One segment per acknowledgement in slow start, and one segment per window of acknowledgements
+    /// afterwards, whatever they cover: ns-2.
     PerAck,
-    /// By the bytes that are acknowledged (RFC 3465), in slow start at most this many segments for one acknowledgement. With
-    /// 1 it is RFC 5681.
+    /// By the bytes that are acknowledged (RFC 3465), in slow start at most this many segments for one
+    /// acknowledgement. With 1 it is RFC 5681.
     PerByte {
         /// `L` of RFC 3465.
         limit: u32,
@@ -23,7 +23,8 @@ pub enum Growth {
 pub enum Halving {
     /// What is outstanding (RFC 5681, equation 4).
     FlightSize,
-    /// The congestion window; the threshold is rounded down to whole segments, and is cut again by every timeout: ns-2.
+    /// The congestion window; the threshold is rounded down to whole segments, and is cut again by every
+    /// timeout: ns-2.
     Window,
 }
 
@@ -60,9 +61,10 @@ impl RenoOptions {
         }
     }
 
-    /// As Linux has it: a first window of ten segments (RFC 6928), and in slow start both segments of a delayed acknowledgement open
-    /// it. Linux has no limit, but counts only what was not selectively acknowledged before; without one, what repairs a timeout
-    /// would open the window by all that had arrived.
+    /// As Linux has it: a first window of ten segments (RFC 6928), and in slow start both segments of a
+    /// delayed acknowledgement open it. Linux has no limit, but counts only what was not selectively
+    /// acknowledged before; without one, what repairs a timeout would open the window by all that had
+    /// arrived.
     pub fn linux(segment_size: u32, max_window: u64) -> RenoOptions {
         RenoOptions {
             initial_window: Some(10 * u64::from(segment_size)),
@@ -311,7 +313,8 @@ mod tests {
         assert_eq!((rfc.growth, rfc.halving), (Growth::PerByte { limit: 1 }, Halving::FlightSize));
     }
 
-    /// Step 3: "set cwnd to either min (ssthresh, max(FlightSize, SMSS) + SMSS) or ssthresh"; never more than it is, nor less than a segment.
+    /// Step 3: "set cwnd to either min (ssthresh, max(FlightSize, SMSS) + SMSS) or ssthresh"; never more than
+    /// it is, nor less than a segment.
     #[test]
     fn rfc_6582_3_2_the_end_of_recovery_bounds_the_window() {
         for (asked, expected) in [(3_000, 3_000), (9_000, 8_000), (500, 1_000)] {
@@ -335,7 +338,8 @@ mod tests {
         assert_eq!(window(&reno), 1_000);
     }
 
-    /// One segment squared over the window for each acknowledgement (ns-2), or in proportion to the bytes (RFC 3465).
+    /// One segment squared over the window for each acknowledgement (ns-2), or in proportion to the bytes
+    /// (RFC 3465).
     #[test]
     fn avoidance_adds_by_acknowledgement_or_by_byte() {
         for (growth, size, expected) in [

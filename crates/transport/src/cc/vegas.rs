@@ -1,5 +1,5 @@
-//! Vegas (Brakmo and Peterson 1995): the window keeps a few segments queued on the path, judged by how much longer than at best
-//! a round trip takes.
+//! Vegas (Brakmo and Peterson 1995): the window keeps a few segments queued on the path, judged by how much
+//! longer than at best a round trip takes.
 
 use crate::{
     AckInfo, Acked, Allowance, Controller, LossKind, Lost, Marked, Recovered, Reno, RenoOptions, Sent,
@@ -9,13 +9,14 @@ use multihop_core::{Span, Time};
 /// How many segments are taken to be queued.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Backlog {
-    /// `window (1 - base / rtt)`: the window over the least round-trip time is the expected rate, and over the present one the
-    /// actual rate.
+    /// `window (1 - base / rtt)`: the window over the least round-trip time is the expected rate, and over
+    /// the present one the actual rate.
     #[default]
     Window,
-    /// ns-2: expected is what is outstanding after the acknowledgement, and so one segment less; actual is what was sent during
-    /// the round trip; their difference is rounded to whole segments. A round trip with one segment sets the base anew,
-    /// and that of the SYN, shorter than any of a full segment, is taken for one of data.
+    /// ns-2: expected is what is outstanding after the acknowledgement, and so one segment less; actual is
+    /// what was sent during the round trip; their difference is rounded to whole segments. A round trip with
+    /// one segment sets the base anew, and that of the SYN, shorter than any of a full segment, is taken for
+    /// one of data.
     Transit,
 }
 
@@ -32,8 +33,8 @@ pub struct VegasOptions {
     pub gamma: f64,
     /// How they are counted.
     pub backlog: Backlog,
-    /// The fine timeout, after which one duplicate acknowledgement is enough: smoothed round-trip time and this many times its
-    /// mean deviation. None to wait for the threshold of duplicates.
+    /// The fine timeout, after which one duplicate acknowledgement is enough: smoothed round-trip time and
+    /// this many times its mean deviation. None to wait for the threshold of duplicates.
     pub fine_grained_rto: Option<f64>,
     /// Segments after a timeout. RFC 5681: 1; ns-2: 2.
     pub restart: u32,
@@ -92,7 +93,8 @@ struct Round {
 pub struct Vegas {
     options: VegasOptions,
     reno: Reno,
-    /// Round-trip times in seconds: the least one; and the smoothed one with its mean deviation, of every segment.
+    /// Round-trip times in seconds: the least one; and the smoothed one with its mean deviation, of every
+    /// segment.
     base: Option<f64>,
     smoothed: Option<(f64, f64)>,
     round: Round,
@@ -213,7 +215,8 @@ impl Controller for Vegas {
         }
     }
 
-    /// A quarter less, and to no less than two segments, and linear from there, as ns-2 does; the paper does not say.
+    /// A quarter less, and to no less than two segments, and linear from there, as ns-2 does; the paper does
+    /// not say.
     fn on_lost(&mut self, lost: &Lost) {
         self.course = Course::Hold;
         match lost.kind {
@@ -300,8 +303,8 @@ mod tests {
         }
     }
 
-    /// A path of 100 ms that serves a segment per 10 ms holds 10; what is above is queued. It settles with 1 to 3 queued, from
-    /// below and from above, and follows when the path becomes faster or slower.
+    /// A path of 100 ms that serves a segment per 10 ms holds 10; what is above is queued. It settles with 1
+    /// to 3 queued, from below and from above, and follows when the path becomes faster or slower.
     #[test]
     fn the_window_keeps_one_to_three_segments_queued() {
         let settle = |vegas: &mut Vegas, service_ms: f64| {
@@ -378,7 +381,8 @@ mod tests {
         assert_eq!(vegas.queued(&acked, 0.125), Some(3.0));
     }
 
-    /// RFC 5681, section 4.1, where it is Reno below: the first window at most, and no growth before a round trip was seen.
+    /// RFC 5681, section 4.1, where it is Reno below: the first window at most, and no growth before a round
+    /// trip was seen.
     #[test]
     fn after_a_silence_the_window_is_the_first_one() {
         let mut vegas = vegas(10, 2);
@@ -408,7 +412,8 @@ mod tests {
         }
     }
 
-    /// At the threshold slow start is over: there a round trip with too little queued adds a segment per window.
+    /// At the threshold slow start is over: there a round trip with too little queued adds a segment per
+    /// window.
     #[test]
     fn at_the_threshold_the_window_grows_by_a_segment_per_window() {
         for (course, threshold, expected) in [

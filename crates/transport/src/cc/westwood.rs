@@ -1,4 +1,5 @@
-//! Westwood+ (Grieco and Mascolo 2004): after a loss the window is what the acknowledgements say that the path carries.
+//! Westwood+ (Grieco and Mascolo 2004): after a loss the window is what the acknowledgements say that the
+//! path carries.
 
 use crate::{AckInfo, Acked, Allowance, Controller, LossKind, Lost, Marked, Recovered, Reno, RenoOptions};
 use multihop_core::{Span, Time};
@@ -9,7 +10,8 @@ pub enum BandwidthFilter {
     /// `0.9 past + 0.1 sample` (Grieco and Mascolo 2004).
     #[default]
     Exponential,
-    /// `0.9 past + 0.1 (sample + sample before) / 2`: ns-3, with the fixed coefficients of Westwood's first filter.
+    /// `0.9 past + 0.1 (sample + sample before) / 2`: ns-3, with the fixed coefficients of Westwood's first
+    /// filter.
     Tustin,
 }
 
@@ -33,7 +35,8 @@ pub struct Westwood {
     /// When the present sample of the bandwidth began, and the bytes acknowledged since.
     began: Option<Time>,
     acknowledged: u64,
-    /// Bytes that duplicate acknowledgements stood for and that no cumulative acknowledgement has covered yet.
+    /// Bytes that duplicate acknowledgements stood for and that no cumulative acknowledgement has covered
+    /// yet.
     anticipated: u64,
     /// Smoothed bandwidth and the last sample, in bytes per second.
     bandwidth: Option<(f64, f64)>,
@@ -181,8 +184,8 @@ mod tests {
         westwood.bandwidth.map_or(0.0, |(smoothed, _)| smoothed)
     }
 
-    /// Round-trip time 100 ms. The first sample is what 0 to 100 ms acknowledge: 10 segments, 100 kB/s; then 5, 50 kB/s; then
-    /// 20, 200 kB/s.
+    /// Round-trip time 100 ms. The first sample is what 0 to 100 ms acknowledge: 10 segments, 100 kB/s; then
+    /// 5, 50 kB/s; then 20, 200 kB/s.
     #[test]
     fn the_bandwidth_is_sampled_each_round_trip_and_smoothed() {
         for (filter, second, third) in [

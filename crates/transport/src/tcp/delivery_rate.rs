@@ -1,14 +1,16 @@
-//! How fast data arrives (draft-cheng-iccrg-delivery-rate-estimation-00): a sample of the rate for each acknowledgement.
+//! How fast data arrives (draft-cheng-iccrg-delivery-rate-estimation-00): a sample of the rate for each
+//! acknowledgement.
 //!
-//! Each segment remembers what had been delivered when it left. When it is delivered itself, the difference is what came through
-//! in between, and the longer of two spans is the time that it took: the one in which it was sent and the one in which it was
-//! acknowledged. The first is the longer one when acknowledgements come in a bunch, and a path cannot deliver faster than it is
-//! sent to for long.
+//! Each segment remembers what had been delivered when it left. When it is delivered itself, the difference
+//! is what came through in between, and the longer of two spans is the time that it took: the one in which it
+//! was sent and the one in which it was acknowledged. The first is the longer one when acknowledgements come
+//! in a bunch, and a path cannot deliver faster than it is sent to for long.
 
 use multihop_core::{SackBlock, Span, Time};
 use std::collections::VecDeque;
 
-/// The state of a connection (section "Per-connection (C) state" of the draft), and that of its outstanding segments.
+/// The state of a connection (section "Per-connection (C) state" of the draft), and that of its outstanding
+/// segments.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DeliveryRate {
     /// The outstanding segments in order, as they were cut when they were first sent.
@@ -65,8 +67,8 @@ pub(crate) struct Sample {
 }
 
 impl DeliveryRate {
-    /// Bytes `start..end` leave, for the first time or again, while `in_flight` bytes are in the network ("Transmitting a data
-    /// packet").
+    /// Bytes `start..end` leave, for the first time or again, while `in_flight` bytes are in the network
+    /// ("Transmitting a data packet").
     pub fn on_sent(&mut self, now: Time, start: u64, end: u64, in_flight: u64) {
         if in_flight == 0 {
             (self.first_sent_time, self.delivered_time) = (now, now);
@@ -88,7 +90,8 @@ impl DeliveryRate {
         }
     }
 
-    /// Everything below `una` and in `blocks` was acknowledged by now ("Upon receiving an ACK"). None if nothing of that is news.
+    /// Everything below `una` and in `blocks` was acknowledged by now ("Upon receiving an ACK"). None if
+    /// nothing of that is news.
     pub fn on_ack(&mut self, now: Time, una: u64, blocks: &[SackBlock]) -> Option<Sample> {
         let before = self.delivered;
         let mut newest = None;
@@ -138,8 +141,9 @@ impl DeliveryRate {
         Sample { size, delivered: self.delivered, prior_delivered: delivered, rate, app_limited, rtt }
     }
 
-    /// The application has nothing more to send although the window would allow it, with `in_flight` bytes in the network
-    /// ("Detecting application-limited phases"): the rates of what is sent until these are delivered say little of the path.
+    /// The application has nothing more to send although the window would allow it, with `in_flight` bytes in
+    /// the network ("Detecting application-limited phases"): the rates of what is sent until these are
+    /// delivered say little of the path.
     pub fn limit(&mut self, in_flight: u64) {
         self.limited_until = Some((self.delivered + in_flight).max(1));
     }
@@ -162,7 +166,8 @@ mod tests {
         sample.unwrap().rate.unwrap()
     }
 
-    /// Segments of 1000 bytes, 10 ms apart, a round trip of 100 ms: when the first window is through, 1000 bytes per 10 ms.
+    /// Segments of 1000 bytes, 10 ms apart, a round trip of 100 ms: when the first window is through, 1000
+    /// bytes per 10 ms.
     #[test]
     fn a_steady_flow_has_the_rate_at_which_it_is_sent() {
         let mut rates = DeliveryRate::default();
@@ -180,8 +185,9 @@ mod tests {
         assert_eq!(last.rate, Some(100_000.0));
     }
 
-    /// Bytes of a whole flight over the time from its first departure to the acknowledgement, however they are acknowledged: at once, as
-    /// they were sent, the most of them in a bunch, or in two halves 100 ms apart.
+    /// Bytes of a whole flight over the time from its first departure to the acknowledgement, however they
+    /// are acknowledged: at once, as they were sent, the most of them in a bunch, or in two halves 100 ms
+    /// apart.
     #[test]
     fn stretched_acknowledgements_lower_the_rate_and_bunches_do_not_raise_it() {
         let mut rates = DeliveryRate::default();
@@ -200,8 +206,8 @@ mod tests {
         assert_eq!(rate(rates.on_ack(ms(550), 30_000, &[])), 1e13 / 220e6);
     }
 
-    /// Twenty segments 10 ms apart, with a round trip of 50 ms. The acknowledgements from 100 ms on are held up and come as one at
-    /// 195 ms: 15 segments in the 105 ms since the last, but they left within 150 ms.
+    /// Twenty segments 10 ms apart, with a round trip of 50 ms. The acknowledgements from 100 ms on are held
+    /// up and come as one at 195 ms: 15 segments in the 105 ms since the last, but they left within 150 ms.
     #[test]
     fn compressed_acknowledgements_are_measured_by_the_times_of_sending() {
         let mut rates = DeliveryRate::default();
@@ -273,7 +279,8 @@ mod tests {
         assert_eq!(sample.rtt, Some(Span::from_ms(50)), "of the new part");
     }
 
-    /// Only the first of two segments is sent again: the second one keeps its time, and gives a sample (Karn).
+    /// Only the first of two segments is sent again: the second one keeps its time, and gives a sample
+    /// (Karn).
     #[test]
     fn what_follows_a_repeated_segment_was_sent_once() {
         let mut rates = DeliveryRate::default();

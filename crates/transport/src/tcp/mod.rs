@@ -1,5 +1,5 @@
-//! A TCP connection's two ends but for its congestion control: what is sent (loss recovery: `recovery`, `scoreboard`), and
-//! when what is lost is known to be (the retransmission timer, [`Rto`]).
+//! A TCP connection's two ends but for its congestion control: what is sent (loss recovery: `recovery`,
+//! `scoreboard`), and when what is lost is known to be (the retransmission timer, [`Rto`]).
 
 mod delivery_rate;
 mod echo;

@@ -9,12 +9,13 @@ pub enum Recovery {
     /// From duplicate and partial acknowledgements (RFC 6582).
     #[default]
     NewReno,
-    /// The same, but any new acknowledgement ends it, so that a second loss of a window waits for the retransmission timer (RFC 5681,
-    /// section 3.2): ns-2's `Agent/TCP/Reno`, from which its XCP derives.
+    /// The same, but any new acknowledgement ends it, so that a second loss of a window waits for the
+    /// retransmission timer (RFC 5681, section 3.2): ns-2's `Agent/TCP/Reno`, from which its XCP derives.
     Reno,
     /// From selective acknowledgements (RFC 6675).
     Sack,
-    /// From selective acknowledgements as ns-2's `Agent/TCP/Sack1` has it, which counts packets and forgets more.
+    /// From selective acknowledgements as ns-2's `Agent/TCP/Sack1` has it, which counts packets and forgets
+    /// more.
     Sack1,
 }
 
@@ -28,18 +29,20 @@ impl Recovery {
 /// The congestion window with which `NewReno` leaves fast recovery (RFC 6582, section 3.2, step 3).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum ExitWindow {
-    /// At most one segment more than what is outstanding, so that no burst follows: the first choice of RFC 6582.
+    /// At most one segment more than what is outstanding, so that no burst follows: the first choice of
+    /// RFC 6582.
     #[default]
     Flight,
-    /// The window as partial acknowledgements left it, which the full acknowledgement opens like any other: ns-2 with its
-    /// default `exit_recovery_fix_ 0`.
+    /// The window as partial acknowledgements left it, which the full acknowledgement opens like any other:
+    /// ns-2 with its default `exit_recovery_fix_ 0`.
     Deflated,
 }
 
 /// What becomes of selective acknowledgements when the retransmission timer expires.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SackedAtTimeout {
-    /// They are forgotten, because the receiver may have reneged (RFC 2018, section 8); what it reports from then on is not sent again.
+    /// They are forgotten, because the receiver may have reneged (RFC 2018, section 8); what it reports from
+    /// then on is not sent again.
     Forgotten,
     /// They still hold, as most implementations have it (RFC 6675, section 5.1).
     Kept,
@@ -47,13 +50,14 @@ pub enum SackedAtTimeout {
     SentAgain,
 }
 
-/// What a scheme's feedback takes of each segment: bytes of a congestion header, and the ECN codepoint. The header itself is the scheme's.
+/// What a scheme's feedback takes of each segment: bytes of a congestion header, and the ECN codepoint. The
+/// header itself is the scheme's.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct CongestionHeader {
     /// Bytes of the header in segments without data.
     pub bytes: u32,
-    /// Bytes of the header in segments with data: other than in those without if routers have a part of their own, or if only
-    /// acknowledgements carry one.
+    /// Bytes of the header in segments with data: other than in those without if routers have a part of their
+    /// own, or if only acknowledgements carry one.
     pub bytes_with_data: u32,
     /// The ECN codepoint with which data leaves, for routers to change; none if that is not what they change.
     pub codepoint: Option<Ecn>,
@@ -67,7 +71,8 @@ impl CongestionHeader {
         CongestionHeader { bytes, bytes_with_data: bytes, codepoint: None, ack_codepoint: Ecn::NotCapable }
     }
 
-    /// Routers change the codepoint of data, which leaves with this one; acknowledgements return `bytes` of what came of it.
+    /// Routers change the codepoint of data, which leaves with this one; acknowledgements return `bytes` of
+    /// what came of it.
     pub const fn marks(codepoint: Ecn, bytes: u32) -> CongestionHeader {
         CongestionHeader {
             bytes,
@@ -85,78 +90,88 @@ pub struct TcpOptions {
     pub segment_size: u32,
     /// Network and transport header bytes without options.
     pub header: u32,
-    /// Timestamps (RFC 7323): 12 more header bytes on every segment, and every acknowledgement of new data is a round-trip
-    /// sample. Without them one segment at a time is timed (RFC 6298, section 3).
+    /// Timestamps (RFC 7323): 12 more header bytes on every segment, and every acknowledgement of new data is
+    /// a round-trip sample. Without them one segment at a time is timed (RFC 6298, section 3).
     pub timestamps: bool,
-    /// Note when each segment was sent, at no cost in bytes, so that every acknowledgement of data that was sent once gives the
-    /// controller a round-trip sample. The retransmission timer goes on with the samples that it would have without.
+    /// Note when each segment was sent, at no cost in bytes, so that every acknowledgement of data that was
+    /// sent once gives the controller a round-trip sample. The retransmission timer goes on with the samples
+    /// that it would have without.
     pub time_every_segment: bool,
-    /// Sample the rate at which data is delivered, at no cost in bytes, and report it to the controller with each acknowledgement
-    /// ([`crate::Controller::on_delivered`]).
+    /// Sample the rate at which data is delivered, at no cost in bytes, and report it to the controller with
+    /// each acknowledgement ([`crate::Controller::on_delivered`]).
     pub delivery_rate: bool,
-    /// Header bytes of the SACK option itself, before 8 for each block: 4 with padding (RFC 2018, section 3), 0 in ns-2.
+    /// Header bytes of the SACK option itself, before 8 for each block: 4 with padding (RFC 2018, section 3),
+    /// 0 in ns-2.
     pub sack_option: u32,
     /// The congestion header, beyond `header`.
     pub congestion_header: CongestionHeader,
-    /// What an acknowledgement without news brings from routers counts as well. ns-2's XCP only takes it from those of new data.
+    /// What an acknowledgement without news brings from routers counts as well. ns-2's XCP only takes it from
+    /// those of new data.
     pub feedback_of_duplicates: bool,
     /// Open with SYN and SYN-ACK. Without it the connection is open from the start.
     pub handshake: bool,
     /// Ask for ECN (RFC 3168).
     pub ecn: bool,
-    /// Retransmissions are ECN capable too and may carry CWR, as in ns-2; RFC 3168, section 6.1.5, forbids the former.
+    /// Retransmissions are ECN capable too and may carry CWR, as in ns-2; RFC 3168, section 6.1.5, forbids
+    /// the former.
     pub ecn_on_retransmissions: bool,
-    /// Each further ECN-Echo at a window of one segment doubles the wait for the retransmission timer, as in ns-2. RFC 3168,
-    /// section 6.1.2, only asks to wait for it.
+    /// Each further ECN-Echo at a window of one segment doubles the wait for the retransmission timer, as in
+    /// ns-2. RFC 3168, section 6.1.2, only asks to wait for it.
     pub echo_backs_off: bool,
     /// The receiver's buffer in bytes, which is the window that it advertises.
     pub receive_window: u64,
     /// How losses are repaired.
     pub recovery: Recovery,
-    /// Data and acknowledgements that the MAC of their own node gave up are sent again at once, so often in a row without an answer; then
-    /// the retransmission timer is waited for. 0: losses are always for acknowledgements or the timer to show.
+    /// Data and acknowledgements that the MAC of their own node gave up are sent again at once, so often in a
+    /// row without an answer; then the retransmission timer is waited for. 0: losses are always for
+    /// acknowledgements or the timer to show.
     pub local_repairs: u32,
     /// Duplicate acknowledgements that mean a loss (`DupThresh`).
     pub duplicate_threshold: u32,
     /// Send new data on the first two duplicate acknowledgements (RFC 3042).
     pub limited_transmit: bool,
-    /// `NewReno` applies Limited Transmit also to what it repeats after a timeout, as ns-2 does. The RFC speaks of new data.
+    /// `NewReno` applies Limited Transmit also to what it repeats after a timeout, as ns-2 does. The RFC
+    /// speaks of new data.
     pub limited_transmit_repeats: bool,
-    /// In which order SACK recovery sends: first every hole below what was selectively acknowledged, lost or not, then new data,
-    /// and no rescue, as ns-2 does. Without it `NextSeg()` of RFC 6675.
+    /// In which order SACK recovery sends: first every hole below what was selectively acknowledged, lost or
+    /// not, then new data, and no rescue, as ns-2 does. Without it `NextSeg()` of RFC 6675.
     pub holes_first: bool,
     /// The window after `NewReno`'s fast recovery.
     pub exit_window: ExitWindow,
-    /// Segments that one acknowledgement may release during `NewReno`'s fast recovery; none for no limit. ns-2: 2.
+    /// Segments that one acknowledgement may release during `NewReno`'s fast recovery; none for no limit.
+    /// ns-2: 2.
     pub recovery_burst: Option<u32>,
     /// What becomes of selective acknowledgements when the retransmission timer expires.
     pub sacked_at_timeout: SackedAtTimeout,
-    /// Slow start again after the application was silent for longer than a retransmission timeout (RFC 5681, section 4.1).
+    /// Slow start again after the application was silent for longer than a retransmission timeout (RFC 5681,
+    /// section 4.1).
     pub idle_restart: bool,
-    /// Segments leave at the rate that Linux takes the window to mean, once there is a round-trip sample, unless the congestion control
-    /// has a pace of its own.
+    /// Segments leave at the rate that Linux takes the window to mean, once there is a round-trip sample,
+    /// unless the congestion control has a pace of its own.
     pub pacing: bool,
-    /// How much may wait in the sender's own node; none for all that the window allows. The window does not open while that, and not the
-    /// window, holds the sender back.
+    /// How much may wait in the sender's own node; none for all that the window allows. The window does not
+    /// open while that, and not the window, holds the sender back.
     pub small_queues: Option<SmallQueues>,
-    /// How long an acknowledgement may be delayed in wait for a second segment (RFC 1122, section 4.2.3.2); none to
-    /// acknowledge each segment.
+    /// How long an acknowledgement may be delayed in wait for a second segment (RFC 1122, section 4.2.3.2);
+    /// none to acknowledge each segment.
     pub delayed_ack: Option<Span>,
-    /// Segments that an acknowledgement stands for, if they come within that time: two (RFC 5681, section 4.2), or more (RFC 5690's
-    /// acknowledgement ratio, and what a host that merges segments on reception comes to).
+    /// Segments that an acknowledgement stands for, if they come within that time: two (RFC 5681, section
+    /// 4.2), or more (RFC 5690's acknowledgement ratio, and what a host that merges segments on reception
+    /// comes to).
     pub ack_every: u32,
-    /// Segments that are acknowledged at once when the first mark since the sender's last answer arrives, and after it. RFC 3168
-    /// asks for none; Linux: 2 (`tcp_enter_quickack_mode`).
+    /// Segments that are acknowledged at once when the first mark since the sender's last answer arrives, and
+    /// after it. RFC 3168 asks for none; Linux: 2 (`tcp_enter_quickack_mode`).
     pub quick_acks: u32,
-    /// The window does not open for the round trip after an ECN-Echo, as in Linux, in which that is a state of its own (CWR).
+    /// The window does not open for the round trip after an ECN-Echo, as in Linux, in which that is a state
+    /// of its own (CWR).
     pub holds_after_echo: bool,
     /// The retransmission timer.
     pub rto: RtoOptions,
 }
 
 impl Default for TcpOptions {
-    /// As the RFCs have it: 1460 bytes in 1500, a receive window of [`TcpOptions::OPEN_WINDOW`] segments, delayed acknowledgements
-    /// of 100 ms.
+    /// As the RFCs have it: 1460 bytes in 1500, a receive window of [`TcpOptions::OPEN_WINDOW`] segments,
+    /// delayed acknowledgements of 100 ms.
     fn default() -> TcpOptions {
         TcpOptions {
             segment_size: 1460,
@@ -194,13 +209,15 @@ impl Default for TcpOptions {
 }
 
 impl TcpOptions {
-    /// A receive window, in segments, that does not bind: the congestion window is to. Receivers in use tune their buffers to twice
-    /// what arrives in a round trip for that (Fisk and Feng, *Dynamic Right-Sizing in TCP*, 2001), which the advertised window follows
-    /// with the window scale option (RFC 7323), up to some megabytes. The application here takes what is delivered at once, so that
-    /// this is a buffer that is already large enough: 1.5 MB, above twenty queues of 50 packets.
+    /// A receive window, in segments, that does not bind: the congestion window is to. Receivers in use tune
+    /// their buffers to twice what arrives in a round trip for that (Fisk and Feng, *Dynamic Right-Sizing in
+    /// TCP*, 2001), which the advertised window follows with the window scale option (RFC 7323), up to some
+    /// megabytes. The application here takes what is delivered at once, so that this is a buffer that is
+    /// already large enough: 1.5 MB, above twenty queues of 50 packets.
     pub const OPEN_WINDOW: u32 = 1024;
 
-    /// What ns-2.35 does by default with `Agent/TCP/Newreno`, `Reno` or `Sack1` and `Agent/TCPSink`, `window_` in segments.
+    /// What ns-2.35 does by default with `Agent/TCP/Newreno`, `Reno` or `Sack1` and `Agent/TCPSink`,
+    /// `window_` in segments.
     pub fn ns2(recovery: Recovery, segment_size: u32, window: u32) -> TcpOptions {
         TcpOptions {
             segment_size,
@@ -221,8 +238,8 @@ impl TcpOptions {
         }
     }
 
-    /// What Linux 6 has where the RFCs leave a choice, or where it has its own: timestamps, its timer, delayed acknowledgements of at most
-    /// 40 ms, and what it does about marks. `window` is in segments.
+    /// What Linux 6 has where the RFCs leave a choice, or where it has its own: timestamps, its timer,
+    /// delayed acknowledgements of at most 40 ms, and what it does about marks. `window` is in segments.
     pub fn linux(recovery: Recovery, segment_size: u32, window: u32) -> TcpOptions {
         TcpOptions {
             segment_size,
@@ -318,7 +335,8 @@ mod tests {
         assert_eq!(all.map(Recovery::is_selective), [false, false, true, true]);
     }
 
-    /// RFC 2018, section 3: two bytes of padding, kind and length, and 8 for each block. RFC 7323, appendix A: 12 for timestamps.
+    /// RFC 2018, section 3: two bytes of padding, kind and length, and 8 for each block. RFC 7323, appendix
+    /// A: 12 for timestamps.
     #[test]
     fn header_bytes_add_up() {
         let header = CongestionHeader { bytes_with_data: 7, ..CongestionHeader::of(20) };
@@ -331,7 +349,8 @@ mod tests {
         assert_eq!((marks.bytes, marks.bytes_with_data, marks.codepoint), (4, 0, Some(Ecn::Ect1)));
     }
 
-    /// What a user has without options: the header in all segments, no marks; and every default that the fields name.
+    /// What a user has without options: the header in all segments, no marks; and every default that the
+    /// fields name.
     #[test]
     fn defaults_of_every_other_option() {
         let expected = CongestionHeader {

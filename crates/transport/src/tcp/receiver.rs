@@ -4,8 +4,8 @@ use crate::tcp::ranges::Ranges;
 use crate::{Delivered, Echo, Endpoint, Progress, TcpOptions};
 use multihop_core::{Ecn, Flags, HeaderBytes, SackBlock, SackBlocks, Segment, Time};
 
-/// The data receiver of a TCP connection. The application takes what is delivered at once, so the advertised window is always
-/// the whole buffer, counted from the next byte expected.
+/// The data receiver of a TCP connection. The application takes what is delivered at once, so the advertised
+/// window is always the whole buffer, counted from the next byte expected.
 ///
 /// A SYN is answered with a SYN-ACK whenever it comes; the sender alone repeats a lost handshake.
 pub struct TcpReceiver {
@@ -18,8 +18,8 @@ pub struct TcpReceiver {
     ecn: bool,
     /// Congestion was experienced and the sender did not say yet that it reduced its window.
     echo: bool,
-    /// The send time to echo (`TS.Recent`), and the acknowledgement sent last (`Last.ACK.sent`) that decides on it (RFC 7323,
-    /// section 4.3).
+    /// The send time to echo (`TS.Recent`), and the acknowledgement sent last (`Last.ACK.sent`) that decides
+    /// on it (RFC 7323, section 4.3).
     recent: Option<Time>,
     last_ack: u64,
     /// Segments that are acknowledged at once because of a mark.
@@ -123,8 +123,8 @@ impl TcpReceiver {
         self.deadline = None;
     }
 
-    /// "The first SACK block MUST specify the contiguous block of data containing the segment which triggered this ACK", then
-    /// the most recent ones (RFC 2018, section 4).
+    /// "The first SACK block MUST specify the contiguous block of data containing the segment which triggered
+    /// this ACK", then the most recent ones (RFC 2018, section 4).
     fn list_blocks(&self, sack: &mut SackBlocks) {
         let mut before = u64::MAX;
         for _ in 0..3 {
@@ -179,8 +179,8 @@ impl Endpoint for TcpReceiver {
         Delivered { bytes: self.next - before, offset: before }
     }
 
-    /// An acknowledgement goes again, unless a later one says more. It returns no feedback: what was given up may have arrived all the same,
-    /// and feedback adds up.
+    /// An acknowledgement goes again, unless a later one says more. It returns no feedback: what was given up
+    /// may have arrived all the same, and feedback adds up.
     fn on_given_up(&mut self, _now: Time, segment: &Segment) -> bool {
         let repairs = self.repairs > 0 && self.reply.is_none() && segment.ack == self.next;
         if repairs {
@@ -346,7 +346,8 @@ mod tests {
         assert_eq!((receiver.poll_segment(NOW), receiver.poll_timeout()), (None, None));
     }
 
-    /// RFC 3168, section 6.1.1: ECN is agreed on if a SYN with ECE and CWR comes, and it is wanted. The whole answer.
+    /// RFC 3168, section 6.1.1: ECN is agreed on if a SYN with ECE and CWR comes, and it is wanted. The whole
+    /// answer.
     #[test]
     fn rfc_3168_6_1_1_the_answer_to_a_syn() {
         for (wanted, ece, cwr, agreed) in [

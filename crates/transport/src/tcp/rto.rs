@@ -11,11 +11,12 @@ pub struct RtoOptions {
     pub min: Span,
     /// The largest timeout, after back-off. RFC 6298: at least 60 s.
     pub max: Span,
-    /// The least that the timeout is above the smoothed round trip, `G` in section 2.3 of RFC 6298. Nothing with a clock of nanoseconds;
-    /// Linux: 0.2 s (`tcp_rto_min`), so that a queue that makes all round trips long does not bring the timer close to them.
+    /// The least that the timeout is above the smoothed round trip, `G` in section 2.3 of RFC 6298. Nothing
+    /// with a clock of nanoseconds; Linux: 0.2 s (`tcp_rto_min`), so that a queue that makes all round trips
+    /// long does not bring the timer close to them.
     pub margin: Span,
-    /// The clock's tick. When it is set, a sample is the number of ticks that went by and the timeout is whole ticks, as in
-    /// BSD and ns-2 (`tcpTick_`). None for a clock of nanoseconds.
+    /// The clock's tick. When it is set, a sample is the number of ticks that went by and the timeout is
+    /// whole ticks, as in BSD and ns-2 (`tcpTick_`). None for a clock of nanoseconds.
     pub granularity: Option<Span>,
     /// Each expiry doubles the timeout (RFC 6298, section 5.5).
     pub exponential: bool,
@@ -57,8 +58,9 @@ impl RtoOptions {
 
 /// The estimator.
 ///
-/// It computes in whole units (the tick, or 1 ns), with 8 SRTT and 4 RTTVAR as the stored integers (Jacobson 1988, appendix
-/// A), so that it is exact RFC 6298 with a fine unit and exactly the BSD arithmetic with a coarse one.
+/// It computes in whole units (the tick, or 1 ns), with 8 SRTT and 4 RTTVAR as the stored integers (Jacobson
+/// 1988, appendix A), so that it is exact RFC 6298 with a fine unit and exactly the BSD arithmetic with a
+/// coarse one.
 #[derive(Clone, Debug)]
 pub struct Rto {
     options: RtoOptions,
@@ -115,8 +117,8 @@ impl Rto {
         self.doublings = 0;
     }
 
-    /// The timer expired: the timeout doubles (RFC 6298, section 5.5). After the fourth doubling in a row the estimate is
-    /// forgotten, as the RFC allows and BSD and ns-2 do.
+    /// The timer expired: the timeout doubles (RFC 6298, section 5.5). After the fourth doubling in a row the
+    /// estimate is forgotten, as the RFC allows and BSD and ns-2 do.
     pub fn back_off(&mut self) {
         if !self.options.exponential {
             return;
@@ -206,7 +208,8 @@ mod tests {
         assert_eq!((rto.timeout(), rto.smoothed()), (before, Some(Span::from_ms(100))));
     }
 
-    /// ns-2, `tcpTick_` 10 ms: the sample is the number of ticks between the two instants, whatever the phase.
+    /// ns-2, `tcpTick_` 10 ms: the sample is the number of ticks between the two instants, whatever the
+    /// phase.
     #[test]
     fn a_coarse_clock_counts_its_ticks() {
         let mut rto = Rto::new(RtoOptions::ns2());
@@ -221,7 +224,8 @@ mod tests {
         assert_eq!(rto.smoothed(), Some(Span::from_ms(10)));
     }
 
-    /// Only a doubling counts as one: at the largest timeout expiries go on, and the estimate stays. 30 s double once.
+    /// Only a doubling counts as one: at the largest timeout expiries go on, and the estimate stays. 30 s
+    /// double once.
     #[test]
     fn rfc_6298_2_5_at_the_largest_timeout_nothing_doubles() {
         let mut rto = fine();
@@ -249,7 +253,8 @@ mod tests {
         assert_eq!(Rto::new(options).timeout(), Span::from_ms(60_000));
     }
 
-    /// RFC 6298, sections 2.2 and 2.3, in real numbers: a timer of nanoseconds follows them to the nanosecond.
+    /// RFC 6298, sections 2.2 and 2.3, in real numbers: a timer of nanoseconds follows them to the
+    /// nanosecond.
     #[test]
     fn rfc_6298_2_any_samples() {
         let mut rng = multihop_core::Rng::at(2, &["rto"]);

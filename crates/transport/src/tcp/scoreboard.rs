@@ -19,7 +19,8 @@ pub(crate) struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// `Update()`: takes in an acknowledgement. Returns the number of bytes that its blocks newly acknowledge.
+    /// `Update()`: takes in an acknowledgement. Returns the number of bytes that its blocks newly
+    /// acknowledge.
     pub fn update(&mut self, una: u64, max: u64, blocks: &[SackBlock]) -> u64 {
         self.sacked.remove_below(una);
         blocks.iter().map(|block| self.sacked.add(block.start.max(una), block.end.min(max))).sum()
@@ -35,7 +36,8 @@ impl Scoreboard {
         &self.sacked
     }
 
-    /// The holes in ascending order; the last one, above everything that was selectively acknowledged, is never lost.
+    /// The holes in ascending order; the last one, above everything that was selectively acknowledged, is
+    /// never lost.
     pub fn holes(&self, una: u64, max: u64, threshold: u32, mss: u64) -> impl Iterator<Item = Hole> {
         let (blocks, bytes) = (self.sacked.len(), self.sacked.bytes());
         let mut start = una;
@@ -55,7 +57,8 @@ impl Scoreboard {
             .filter(|hole| hole.start < hole.end)
     }
 
-    /// `SetPipe()`: an estimate of the bytes in the network, when everything below `high_rxt` that is missing was sent again.
+    /// `SetPipe()`: an estimate of the bytes in the network, when everything below `high_rxt` that is missing
+    /// was sent again.
     pub fn pipe(&self, una: u64, max: u64, high_rxt: u64, threshold: u32, mss: u64) -> u64 {
         self.holes(una, max, threshold, mss)
             .map(|hole| {

@@ -32,8 +32,8 @@ impl SendTimes {
         }
     }
 
-    /// Everything below `una` was acknowledged. Returns when the last segment of it was sent, if all of it was sent once
-    /// (Karn): what waited at the receiver for a repeated segment says nothing of the path.
+    /// Everything below `una` was acknowledged. Returns when the last segment of it was sent, if all of it
+    /// was sent once (Karn): what waited at the receiver for a repeated segment says nothing of the path.
     pub fn on_acked(&mut self, una: u64) -> Option<Time> {
         let mut newest = None;
         let mut once = true;

@@ -2,11 +2,13 @@
 
 use multihop_core::{Rate, Span};
 
-/// TCP small queues, as Linux has them (`tcp_small_queue_check` in `net/ipv4/tcp_output.c`): no more of a connection waits below TCP, in
-/// the queues of its own node and in its radio, than its rate brings in a millisecond or so.
+/// TCP small queues, as Linux has them (`tcp_small_queue_check` in `net/ipv4/tcp_output.c`): no more of a
+/// connection waits below TCP, in the queues of its own node and in its radio, than its rate brings in a
+/// millisecond or so.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SmallQueues {
-    /// The rate in bytes per second is shifted right by so much (`sk_pacing_shift`): 10 is about a millisecond, 8 four, 7 eight.
+    /// The rate in bytes per second is shifted right by so much (`sk_pacing_shift`): 10 is about a
+    /// millisecond, 8 four, 7 eight.
     pub pacing_shift: u32,
     /// The most bytes, whatever the rate, of a connection that is not paced (`tcp_limit_output_bytes`).
     pub limit: u64,
@@ -16,8 +18,8 @@ impl SmallQueues {
     /// The most bytes that Linux lets wait by default.
     pub const LIMIT: u64 = 4 << 20;
 
-    /// Bytes beyond which nothing more is handed down, of a connection of this rate; none if that is not known yet. Never less than two
-    /// packets.
+    /// Bytes beyond which nothing more is handed down, of a connection of this rate; none if that is not
+    /// known yet. Never less than two packets.
     pub(super) fn allowed(self, rate: Option<Rate>, packet: u64, is_paced: bool) -> u64 {
         let by_rate = rate.map_or(u64::MAX, |rate| (rate.bps() / 8) >> self.pacing_shift);
         let allowed = by_rate.max(2 * packet);
@@ -25,8 +27,9 @@ impl SmallQueues {
     }
 }
 
-/// Is it the window that holds a sender back, or what waits below? As Linux decides it (`tcp_cwnd_validate`, `tcp_is_cwnd_limited`): a window
-/// that was full at any time since the last round of data is what limits, and in slow start one of which half was used.
+/// Is it the window that holds a sender back, or what waits below? As Linux decides it (`tcp_cwnd_validate`,
+/// `tcp_is_cwnd_limited`): a window that was full at any time since the last round of data is what limits,
+/// and in slow start one of which half was used.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WindowUse {
     full: bool,
@@ -37,7 +40,8 @@ pub(super) struct WindowUse {
 }
 
 impl WindowUse {
-    /// Nothing more goes at present: bytes `una..max` are outstanding, and `full` says whether the window is why.
+    /// Nothing more goes at present: bytes `una..max` are outstanding, and `full` says whether the window is
+    /// why.
     pub(super) fn note(&mut self, una: u64, max: u64, full: bool) {
         let out = max - una;
         if una >= self.until || full || (!self.full && out > self.most) {
@@ -52,8 +56,9 @@ impl WindowUse {
     }
 }
 
-/// The rate that Linux takes a window to mean (`tcp_update_pacing_rate` in `net/ipv4/tcp_input.c`): 1.2 times what the window, or what is
-/// outstanding if that is more, brings in a round trip; twice that in slow start, up to half of the threshold. Never nothing.
+/// The rate that Linux takes a window to mean (`tcp_update_pacing_rate` in `net/ipv4/tcp_input.c`): 1.2 times
+/// what the window, or what is outstanding if that is more, brings in a round trip; twice that in slow start,
+/// up to half of the threshold. Never nothing.
 pub(super) fn rate_of(window: u64, in_flight: u64, threshold: Option<u64>, srtt: Span) -> Rate {
     let percent = if threshold.is_none_or(|threshold| window < threshold / 2) { 200 } else { 120 };
     let bits = u128::from(window.max(in_flight)) * 8 * percent / 100;

@@ -32,7 +32,8 @@ pub trait RateCeiling: Send {
         f64::INFINITY
     }
 
-    /// The most at which packets may leave at any time, whatever oscillation reduction makes of the rate, in bytes per second.
+    /// The most at which packets may leave at any time, whatever oscillation reduction makes of the rate, in
+    /// bytes per second.
     fn at_any_time(&self) -> f64 {
         f64::INFINITY
     }

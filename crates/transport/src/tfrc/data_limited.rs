@@ -1,10 +1,11 @@
-//! Whether an interval was one in which the sender had less to send than it was allowed to (RFC 5348, section 8.2.1).
+//! Whether an interval was one in which the sender had less to send than it was allowed to (RFC 5348, section
+//! 8.2.1).
 
 use multihop_core::Time;
 use std::collections::VecDeque;
 
-/// When the sender was not limited by its data, as far as no report covers it yet. The RFC keeps two such instants, which is enough
-/// where reports come each round-trip time.
+/// When the sender was not limited by its data, as far as no report covers it yet. The RFC keeps two such
+/// instants, which is enough where reports come each round-trip time.
 #[derive(Clone, Debug, Default)]
 pub struct DataLimited {
     unlimited: VecDeque<Time>,
@@ -18,8 +19,8 @@ impl DataLimited {
         self.unlimited.push_back(now);
     }
 
-    /// A report came whose newest packet was sent at `newest`: was all the time since that of the last report limited by data? Not if
-    /// it covers no newer packet.
+    /// A report came whose newest packet was sent at `newest`: was all the time since that of the last report
+    /// limited by data? Not if it covers no newer packet.
     pub fn on_report(&mut self, newest: Time) -> bool {
         if self.reported >= Some(newest) {
             return false;

@@ -12,7 +12,8 @@ pub struct Path {
 }
 
 impl Path {
-    /// With `t_RTO` = 4 R, as RFC 5348 recommends: then the rate is in inverse proportion to the round-trip time.
+    /// With `t_RTO` = 4 R, as RFC 5348 recommends: then the rate is in inverse proportion to the round-trip
+    /// time.
     pub fn new(packet_size: f64, rtt: f64) -> Path {
         Path { packet_size, rtt, timeout: 4.0 * rtt }
     }
@@ -23,7 +24,8 @@ impl Path {
 pub struct Equation {
     /// Packets that an acknowledgement of the modelled TCP stands for: `b`. RFC 5348 recommends 1.
     pub acknowledged: f64,
-    /// `3 sqrt(3bp/8)`, which stands for a probability, is at most 1, as in the model (Padhye et al. 1998, equation 28) and in ns-2.
+    /// `3 sqrt(3bp/8)`, which stands for a probability, is at most 1, as in the model (Padhye et al. 1998,
+    /// equation 28) and in ns-2.
     pub clamp: bool,
     /// The most that the equation gives, in bytes per second: 25 MB/s in ns-2.
     pub most: f64,
@@ -57,8 +59,8 @@ impl Equation {
         if seconds > 0.0 { (path.packet_size / seconds).min(self.most) } else { self.most }
     }
 
-    /// The loss event rate at which the equation gives `rate` bytes per second. One that is above what the least loss event rate (1e-9)
-    /// gives has that one, one below what a rate of 1 gives has 1.
+    /// The loss event rate at which the equation gives `rate` bytes per second. One that is above what the
+    /// least loss event rate (1e-9) gives has that one, one below what a rate of 1 gives has 1.
     pub fn loss_event_rate(&self, path: &Path, rate: f64) -> f64 {
         if rate >= self.rate(path, LEAST) {
             return LEAST;

@@ -1,4 +1,5 @@
-//! The headers of TFRC's datagrams and reports (RFC 5348, section 3.2). The clock counts microseconds, and wraps.
+//! The headers of TFRC's datagrams and reports (RFC 5348, section 3.2). The clock counts microseconds, and
+//! wraps.
 
 use multihop_core::{Time, header};
 
@@ -11,10 +12,11 @@ header! {
         timestamp: u32 [4..8] "us",
         /// The sender's smoothed round-trip time; 0 if it has none yet
         rtt: u32 [8..12] "us",
-        /// What the sender puts into the throughput equation as retransmission timeout; 0 if it has none yet. ns-2 passes it at no cost in
-        /// bytes; receivers can take four round-trip times
+        /// What the sender puts into the throughput equation as retransmission timeout; 0 if it has none yet.
+        /// ns-2 passes it at no cost in bytes; receivers can take four round-trip times
         timeout: u32 [12..16] "us",
-        /// Number of the round: of the sender's reactions to reports, or to their absence. As in ns-2, at no cost in bytes
+        /// Number of the round: of the sender's reactions to reports, or to their absence. As in ns-2, at no
+        /// cost in bytes
         round: u16 [16..18] "",
         /// The sender asks for a report at once. As in ns-2, at no cost in bytes
         urgent: bool [18..19, bit 0] "",

@@ -34,8 +34,8 @@ impl LossDetection {
         self.highest.map(|(number, _)| number)
     }
 
-    /// A packet came that did not come before. `lost` is called with the packets that are lost now, in order, each with its time: that of
-    /// the packets around it, interpolated.
+    /// A packet came that did not come before. `lost` is called with the packets that are lost now, in order,
+    /// each with its time: that of the packets around it, interpolated.
     pub fn on_arrival(&mut self, number: u64, at: f64, lost: impl FnMut(u64, f64)) {
         let mark = (number, at);
         match self.highest {
@@ -156,8 +156,9 @@ mod tests {
         }
     }
 
-    /// What RFC 5348, section 5.1, says: a packet is lost once `threshold` with higher numbers came before it did, at the time that lies
-    /// between those around it (section 5.2); before the first that came, at the time of that one.
+    /// What RFC 5348, section 5.1, says: a packet is lost once `threshold` with higher numbers came before it
+    /// did, at the time that lies between those around it (section 5.2); before the first that came, at the
+    /// time of that one.
     fn by_definition(threshold: usize, arrivals: &[(u64, f64)]) -> Vec<(u64, f64)> {
         let mut lost: Vec<(u64, f64)> = Vec::new();
         for now in 1..=arrivals.len() {
@@ -179,7 +180,8 @@ mod tests {
         lost
     }
 
-    /// Packets in any order, a third of which never come and some of which come long after they were taken for lost.
+    /// Packets in any order, a third of which never come and some of which come long after they were taken
+    /// for lost.
     #[test]
     fn rfc_5348_5_1_losses_are_those_of_the_definition() {
         let mut rng = multihop_core::Rng::at(7, &["losses"]);

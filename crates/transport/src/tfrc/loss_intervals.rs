@@ -12,10 +12,11 @@ const LEAST_DISCOUNT: f64 = 0.5;
 /// How the loss event rate is made of intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Averaging {
-    /// Intervals count less while the newest is more than twice as long as their mean (RFC 5348, section 5.5, which leaves it open).
+    /// Intervals count less while the newest is more than twice as long as their mean (RFC 5348, section 5.5,
+    /// which leaves it open).
     pub discounting: bool,
-    /// As ns-2 has it: the open interval does not count the packet that it begins with, and the mean with the open interval counts the
-    /// oldest one too while there are fewer than eight.
+    /// As ns-2 has it: the open interval does not count the packet that it begins with, and the mean with the
+    /// open interval counts the oldest one too while there are fewer than eight.
     pub ns2: bool,
 }
 
@@ -41,7 +42,8 @@ impl LossIntervals {
         self.count > 0
     }
 
-    /// The first loss event, which begins with packet `start`. What came before it is taken for an interval of this length.
+    /// The first loss event, which begins with packet `start`. What came before it is taken for an interval
+    /// of this length.
     pub fn first(&mut self, length: f64, start: u64) {
         self.closed[0] = (length, 1.0);
         self.count = 1;
@@ -173,8 +175,9 @@ mod tests {
         assert_eq!(intervals.loss_event_rate(19), 1.0);
     }
 
-    /// Intervals of 10, 20, ... 80 packets, the oldest first, and an open one of 500. By section 5.4 the open one counts with weight 1, and
-    /// those before it with 1, 1, 1, 0.8, 0.6, 0.4, 0.2, of 6 in all: 500 + 80 + 70 + 60 + 40 + 24 + 12 + 4.
+    /// Intervals of 10, 20, ... 80 packets, the oldest first, and an open one of 500. By section 5.4 the
+    /// open one counts with weight 1, and those before it with 1, 1, 1, 0.8, 0.6, 0.4, 0.2, of 6 in all:
+    /// 500 + 80 + 70 + 60 + 40 + 24 + 12 + 4.
     #[test]
     fn rfc_5348_5_4_each_interval_has_the_weight_of_its_age() {
         let grown = |averaging| {
@@ -203,7 +206,8 @@ mod tests {
         assert!((1.0 / intervals.loss_event_rate(start + 499) - 789.0 / 6.0).abs() < 1e-9);
     }
 
-    /// A loss of a packet before the event that came last leaves an interval of none, which counts as one packet.
+    /// A loss of a packet before the event that came last leaves an interval of none, which counts as one
+    /// packet.
     #[test]
     fn an_interval_is_a_packet_at_least() {
         let mut intervals = LossIntervals::new(PLAIN);
@@ -213,8 +217,8 @@ mod tests {
         assert!(intervals.any());
     }
 
-    /// An interval of 1000 packets discounted two of 100 before it by half, for good (section 5.5). With one of 800 open, which discounts nothing:
-    /// 800 + 1000 + 0.5 * 100, of 2.5.
+    /// An interval of 1000 packets discounted two of 100 before it by half, for good (section 5.5). With one
+    /// of 800 open, which discounts nothing: 800 + 1000 + 0.5 * 100, of 2.5.
     #[test]
     fn rfc_5348_5_5_a_discount_outlives_the_interval_that_made_it() {
         let mut intervals = LossIntervals::new(DISCOUNTING);

@@ -21,10 +21,11 @@ pub enum EquationTimeout {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SlowStart {
-    /// It doubles once in a round-trip time, within twice the highest receive rate of the last two (RFC 5348, section 4.3).
+    /// It doubles once in a round-trip time, within twice the highest receive rate of the last two (RFC 5348,
+    /// section 4.3).
     Doubling,
-    /// ns-2: once in a round-trip time it is multiplied by a factor, within twice the last receive rate, packet by packet over a
-    /// round-trip time; where it is above that limit, it becomes the receive rate.
+    /// ns-2: once in a round-trip time it is multiplied by a factor, within twice the last receive rate,
+    /// packet by packet over a round-trip time; where it is above that limit, it becomes the receive rate.
     Gradual,
 }
 
@@ -42,7 +43,8 @@ pub enum RateChange {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoFeedback {
-    /// After four round-trip times, half the receive rates, unless the sender was idle and its rate is low (RFC 5348, section 4.4).
+    /// After four round-trip times, half the receive rates, unless the sender was idle and its rate is low
+    /// (RFC 5348, section 4.4).
     ReceiveRates,
     /// ns-2: after two round-trip times, half the rate, and a packet at once that asks for a report.
     Halving,
@@ -54,7 +56,8 @@ pub enum NoFeedback {
 pub enum Release {
     /// An interval of the present rate after the last one was due (RFC 5348, section 4.6).
     Due,
-    /// ns-2: an interval of the rate of then after the last one left; and at once when a report of slow start comes.
+    /// ns-2: an interval of the rate of then after the last one left; and at once when a report of slow start
+    /// comes.
     Timer,
 }
 
@@ -64,8 +67,8 @@ pub enum Release {
 pub enum ReportTimer {
     /// Each round-trip time (RFC 5348, section 6.2).
     RoundTrip,
-    /// ns-2: with the first packet that comes a round-trip time after the last report, or after one and a half without; and whenever
-    /// the sender asks for it.
+    /// ns-2: with the first packet that comes a round-trip time after the last report, or after one and a
+    /// half without; and whenever the sender asks for it.
     Ns2,
 }
 
@@ -100,9 +103,11 @@ pub struct TfrcOptions {
     pub min_timeout: Span,
     /// The tick of the clock of that TCP; zero for a fine one.
     pub tcp_tick: Span,
-    /// Weight of a new sample in the smoothed round-trip time, and in the mean of its square root: 0.1 (RFC 5348), 0.05 (ns-2).
+    /// Weight of a new sample in the smoothed round-trip time, and in the mean of its square root: 0.1 (RFC
+    /// 5348), 0.05 (ns-2).
     pub rtt_weight: f64,
-    /// The rate at which packets leave falls while the round-trip time is above its mean (RFC 5348, section 4.5).
+    /// The rate at which packets leave falls while the round-trip time is above its mean (RFC 5348, section
+    /// 4.5).
     pub oscillation_reduction: bool,
     /// Rate before the first report in bytes per second; a packet a second if none is given.
     pub initial_rate: Option<f64>,

@@ -7,7 +7,8 @@ use multihop_core::{Span, Time};
 /// The rate never falls below a packet in this time (`t_mbi`), in seconds.
 const LONGEST_INTERVAL: f64 = 64.0;
 
-/// What a report says, and what follows from it. Rates are in bytes per second, times in seconds where they are no instants.
+/// What a report says, and what follows from it. Rates are in bytes per second, times in seconds where they
+/// are no instants.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Feedback {
     pub now: Time,
@@ -109,7 +110,8 @@ impl RateControl {
         }
     }
 
-    /// The rate at which the next packet follows the last one; `damping` is what oscillation reduction makes of it.
+    /// The rate at which the next packet follows the last one; `damping` is what oscillation reduction makes
+    /// of it.
     pub fn pace(&self, damping: f64) -> f64 {
         if self.climbing && self.starting {
             return self.ramp.0;
@@ -282,8 +284,9 @@ impl RateControl {
 mod tests {
     use super::*;
 
-    /// Reports while an application limits the sender (RFC 5348, section 4.3): a loss halves the receive rates and lets the new one
-    /// count for 0.85, without the factor of 2 that otherwise makes a limit of the highest.
+    /// Reports while an application limits the sender (RFC 5348, section 4.3): a loss halves the receive
+    /// rates and lets the new one count for 0.85, without the factor of 2 that otherwise makes a limit of the
+    /// highest.
     #[test]
     fn rfc_5348_4_3_losses_of_a_data_limited_sender_lower_the_limit() {
         let mut control = RateControl::new(&TfrcOptions::rfc(1_000), f64::INFINITY);
@@ -346,8 +349,9 @@ mod tests {
         }
     }
 
-    /// ns-2's first two rounds have no estimate of the receive rate: a nofeedback timer that expires is one of them. After a report and a
-    /// silence the third round doubles; after a report alone the second only goes to the initial rate.
+    /// ns-2's first two rounds have no estimate of the receive rate: a nofeedback timer that expires is one
+    /// of them. After a report and a silence the third round doubles; after a report alone the second only
+    /// goes to the initial rate.
     #[test]
     fn ns2_counts_a_silence_as_a_round() {
         let after = |silent: bool| {
@@ -371,7 +375,8 @@ mod tests {
         assert_eq!(control.rate(), 80_000.0, "the third round");
     }
 
-    /// ns-2 halves, unless it has nothing to send: then only what is above twice the initial rate, 80 kB/s, and else down to that rate.
+    /// ns-2 halves, unless it has nothing to send: then only what is above twice the initial rate, 80 kB/s,
+    /// and else down to that rate.
     #[test]
     fn ns2_without_reports() {
         for (rate, data_limited, expected) in [
@@ -389,7 +394,8 @@ mod tests {
         }
     }
 
-    /// RFC 5348, section 4.4: without a round-trip time, or without losses, the rate is halved; not if the sender was idle at a low one.
+    /// RFC 5348, section 4.4: without a round-trip time, or without losses, the rate is halved; not if the
+    /// sender was idle at a low one.
     #[test]
     fn rfc_5348_4_4_without_reports() {
         for (rtt, rate, idle, expected) in [
@@ -406,8 +412,9 @@ mod tests {
         }
     }
 
-    /// ns-2's slow start from the third round on: it doubles within twice what arrived, goes down to what arrived where it is above, and
-    /// does not fall below the initial rate, 40 kB/s, if the application was silent and less than that was allowed.
+    /// ns-2's slow start from the third round on: it doubles within twice what arrived, goes down to what
+    /// arrived where it is above, and does not fall below the initial rate, 40 kB/s, if the application was
+    /// silent and less than that was allowed.
     #[test]
     fn ns2_slow_start() {
         for (rate, receive_rate, limited_lately, expected) in [
@@ -442,8 +449,9 @@ mod tests {
         }
     }
 
-    /// RFC 5348, section 4.4, once something was lost: within what was received, or half the rate of the equation, and half of that next
-    /// time; an idle sender that received less than the initial rate of 40 kB/s is left alone.
+    /// RFC 5348, section 4.4, once something was lost: within what was received, or half the rate of the
+    /// equation, and half of that next time; an idle sender that received less than the initial rate of 40
+    /// kB/s is left alone.
     #[test]
     fn rfc_5348_4_4_without_reports_after_a_loss() {
         for (target, received, idle, rates) in [
@@ -464,8 +472,8 @@ mod tests {
         }
     }
 
-    /// ns-2 after its slow start: at the rate of the equation, half of it is what arrived; a silence of the application is no reason to stay
-    /// at the initial rate of 40 kB/s, which it is for a rate that rises.
+    /// ns-2 after its slow start: at the rate of the equation, half of it is what arrived; a silence of the
+    /// application is no reason to stay at the initial rate of 40 kB/s, which it is for a rate that rises.
     #[test]
     fn ns2_at_the_rate_of_the_equation() {
         for (target, expected) in [(50_000.0, 30_000.0), (50_001.0, 40_000.0)] {
@@ -479,7 +487,8 @@ mod tests {
         }
     }
 
-    /// A round-trip time between two changes is no more than a round-trip time; what is allowed already is no change.
+    /// A round-trip time between two changes is no more than a round-trip time; what is allowed already is no
+    /// change.
     #[test]
     fn ns2_slow_start_changes_after_more_than_a_round_trip() {
         for (ms, rate, expected, changed) in

@@ -9,8 +9,8 @@ use crate::{Delivered, Endpoint, Progress, UdpReceiver};
 use multihop_core::{Ecn, HeaderBytes, Segment, Span, Time};
 use std::collections::VecDeque;
 
-/// The receiver. It delivers each datagram once, in whatever order they come. A packet that comes after it was taken for lost stays
-/// lost.
+/// The receiver. It delivers each datagram once, in whatever order they come. A packet that comes after it
+/// was taken for lost stays lost.
 pub struct TfrcReceiver {
     options: TfrcOptions,
     delivered: UdpReceiver,
@@ -181,7 +181,8 @@ fn first_length(options: &TfrcOptions, rates: &ReceiveRate, now: Time, header: T
     }
 }
 
-/// The same if what is lost was sent before anything came: that of half a packet per round-trip time, whatever that is.
+/// The same if what is lost was sent before anything came: that of half a packet per round-trip time,
+/// whatever that is.
 fn nothing_came_length(options: &TfrcOptions) -> f64 {
     let packet_size = f64::from(options.segment_size);
     interval_of(options, &Path::new(packet_size, 1.0), 0.5 * packet_size)
@@ -220,7 +221,8 @@ impl ReceiveRate {
         self.last_report.is_none_or(|last| now.since(last) >= Span::from_seconds(rtt))
     }
 
-    /// Bytes per second since the last report, or if that is less than a round-trip time ago, in the last round-trip time.
+    /// Bytes per second since the last report, or if that is less than a round-trip time ago, in the last
+    /// round-trip time.
     fn rate(&self, now: Time, rtt: Option<f64>) -> f64 {
         let Some(last) = self.last_report else { return 0.0 };
         let elapsed = now.since(last).seconds();
@@ -324,7 +326,8 @@ mod tests {
         }
     }
 
-    /// RFC 5348, section 6.3.1: of the highest receive rate, or ns-2's latest; if nothing was received, of half a packet per round trip.
+    /// RFC 5348, section 6.3.1: of the highest receive rate, or ns-2's latest; if nothing was received, of
+    /// half a packet per round trip.
     #[test]
     fn rfc_5348_6_3_1_what_the_first_interval_is_made_of() {
         let header = TfrcDataHeader { rtt: TfrcDataHeader::units(0.1), ..TfrcDataHeader::default() };
@@ -361,7 +364,8 @@ mod tests {
         close(clock.read(4_294_500_000), 4_294.5);
     }
 
-    /// What came since the last report, or in the last round-trip time of 100 ms if that is longer; nothing in no time.
+    /// What came since the last report, or in the last round-trip time of 100 ms if that is longer; nothing
+    /// in no time.
     #[test]
     fn rfc_5348_6_2_the_receive_rate() {
         let ms = |ms| Time::ZERO + Span::from_ms(ms);

@@ -15,8 +15,8 @@ const SIZE_WEIGHT: f64 = 0.1;
 /// The nofeedback timer before there is a round-trip time (RFC 5348, section 4.2).
 const FIRST_NO_FEEDBACK: Span = Span::from_ms(2_000);
 
-/// A sender of datagrams at the rate that TCP would have. Each push is a message of its own; one that does not fit in a packet is
-/// split.
+/// A sender of datagrams at the rate that TCP would have. Each push is a message of its own; one that does
+/// not fit in a packet is split.
 pub struct TfrcSender {
     options: TfrcOptions,
     ceiling: Box<dyn RateCeiling>,

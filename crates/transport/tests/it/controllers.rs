@@ -46,8 +46,8 @@ fn state(controller: &dyn Controller) -> (u64, Option<u64>) {
     (controller.allowance().window, controller.slow_start_threshold())
 }
 
-/// RFC 5681, section 3.1: slow start adds a segment for each one acknowledged, at most, and the threshold stays. Vegas waits for a round
-/// trip first.
+/// RFC 5681, section 3.1: slow start adds a segment for each one acknowledged, at most, and the threshold
+/// stays. Vegas waits for a round trip first.
 #[test]
 fn rfc_5681_3_1_slow_start() {
     for (name, mut controller) in all() {
@@ -64,7 +64,8 @@ fn rfc_5681_3_1_slow_start() {
     }
 }
 
-/// RFC 6582, section 3.2, step 3: at the end of recovery the window is no more than asked for, and a segment at least.
+/// RFC 6582, section 3.2, step 3: at the end of recovery the window is no more than asked for, and a segment
+/// at least.
 #[test]
 fn rfc_6582_3_2_the_end_of_recovery() {
     for (name, mut controller) in all() {
@@ -88,8 +89,9 @@ fn rfc_5681_4_1_a_silence() {
     }
 }
 
-/// A timeout leaves one segment, and half of what was outstanding as threshold; CUBIC 0.7 of it (RFC 9438, section 4.8). The second one
-/// leaves the threshold (RFC 5681, equation 4), and so does a timeout with nothing outstanding.
+/// A timeout leaves one segment, and half of what was outstanding as threshold; CUBIC 0.7 of it (RFC 9438,
+/// section 4.8). The second one leaves the threshold (RFC 5681, equation 4), and so does a timeout with
+/// nothing outstanding.
 #[test]
 fn rfc_5681_3_1_timeouts() {
     for (name, mut controller) in all() {
@@ -119,8 +121,8 @@ fn rfc_3168_6_1_2_echoes() {
     }
 }
 
-/// Three duplicates: half of what is outstanding (RFC 5681, equation 4), 0.7 of it but of no more than the window (CUBIC), or of the window
-/// a quarter less (Vegas, as in ns-2).
+/// Three duplicates: half of what is outstanding (RFC 5681, equation 4), 0.7 of it but of no more than the
+/// window (CUBIC), or of the window a quarter less (Vegas, as in ns-2).
 #[test]
 fn rfc_5681_3_2_duplicates() {
     for (name, mut controller) in all() {
@@ -135,8 +137,8 @@ fn rfc_5681_3_2_duplicates() {
     }
 }
 
-/// After a silence CUBIC begins a stage anew: the plateau is where the window is (RFC 9438, section 4.8), so that a second later the target
-/// is 0.4 segments above. Before, it would have been that of the loss.
+/// After a silence CUBIC begins a stage anew: the plateau is where the window is (RFC 9438, section 4.8), so
+/// that a second later the target is 0.4 segments above. Before, it would have been that of the loss.
 #[test]
 fn rfc_9438_4_8_a_silence_begins_a_stage() {
     let at = |ms| Time::ZERO + Span::from_ms(ms);
@@ -158,7 +160,8 @@ fn rfc_9438_4_8_a_silence_begins_a_stage() {
     assert_eq!(grown(false) / 10, 8_668);
 }
 
-/// Vegas of ns-2 takes the round trip of the SYN for one of data, and goes on with two segments after a timeout.
+/// Vegas of ns-2 takes the round trip of the SYN for one of data, and goes on with two segments after a
+/// timeout.
 #[test]
 fn vegas_of_ns2_has_its_own_options() {
     for (options, window, timeout) in [

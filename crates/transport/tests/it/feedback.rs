@@ -148,7 +148,8 @@ fn delayed_acknowledgements_return_the_sum_of_what_was_granted() {
     assert_eq!(pipe.log[0].1.header, 40 + 12 + 20);
 }
 
-/// ns-2's XCP: the second of four segments is lost, and three are sent again. Of six acknowledgements two are of new data.
+/// ns-2's XCP: the second of four segments is lost, and three are sent again. Of six acknowledgements two are
+/// of new data.
 #[test]
 fn feedback_of_duplicates_may_be_for_nobody() {
     for (feedback_of_duplicates, expected) in [(true, vec![100; 6]), (false, vec![100; 2])] {
@@ -163,7 +164,8 @@ fn feedback_of_duplicates_may_be_for_nobody() {
     }
 }
 
-/// Where routers change marks, segments leave with the codepoint of their scheme, repeated or not, without a header.
+/// Where routers change marks, segments leave with the codepoint of their scheme, repeated or not, without a
+/// header.
 #[test]
 fn each_segment_leaves_with_the_codepoint_of_its_scheme() {
     let header = CongestionHeader::marks(Ecn::Ect1, 4);
@@ -192,8 +194,8 @@ fn feedback_counts_on_duplicates() {
     assert_eq!(pipe.delivered, 4 * MSS);
 }
 
-/// 1000 bytes and 64 of headers at 10 kB/s: one each 106.4 ms. The rate changes to 100 kB/s at 200 ms, which is known one round
-/// trip after the packet that met it, and counts for the packet that waits.
+/// 1000 bytes and 64 of headers at 10 kB/s: one each 106.4 ms. The rate changes to 100 kB/s at 200 ms, which
+/// is known one round trip after the packet that met it, and counts for the packet that waits.
 #[test]
 fn a_new_pace_holds_for_the_packet_that_waits() {
     let path = Router { lost: vec![], rate: |now| if now < ms(200) { 10_000 } else { 100_000 } };
@@ -206,7 +208,8 @@ fn a_new_pace_holds_for_the_packet_that_waits() {
     assert_eq!(sent[..5], [0, 1_064, 2_128, 3_128, 3_234], "{sent:?}");
 }
 
-/// At 100 B/s packets are 10.64 s apart. The rate of 10 kB/s that holds from 3 s on is known as soon as it is asked for.
+/// At 100 B/s packets are 10.64 s apart. The rate of 10 kB/s that holds from 3 s on is known as soon as it is
+/// asked for.
 #[test]
 fn a_sender_that_waits_long_asks_again_without_data() {
     let path = Router { lost: vec![], rate: |now| if now < ms(3_000) { 100 } else { 10_000 } };

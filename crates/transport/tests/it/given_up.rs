@@ -40,7 +40,8 @@ fn acknowledge(sender: &mut TcpSender, now: Time, ack: u64) {
     sender.on_segment(now, &Segment { ack, flags, window: 100 * MSS, ..Segment::default() });
 }
 
-/// It leaves again at once, although the window is full; the window stays; and the timer, which would have expired at 1 s, starts afresh.
+/// It leaves again at once, although the window is full; the window stays; and the timer, which would have
+/// expired at 1 s, starts afresh.
 #[test]
 fn it_is_sent_again_at_once_in_its_own_place() {
     for recovery in [Recovery::NewReno, Recovery::Sack] {
@@ -60,7 +61,8 @@ fn it_is_sent_again_at_once_in_its_own_place() {
     }
 }
 
-/// Two give-ups in a row are repaired, the third is left to the timer; an acknowledgement of new data lets it begin anew.
+/// Two give-ups in a row are repaired, the third is left to the timer; an acknowledgement of new data lets it
+/// begin anew.
 #[test]
 fn repairs_in_a_row_are_counted() {
     let (mut sender, sent) = four_outstanding(Recovery::Sack, 2);

@@ -1,4 +1,5 @@
-//! A TCP sender without a path: what it reports to its congestion control, acknowledgement by acknowledgement.
+//! A TCP sender without a path: what it reports to its congestion control, acknowledgement by
+//! acknowledgement.
 
 use multihop_core::{Flags, HeaderBytes, Segment, Span, Time};
 use multihop_transport::{
@@ -73,8 +74,8 @@ fn drain(sender: &mut TcpSender, now: Time) -> Vec<u64> {
     std::iter::from_fn(|| sender.poll_segment(now)).map(|segment| segment.seq / MSS).collect()
 }
 
-/// Brakmo and Peterson 1995: on a duplicate it is sent again if more time than the fine-grained timeout has passed. The
-/// duplicate itself says that a segment left, and lets a new one go.
+/// Brakmo and Peterson 1995: on a duplicate it is sent again if more time than the fine-grained timeout has
+/// passed. The duplicate itself says that a segment left, and lets a new one go.
 #[test]
 fn a_duplicate_repeats_what_is_overdue() {
     for (at, expected) in [(150, vec![]), (200, vec![]), (201, vec![0, 4]), (300, vec![0, 4])] {
@@ -87,7 +88,8 @@ fn a_duplicate_repeats_what_is_overdue() {
     }
 }
 
-/// "If the TCP has not sent data in an interval exceeding the retransmission timeout" (RFC 5681, section 4.1), which is a second here.
+/// "If the TCP has not sent data in an interval exceeding the retransmission timeout" (RFC 5681, section
+/// 4.1), which is a second here.
 #[test]
 fn rfc_5681_4_1_a_silence_is_longer_than_the_timeout() {
     for (at, idle) in [(500, false), (1_000, false), (1_001, true)] {
@@ -128,7 +130,8 @@ fn what_was_never_sent_is_not_acknowledged() {
     }
 }
 
-/// "When the congestion window is one": the half of less than two segments is less than one (RFC 3168, section 6.1.2).
+/// "When the congestion window is one": the half of less than two segments is less than one (RFC 3168,
+/// section 6.1.2).
 #[test]
 fn rfc_3168_6_1_2_an_echo_at_one_segment_waits_for_the_timer() {
     for (window, expected) in [(2 * MSS, vec![2]), (2 * MSS - 1, vec![])] {
@@ -146,8 +149,8 @@ fn rfc_3168_6_1_2_an_echo_at_one_segment_waits_for_the_timer() {
     }
 }
 
-/// Four segments, the first one acknowledged after 100 ms: 10 kB/s. The application began with nothing, which limits that flight
-/// (draft-cheng-iccrg-delivery-rate-estimation-00, section 3.3) and not the next one.
+/// Four segments, the first one acknowledged after 100 ms: 10 kB/s. The application began with nothing, which
+/// limits that flight (draft-cheng-iccrg-delivery-rate-estimation-00, section 3.3) and not the next one.
 #[test]
 fn deliveries_are_reported_with_their_rate() {
     let reported: Arc<Mutex<Option<Delivery>>> = Arc::default();

@@ -32,7 +32,8 @@ fn rfc_3168_6_1_2_an_echo_is_reported_once_per_window() {
     assert!(recorder.take().iter().all(|event| !matches!(event, Event::Marked(_))));
 }
 
-/// Four segments are outstanding when the echo comes, up to the fifth: the acknowledgement of the last of them opens the window again.
+/// Four segments are outstanding when the echo comes, up to the fifth: the acknowledgement of the last of
+/// them opens the window again.
 #[test]
 fn linux_does_not_open_the_window_in_the_round_trip_after_an_echo() {
     for (holds, opened) in [(false, [true; 4]), (true, [false, false, true, true])] {
@@ -114,8 +115,9 @@ fn deliveries_after_a_timeout_are_of_a_repair_up_to_what_was_outstanding() {
     }
 }
 
-/// draft-cheng-iccrg-delivery-rate-estimation-00, section 3.3: nothing to send, and room in the window for a segment, when the
-/// application comes back. What is outstanding then is to be delivered before the mark ends.
+/// draft-cheng-iccrg-delivery-rate-estimation-00, section 3.3: nothing to send, and room in the window for a
+/// segment, when the application comes back. What is outstanding then is to be delivered before the mark
+/// ends.
 #[test]
 fn what_the_application_held_back_is_marked() {
     for (window, first, later) in [(4, vec![], vec![false; 4]), (5, vec![true], vec![true; 4])] {
@@ -142,8 +144,9 @@ fn what_the_application_held_back_is_marked() {
     }
 }
 
-/// RFC 3168, section 6.1.2: an echo at a window of one segment stops data until the timer expires, which is no timeout. ns-2 doubles the
-/// timer with the second such echo in a row, and keeps it doubled while it waits.
+/// RFC 3168, section 6.1.2: an echo at a window of one segment stops data until the timer expires, which is
+/// no timeout. ns-2 doubles the timer with the second such echo in a row, and keeps it doubled while it
+/// waits.
 #[test]
 fn rfc_3168_6_1_2_an_echo_at_one_segment_holds_data_until_the_timer() {
     for (echo_backs_off, second) in [(false, 1_000), (true, 2_000)] {

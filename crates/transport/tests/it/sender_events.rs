@@ -46,7 +46,8 @@ fn an_acknowledgement_is_reported_with_all_that_it_says() {
     assert_eq!(sender.backlog(), 0);
 }
 
-/// The application limits a sender that has sent all and whose window has room for a segment more, to the byte.
+/// The application limits a sender that has sent all and whose window has room for a segment more, to the
+/// byte.
 #[test]
 fn the_application_limits_who_has_sent_all_and_has_room() {
     for (window, pushed, expected) in
@@ -63,8 +64,8 @@ fn the_application_limits_who_has_sent_all_and_has_room() {
     }
 }
 
-/// Feedback comes with the round trip of its own acknowledgement or with none. One of old data counts, unless feedback of duplicates
-/// is ignored; one of what was never sent says nothing.
+/// Feedback comes with the round trip of its own acknowledgement or with none. One of old data counts, unless
+/// feedback of duplicates is ignored; one of what was never sent says nothing.
 #[test]
 fn feedback_has_the_round_trip_of_its_acknowledgement() {
     for of_duplicates in [true, false] {
@@ -123,8 +124,8 @@ fn rfc_5681_3_2_duplicates_count_from_the_last_advance() {
     assert_eq!(numbers(&mut sender, 106)[0], 1);
 }
 
-/// RFC 3042, section 2: what Limited Transmit sends beyond the window is no part of `FlightSize`; what the window lets go is. An advance
-/// makes all of it part of what is outstanding.
+/// RFC 3042, section 2: what Limited Transmit sends beyond the window is no part of `FlightSize`; what the
+/// window lets go is. An advance makes all of it part of what is outstanding.
 #[test]
 fn rfc_3042_2_the_flight_is_without_limited_transmit() {
     for (window, advance, flight) in [(10, 0, 10_000), (12, 0, 12_000), (10, 1, 10_000)] {
@@ -154,7 +155,8 @@ fn rfc_3042_2_the_flight_is_without_limited_transmit() {
     }
 }
 
-/// Nothing is reported of a flight of no bytes: of one segment that timed out, or of what all but left the network, a segment is lost at least.
+/// Nothing is reported of a flight of no bytes: of one segment that timed out, or of what all but left the
+/// network, a segment is lost at least.
 #[test]
 fn rfc_5681_4_3_a_timeout_reports_what_is_in_the_network() {
     for (bytes, duplicates, in_flight) in [
@@ -180,8 +182,8 @@ fn rfc_5681_4_3_a_timeout_reports_what_is_in_the_network() {
     }
 }
 
-/// RFC 5681, section 3.1, equation 4: a segment that times out again, or for whose window an echo has reduced it already, does not reduce
-/// it once more; one behind it does.
+/// RFC 5681, section 3.1, equation 4: a segment that times out again, or for whose window an echo has reduced
+/// it already, does not reduce it once more; one behind it does.
 #[test]
 fn rfc_5681_3_1_timeouts_of_the_same_segment_are_reported_as_such() {
     let timeout = |sender: &mut TcpSender, recorder: &Recorder| {
@@ -215,8 +217,9 @@ fn rfc_5681_3_1_timeouts_of_the_same_segment_are_reported_as_such() {
     }
 }
 
-/// RFC 6298, section 3, Karn: the segment that is timed gives a sample unless it was sent again, whatever else was. Segment 0 was
-/// timed and acknowledged, and then segment 4; the MAC gives up one of those outstanding.
+/// RFC 6298, section 3, Karn: the segment that is timed gives a sample unless it was sent again, whatever
+/// else was. Segment 0 was timed and acknowledged, and then segment 4; the MAC gives up one of those
+/// outstanding.
 #[test]
 fn rfc_6298_3_a_repetition_spoils_the_sample_of_its_own_segment_alone() {
     for (given_up, sampled) in [(1, true), (3, true), (4, false)] {
@@ -268,7 +271,8 @@ fn the_round_trip_is_that_of_the_newest_segment_if_each_is_timed() {
     }
 }
 
-/// RFC 6298, section 5: the timer starts with the first segment, afresh with each advance, and not with what leaves in between.
+/// RFC 6298, section 5: the timer starts with the first segment, afresh with each advance, and not with what
+/// leaves in between.
 #[test]
 fn rfc_6298_5_the_timer_is_of_the_oldest_segment() {
     let recorder = Recorder::with_window(2 * MSS);
@@ -291,7 +295,8 @@ fn rfc_6298_5_the_timer_is_of_the_oldest_segment() {
     assert_eq!((sender.progress().timeouts, sender.poll_timeout()), (1, Some(ms(3_200))));
 }
 
-/// Step 3: `max(FlightSize, SMSS) + SMSS`, and no growth besides; ns-2 leaves the window and lets the acknowledgement open it.
+/// Step 3: `max(FlightSize, SMSS) + SMSS`, and no growth besides; ns-2 leaves the window and lets the
+/// acknowledgement open it.
 #[test]
 fn rfc_6582_3_2_the_end_of_recovery_is_reported_with_its_window() {
     for (exit_window, window, opens) in [(ExitWindow::Flight, 2_000, 0), (ExitWindow::Deflated, 4_000, 1)] {
@@ -333,8 +338,8 @@ fn rfc_5681_4_1_a_silence_is_of_a_connection_that_was_used() {
     }
 }
 
-/// A MAC that gave up a segment says so of what is outstanding, on an open connection; not of what was acknowledged, nor of what will be
-/// sent again after a timeout anyway.
+/// A MAC that gave up a segment says so of what is outstanding, on an open connection; not of what was
+/// acknowledged, nor of what will be sent again after a timeout anyway.
 #[test]
 fn what_the_mac_gave_up_counts_while_it_is_outstanding() {
     let options = TcpOptions { local_repairs: 9, ..options() };
@@ -368,8 +373,8 @@ fn withdrawn_data_is_not_sent() {
     assert_eq!((segments.len(), segments[0].seq, segments[0].ecn), (1, 2 * MSS, Ecn::NotCapable));
 }
 
-/// New data that leaves in recovery is timed; a partial acknowledgement, which does not cover it, leaves that be. Segments 0 and 2 of four are
-/// lost, and three new ones leave at 102 ms.
+/// New data that leaves in recovery is timed; a partial acknowledgement, which does not cover it, leaves that
+/// be. Segments 0 and 2 of four are lost, and three new ones leave at 102 ms.
 #[test]
 fn what_is_sent_in_recovery_gives_a_sample_at_its_end() {
     let (mut sender, _) = sending(options(), 4, 20);
@@ -385,7 +390,8 @@ fn what_is_sent_in_recovery_gives_a_sample_at_its_end() {
     assert_eq!((rtt, rtt_samples), (Some(Span::from_ms(198)), 1));
 }
 
-/// Each segment is reported as it leaves, with what is outstanding then, headers of 40 bytes, and whether it left before.
+/// Each segment is reported as it leaves, with what is outstanding then, headers of 40 bytes, and whether it
+/// left before.
 #[test]
 fn each_segment_that_leaves_is_reported() {
     let (mut sender, recorder) = sending(options(), 2, 2);

@@ -1,4 +1,5 @@
-//! How a TCP sender opens a connection (RFC 9293, section 3.5; RFC 3168, section 6.1.1), and every field of what it sends.
+//! How a TCP sender opens a connection (RFC 9293, section 3.5; RFC 3168, section 6.1.1), and every field of
+//! what it sends.
 
 use crate::grants::Grant;
 use crate::recorder::{Event, Recorder};
@@ -77,8 +78,8 @@ fn rfc_3168_6_1_1_only_an_ecn_setup_syn_ack_turns_ecn_on() {
     assert_eq!(sender.poll_segment(ms(103)).unwrap().ecn, Ecn::NotCapable);
 }
 
-/// The answer gives the first round trip, by the timestamp or by the clock; then data flows, which acknowledges the answer. The timer
-/// that waits for it is that of 100 ms: the least timeout, 1 s.
+/// The answer gives the first round trip, by the timestamp or by the clock; then data flows, which
+/// acknowledges the answer. The timer that waits for it is that of 100 ms: the least timeout, 1 s.
 #[test]
 fn the_answer_opens_the_connection() {
     for timestamps in [true, false] {
@@ -153,8 +154,8 @@ fn what_is_no_acknowledgement_is_ignored() {
     assert_eq!(sender.progress().acked, 1_000);
 }
 
-/// RFC 6298, section 5.5: 1 s, then 2 s and 4 s. Of a SYN that was sent twice the answer gives no sample (Karn), and the window after
-/// it is notified of the loss, with nothing outstanding.
+/// RFC 6298, section 5.5: 1 s, then 2 s and 4 s. Of a SYN that was sent twice the answer gives no sample
+/// (Karn), and the window after it is notified of the loss, with nothing outstanding.
 #[test]
 fn rfc_6298_5_a_lost_syn_is_sent_again() {
     let (mut sender, recorder) = begun(options(), 4 * MSS);
@@ -181,7 +182,8 @@ fn rfc_6298_5_a_lost_syn_is_sent_again() {
     assert_eq!(sender.poll_segment(ms(3_110)).unwrap().payload, 1_000);
 }
 
-/// The answer may come when the timer has expired and the SYN has not left again: the connection is open, and no SYN follows.
+/// The answer may come when the timer has expired and the SYN has not left again: the connection is open, and
+/// no SYN follows.
 #[test]
 fn an_answer_that_comes_late_opens_the_connection() {
     let (mut sender, _) = begun(options(), 4 * MSS);
@@ -191,8 +193,8 @@ fn an_answer_that_comes_late_opens_the_connection() {
     assert_eq!(sender.poll_segment(ms(1_003)).unwrap().flags, ACK);
 }
 
-/// At 8 kb/s a packet of 1067 bytes holds the next one back for 1067 ms. Routers are asked 300 ms after they were asked last, by a segment
-/// without data, as long as that is before the next packet and there is one.
+/// At 8 kb/s a packet of 1067 bytes holds the next one back for 1067 ms. Routers are asked 300 ms after they
+/// were asked last, by a segment without data, as long as that is before the next packet and there is one.
 #[test]
 fn routers_are_asked_without_data_while_pacing_holds_it_back() {
     let recorder = Recorder::with_window(100 * MSS);

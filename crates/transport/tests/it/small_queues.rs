@@ -40,8 +40,8 @@ fn acknowledge(sender: &mut TcpSender, now: Time, segments: u64, sent: Time) {
     sender.on_segment(now, &Segment { ack, flags, echo, window: 100 * MSS, ..Segment::default() });
 }
 
-/// Before there is a round trip the limit alone counts: a packet goes while no more than it waits below. Each that leaves the node makes
-/// room for one; meanwhile no timer but that of retransmissions runs.
+/// Before there is a round trip the limit alone counts: a packet goes while no more than it waits below. Each
+/// that leaves the node makes room for one; meanwhile no timer but that of retransmissions runs.
 #[test]
 fn no_more_waits_below_than_is_allowed() {
     let mut sender = sender(false, Some(SmallQueues { pacing_shift: 10, limit: 5 * PACKET }));
@@ -60,8 +60,8 @@ fn no_more_waits_below_than_is_allowed() {
     assert_eq!(drain(&mut sender, ms(3)), []);
 }
 
-/// A round trip of 10 ms: 21 segments of 1000 bytes, of which 2 per round trip in slow start, are 4.2 MB/s, and 16,406 bytes in 1/256 s:
-/// 15 packets of 1040 and a bit, so that the 16th goes.
+/// A round trip of 10 ms: 21 segments of 1000 bytes, of which 2 per round trip in slow start, are 4.2 MB/s,
+/// and 16,406 bytes in 1/256 s: 15 packets of 1040 and a bit, so that the 16th goes.
 #[test]
 fn what_is_allowed_is_a_time_at_the_rate() {
     let mut sender = sender(false, Some(SmallQueues { pacing_shift: 8, limit: SmallQueues::LIMIT }));
@@ -79,8 +79,8 @@ fn what_is_allowed_is_a_time_at_the_rate() {
     assert_eq!(burst + 2, allowed / PACKET + 1, "{window}");
 }
 
-/// Linux holds nothing back while no more than one segment is outstanding, whatever waits below: what left the node may have been
-/// reported late.
+/// Linux holds nothing back while no more than one segment is outstanding, whatever waits below: what left
+/// the node may have been reported late.
 #[test]
 fn a_segment_may_always_go() {
     let mut sender = sender(false, Some(SmallQueues { pacing_shift: 20, limit: 1 }));
@@ -93,7 +93,8 @@ fn a_segment_may_always_go() {
     assert_eq!(drain(&mut sender, ms(10)).len(), 2, "all that waits below has been acknowledged");
 }
 
-/// 20 segments in 10 ms, doubled in slow start: a packet of 1040 bytes each 247.6 us. Off, all of them leave at once.
+/// 20 segments in 10 ms, doubled in slow start: a packet of 1040 bytes each 247.6 us. Off, all of them leave
+/// at once.
 #[test]
 fn a_window_can_be_paced() {
     let mut sender = sender(true, None);

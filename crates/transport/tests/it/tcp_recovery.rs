@@ -16,8 +16,8 @@ fn ms(ms: u64) -> Time {
     Time::ZERO + Span::from_ms(ms)
 }
 
-/// Loses the first transmission of the segments in `lost`, counted from 1; every transmission of those in `always`; and marks
-/// those in `marked`.
+/// Loses the first transmission of the segments in `lost`, counted from 1; every transmission of those in
+/// `always`; and marks those in `marked`.
 #[derive(Default)]
 struct Script {
     lost: BTreeSet<u64>,
@@ -106,7 +106,8 @@ fn rfc_6582_3_2_three_losses_of_a_window_take_three_round_trips() {
     assert_eq!((progress.window.unwrap() / MSS, progress.slow_start_threshold), (5, Some(5 * MSS)));
 }
 
-/// The first new acknowledgement ends recovery, and what is lost besides is within the window that was cut already.
+/// The first new acknowledgement ends recovery, and what is lost besides is within the window that was cut
+/// already.
 #[test]
 fn rfc_5681_3_2_renos_second_loss_of_a_window_waits_for_the_timer() {
     let mut pipe = connection(&options(Recovery::Reno), 10, losing(&[3, 5]));
@@ -142,7 +143,8 @@ fn rfc_6675_5_three_losses_of_a_window_take_one_round_trip() {
     assert!(progress.acked >= 10 * MSS);
 }
 
-/// All is known lost at once, but the pipe lets only as much out as the halved window: 10 of 20 were lost, so that 10 are left.
+/// All is known lost at once, but the pipe lets only as much out as the halved window: 10 of 20 were lost, so
+/// that 10 are left.
 #[test]
 fn rfc_6675_5_step_c_the_pipe_paces_retransmissions() {
     let lost: Vec<u64> = (1..=10).collect();
@@ -172,7 +174,8 @@ fn rfc_3042_2_the_first_two_duplicates_release_new_data() {
     }
 }
 
-/// A hole per round trip: 15 losses take 1.5 s. The timer of 1 s, restarted at 200 ms and not again, expires before that.
+/// A hole per round trip: 15 losses take 1.5 s. The timer of 1 s, restarted at 200 ms and not again, expires
+/// before that.
 #[test]
 fn rfc_6582_4_only_the_first_partial_ack_restarts_the_timer() {
     let lost: Vec<u64> = (1..=15).collect();
@@ -186,8 +189,9 @@ fn rfc_6582_4_only_the_first_partial_ack_restarts_the_timer() {
     assert_eq!((pipe.delivered, progress(&pipe).timeouts, progress(&pipe).recoveries), (20 * MSS, 1, 1));
 }
 
-/// A retransmission is lost: "cwnd (and ssthresh) MUST be lowered twice" (RFC 5681, section 4.3). New data went on for every segment that
-/// was reported to have arrived, so that by the time of the timeout far more was sent than the window, and is not acknowledged.
+/// A retransmission is lost: "cwnd (and ssthresh) MUST be lowered twice" (RFC 5681, section 4.3). New data
+/// went on for every segment that was reported to have arrived, so that by the time of the timeout far more
+/// was sent than the window, and is not acknowledged.
 #[test]
 fn rfc_5681_4_3_a_timeout_in_fast_recovery_lowers_the_threshold_again() {
     for recovery in [Recovery::NewReno, Recovery::Sack] {
@@ -204,7 +208,8 @@ fn rfc_5681_4_3_a_timeout_in_fast_recovery_lowers_the_threshold_again() {
     }
 }
 
-/// After a timeout everything below `recover` is sent again, and its duplicate acknowledgements start nothing.
+/// After a timeout everything below `recover` is sent again, and its duplicate acknowledgements start
+/// nothing.
 #[test]
 fn rfc_6582_3_2_duplicates_of_data_sent_before_a_timeout_start_no_recovery() {
     let mut pipe = connection(&options(Recovery::NewReno), 8, losing(&[1, 2, 3, 4, 5, 6]));
@@ -233,8 +238,8 @@ fn rfc_6675_5_1_after_a_timeout_what_is_sacked_is_not_sent_again() {
     }
 }
 
-/// Every second one of 16 segments is lost, and the timer decides. An acknowledgement has room for three blocks: what it does not report
-/// again is sent again, unless it is remembered from before.
+/// Every second one of 16 segments is lost, and the timer decides. An acknowledgement has room for three
+/// blocks: what it does not report again is sent again, unless it is remembered from before.
 #[test]
 fn rfc_6675_5_1_what_is_sacked_may_be_kept_across_a_timeout() {
     let sent_again = |rule| {
@@ -361,8 +366,8 @@ fn rfc_3168_6_1_2_a_loss_after_an_echo_cuts_no_second_time() {
     }
 }
 
-/// With a window of one segment and an echo, the next segment waits for the timer: 1 s after the acknowledgement at 100 ms. A
-/// second echo in a row doubles that in ns-2.
+/// With a window of one segment and an echo, the next segment waits for the timer: 1 s after the
+/// acknowledgement at 100 ms. A second echo in a row doubles that in ns-2.
 #[test]
 fn rfc_3168_6_1_2_an_echo_at_one_segment_waits_for_the_timer() {
     for (echo_backs_off, third) in [(false, ms(2_200)), (true, ms(3_200))] {
@@ -448,8 +453,8 @@ fn a_paced_sender_spaces_its_segments() {
     assert_eq!(times, [ms(0), ms(10), ms(20), ms(30), ms(40)]);
 }
 
-/// What Limited Transmit sent "MUST NOT" count as outstanding when the threshold is set (RFC 5681, section 3.2, step 2): half of ten, not of
-/// twelve.
+/// What Limited Transmit sent "MUST NOT" count as outstanding when the threshold is set (RFC 5681, section
+/// 3.2, step 2): half of ten, not of twelve.
 #[test]
 fn rfc_5681_3_2_limited_transmit_does_not_raise_the_threshold() {
     for recovery in [Recovery::NewReno, Recovery::Sack] {

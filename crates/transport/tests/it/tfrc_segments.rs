@@ -28,7 +28,8 @@ fn data_header(segment: Option<Segment>) -> TfrcDataHeader {
     segment.unwrap().feedback.parse().unwrap()
 }
 
-/// RFC 5348, section 3.2.1: number, timestamp and round-trip time; `t_RTO` of 4 R, once R is known; and for ns-2 its round.
+/// RFC 5348, section 3.2.1: number, timestamp and round-trip time; `t_RTO` of 4 R, once R is known; and for
+/// ns-2 its round.
 #[test]
 fn rfc_5348_3_2_1_data() {
     for ecn in [false, true] {
@@ -79,8 +80,8 @@ fn rfc_5348_3_2_1_data() {
     }
 }
 
-/// `t_RTO` in microseconds after one round trip: 4 R and no less than some; or as a TCP has it, R + 4 R / 2, with R in whole ticks if its
-/// clock is so coarse.
+/// `t_RTO` in microseconds after one round trip: 4 R and no less than some; or as a TCP has it, R + 4 R / 2,
+/// with R in whole ticks if its clock is so coarse.
 #[test]
 fn what_the_equation_takes_as_timeout() {
     let rfc = TfrcOptions::rfc(SIZE);
@@ -157,8 +158,8 @@ fn a_ceiling_observes_reports_and_the_link() {
     assert!(!TfrcSender::new(TfrcOptions::rfc(SIZE), Box::new(Unlimited)).observes_link());
 }
 
-/// ns-2's slow start does not fall below the initial rate while the application had nothing to send in the last one and a half round trips,
-/// 150 ms; else it falls to what arrived. It had nothing up to 210 ms.
+/// ns-2's slow start does not fall below the initial rate while the application had nothing to send in the
+/// last one and a half round trips, 150 ms; else it falls to what arrived. It had nothing up to 210 ms.
 #[test]
 fn a_silence_of_the_application_counts_for_one_and_a_half_round_trips() {
     for (at, rate) in [(359, 40_000.0), (360, 10_000.0), (361, 10_000.0)] {
@@ -175,8 +176,8 @@ fn a_silence_of_the_application_counts_for_one_and_a_half_round_trips() {
     }
 }
 
-/// RFC 5348, section 4.3: if the sender was limited by its data, a loss event rate that rises makes 0.85 of what arrived the limit, without
-/// the factor of two; one that stays or falls does not.
+/// RFC 5348, section 4.3: if the sender was limited by its data, a loss event rate that rises makes 0.85 of
+/// what arrived the limit, without the factor of two; one that stays or falls does not.
 #[test]
 fn rfc_5348_4_3_a_loss_event_rate_that_rises() {
     let options = TfrcOptions { oscillation_reduction: false, ..TfrcOptions::rfc(SIZE) };
@@ -213,8 +214,8 @@ fn data(number: u64, at: u64) -> Segment {
     Segment { seq: number, offset: 1_000 * number, payload: SIZE, feedback, ..Segment::default() }
 }
 
-/// RFC 5348, section 3.2.2: the timestamp of the newest packet, how long ago it came, what arrived, and how often it was lost. A packet is
-/// delivered once; what is no data of TFRC is none.
+/// RFC 5348, section 3.2.2: the timestamp of the newest packet, how long ago it came, what arrived, and how
+/// often it was lost. A packet is delivered once; what is no data of TFRC is none.
 #[test]
 fn rfc_5348_3_2_2_a_report() {
     let mut receiver = TfrcReceiver::new(TfrcOptions::rfc(SIZE));
@@ -241,8 +242,8 @@ fn rfc_5348_3_2_2_a_report() {
     assert_eq!((receiver.progress(), receiver.backlog()), (Progress::default(), 0));
 }
 
-/// Events 20 packets apart, and then one 297 packets later: the loss event rate falls with it, so that the RFC waits for the timer
-/// (section 6.1, step 3). ns-2 reports each loss event at once.
+/// Events 20 packets apart, and then one 297 packets later: the loss event rate falls with it, so that the
+/// RFC waits for the timer (section 6.1, step 3). ns-2 reports each loss event at once.
 #[test]
 fn rfc_5348_6_1_an_event_with_which_the_rate_falls_can_wait() {
     for (report_timer, at_once) in [(ReportTimer::RoundTrip, false), (ReportTimer::Ns2, true)] {

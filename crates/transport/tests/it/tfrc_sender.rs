@@ -378,7 +378,8 @@ impl RateCeiling for AtAnyTime {
     }
 }
 
-/// ns-2 lets a packet go at once when a report of slow start comes; but 50 ms after the last one if no more is allowed at any time.
+/// ns-2 lets a packet go at once when a report of slow start comes; but 50 ms after the last one if no more
+/// is allowed at any time.
 #[test]
 fn a_report_lets_a_packet_go_no_sooner_than_is_allowed_at_any_time() {
     for (ceiling, expected) in

@@ -4,7 +4,8 @@ use crate::bytes::{Order, array, bit};
 
 /// Size and alignment of the fields that radiotap.org defines, by their bit.
 ///
-/// Fields are aligned relative to the beginning of the header, to their largest member. Bits 28 to 31 have meanings of their own.
+/// Fields are aligned relative to the beginning of the header, to their largest member. Bits 28 to 31 have
+/// meanings of their own.
 const FIELDS: [(u8, u8); 28] = [
     (8, 8),  // 0: TSFT
     (1, 1),  // 1: flags
@@ -64,8 +65,8 @@ pub enum Field<'h> {
         /// The bytes of all of its fields.
         bytes: &'h [u8],
     },
-    /// From here on nothing can be read: a field, or the presence bits, would lie beyond the end of the header, or a bit is set that
-    /// is not defined. It is the last one.
+    /// From here on nothing can be read: a field, or the presence bits, would lie beyond the end of the
+    /// header, or a bit is set that is not defined. It is the last one.
     Damaged,
 }
 

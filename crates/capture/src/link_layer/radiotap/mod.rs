@@ -1,7 +1,7 @@
 //! Radiotap, the header that most systems write (radiotap.org).
 //!
-//! A header is a length and words of bits that say which fields follow. [`fields`] goes through them one by one; [`parse`] puts
-//! together what they say.
+//! A header is a length and words of bits that say which fields follow. [`fields`] goes through them one by
+//! one; [`parse`] puts together what they say.
 
 mod fields;
 mod high_rates;
@@ -28,8 +28,8 @@ pub fn fields(packet: &[u8]) -> Result<Fields<'_>, HeaderError> {
 /// Where a field comes again, for each antenna, the first stands for the frame.
 ///
 /// # Errors
-/// If the header is not all there or of an unknown version. If only its fields are damaged, the frame is found all the same:
-/// see [`Reception::damaged`].
+/// If the header is not all there or of an unknown version. If only its fields are damaged, the frame is
+/// found all the same: see [`Reception::damaged`].
 pub fn parse(packet: &[u8]) -> Result<(Reception, &[u8]), HeaderError> {
     let (header, frame) = header(packet)?;
     let mut reception = Reception::default();

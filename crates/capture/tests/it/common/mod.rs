@@ -92,7 +92,8 @@ pub struct Dialect {
 pub const LIBPCAP: Dialect = Dialect { magic: 0xa1b2_c3d4, minor: 4, file_more: &[], record_more: &[] };
 pub const NANOSECONDS: Dialect = Dialect { magic: 0xa1b2_3c4d, ..LIBPCAP };
 
-/// A pcap file with these packets, at second 1000, 1001 and so on and 7 units; each was 100 bytes longer before it was cut.
+/// A pcap file with these packets, at second 1000, 1001 and so on and 7 units; each was 100 bytes longer
+/// before it was cut.
 pub fn pcap(little: bool, nanoseconds: bool, link_type: u32, packets: &[&[u8]]) -> Vec<u8> {
     pcap_in(if nanoseconds { NANOSECONDS } else { LIBPCAP }, little, link_type, packets)
 }

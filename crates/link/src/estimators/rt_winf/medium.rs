@@ -54,9 +54,10 @@ impl InUse {
 
 /// The share of time that accesses to the medium take, as a node senses it.
 ///
-/// An access is a period in which the medium is sensed busy, own transmissions included, or reserved by the NAV. Gaps of up to a
-/// SIFS and a slot, in which no other station may begin, belong to it. Each access needs DIFS and the mean back-off besides, so that a
-/// saturated sender that is alone uses all of the time, whatever the sizes of its packets.
+/// An access is a period in which the medium is sensed busy, own transmissions included, or reserved by the
+/// NAV. Gaps of up to a SIFS and a slot, in which no other station may begin, belong to it. Each access needs
+/// DIFS and the mean back-off besides, so that a saturated sender that is alone uses all of the time,
+/// whatever the sizes of its packets.
 #[derive(Clone, Debug)]
 pub(crate) struct Medium {
     /// Accesses, each longer by `gap`, so that they are joined.
@@ -137,7 +138,8 @@ mod tests {
         (medium.share(us(now)) * 10_000.0).round() as u64
     }
 
-    /// Frames of 352, 304, 1303 and 304 us with a SIFS of 10 us between them: 2293 us, and 50 + 310 us besides.
+    /// Frames of 352, 304, 1303 and 304 us with a SIFS of 10 us between them: 2293 us, and 50 + 310 us
+    /// besides.
     #[test]
     fn the_frames_of_an_exchange_are_one_access() {
         let mut medium = fresh();
@@ -147,8 +149,9 @@ mod tests {
         assert_eq!(used_us(&medium, 10_000), 2_293 + 360);
     }
 
-    /// Of a sender whose receiver is out of reach, RTS and DATA are sensed: as long as each is an access of its own, what lies
-    /// between them counts as their back-off. Where the RTS is decoded, its NAV covers the rest.
+    /// Of a sender whose receiver is out of reach, RTS and DATA are sensed: as long as each is an access of
+    /// its own, what lies between them counts as their back-off. Where the RTS is decoded, its NAV covers the
+    /// rest.
     #[test]
     fn what_is_reserved_counts_as_what_is_sensed() {
         let mut medium = fresh();

@@ -19,21 +19,24 @@ use peers::Peers;
 /// How the capacity equations are read.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum WinfReading {
-    /// As printed, every time being that of the end of a frame. Then Eqs. 1 and 6 divide by DATA and ACK, and Eq. 4 by DATA and
-    /// CTS less a SIFS: 1500 bytes at 11 Mb/s have 7.47 and 7.51 Mb/s, as both contain one control frame.
+    /// As printed, every time being that of the end of a frame. Then Eqs. 1 and 6 divide by DATA and ACK, and
+    /// Eq. 4 by DATA and CTS less a SIFS: 1500 bytes at 11 Mb/s have 7.47 and 7.51 Mb/s, as both contain one
+    /// control frame.
     Printed,
-    /// As meant: all three divide by the airtime of DATA. `T_ACK` is the beginning of the ACK, and from `T_DATA - T_RTS` two
-    /// SIFS and the CTS are taken off. The same bytes have 9.21 Mb/s.
+    /// As meant: all three divide by the airtime of DATA. `T_ACK` is the beginning of the ACK, and from
+    /// `T_DATA - T_RTS` two SIFS and the CTS are taken off. The same bytes have 9.21 Mb/s.
     Strict,
-    /// As defined, "the maximum sustainable data rate at a link", of which "the unused portion" is available: what Eq. 14 has for
-    /// packets of this size. Capacity divides by the whole exchange with DIFS and the mean back-off, so that the same bytes have
-    /// 4.52 Mb/s; and in use is all that the medium is sensed busy or reserved for, with DIFS and the mean back-off of each access.
+    /// As defined, "the maximum sustainable data rate at a link", of which "the unused portion" is available:
+    /// what Eq. 14 has for packets of this size. Capacity divides by the whole exchange with DIFS and the
+    /// mean back-off, so that the same bytes have 4.52 Mb/s; and in use is all that the medium is sensed busy
+    /// or reserved for, with DIFS and the mean back-off of each access.
     Whole,
 }
 
 impl WinfReading {
-    /// The denominator of Eqs. 1 and 6: the time that the data of an exchange took of which the CTS ended at `cts` and the ACK was
-    /// on the air at `ack`. What [`WinfReading::Whole`] counts besides depends on the PHY alone, and is not in it.
+    /// The denominator of Eqs. 1 and 6: the time that the data of an exchange took of which the CTS ended at
+    /// `cts` and the ACK was on the air at `ack`. What [`WinfReading::Whole`] counts besides depends on the
+    /// PHY alone, and is not in it.
     pub fn transfer(self, cts: Time, ack: Interval, sifs: Span) -> Span {
         let ack = match self {
             WinfReading::Printed => ack.end,
@@ -48,23 +51,28 @@ impl WinfReading {
 pub struct RtWinfOptions {
     /// How the capacity equations are read.
     pub reading: WinfReading,
-    /// What the busy time is divided by. (The paper has the time since the initial transmission, without an end.)
+    /// What the busy time is divided by. (The paper has the time since the initial transmission, without an
+    /// end.)
     pub elapsed: Elapsed,
-    /// Overheard exchanges are divided by `NAV_RTS + T_RTS` (Eq. 8), or `NAV_CTS + T_CTS + 2 SIFS` (Eq. 7), as printed. The
-    /// available bandwidth is then a constant fraction of the capacity, whatever the load, as long as the latest exchange was
-    /// overheard. Of no effect with [`WinfReading::Whole`].
+    /// Overheard exchanges are divided by `NAV_RTS + T_RTS` (Eq. 8), or `NAV_CTS + T_CTS + 2 SIFS` (Eq. 7),
+    /// as printed. The available bandwidth is then a constant fraction of the capacity, whatever the load, as
+    /// long as the latest exchange was overheard. Of no effect with [`WinfReading::Whole`].
     pub total_per_exchange: bool,
-    /// The whole of each exchange counts as busy, and each frame of others: what a NAV reserves, and besides RTS, SIFS and CTS
-    /// before it. As printed, NAVs alone count, so that 0.39 of the capacity is left of a saturated medium with 1500 bytes at
-    /// 11 Mb/s; with this, 0.14. Of no effect with [`WinfReading::Whole`], which goes by what is sensed.
+    /// The whole of each exchange counts as busy, and each frame of others: what a NAV reserves, and besides
+    /// RTS, SIFS and CTS before it. As printed, NAVs alone count, so that 0.39 of the capacity is left of a
+    /// saturated medium with 1500 bytes at 11 Mb/s; with this, 0.14. Of no effect with
+    /// [`WinfReading::Whole`], which goes by what is sensed.
     pub full_busy: bool,
-    /// ACKs report capacity and available bandwidth of their transmitter, and the sender takes the smaller of its own and of what its
-    /// receivers reported over the latest time that busy time counts for (Eq. 11, which has capacity alone).
+    /// ACKs report capacity and available bandwidth of their transmitter, and the sender takes the smaller of
+    /// its own and of what its receivers reported over the latest time that busy time counts for (Eq. 11,
+    /// which has capacity alone).
     pub peers: bool,
-    /// Capacities are those of packets of so many bytes, whatever the sizes that were seen: `S_ref / (T + (S_ref - S) / R)`.
-    /// Without it, a packet of 40 bytes has a tenth of the capacity of one of 1500. None: as printed.
+    /// Capacities are those of packets of so many bytes, whatever the sizes that were seen: `S_ref / (T +
+    /// (S_ref - S) / R)`. Without it, a packet of 40 bytes has a tenth of the capacity of one of 1500. None:
+    /// as printed.
     pub reference_size: Option<u32>,
-    /// Weight of a new sample of capacity, in (0, 1]; 1 keeps the last sample alone. The paper says nothing of it.
+    /// Weight of a new sample of capacity, in (0, 1]; 1 keeps the last sample alone. The paper says nothing
+    /// of it.
     pub gain: f64,
 }
 
@@ -86,8 +94,8 @@ impl Default for RtWinfOptions {
     }
 }
 
-/// Estimates capacity and available bandwidth from the times of RTS, CTS, DATA and ACK and from their NAVs, in bits per second
-/// of what the MAC is asked to carry. As printed and in the strict reading:
+/// Estimates capacity and available bandwidth from the times of RTS, CTS, DATA and ACK and from their NAVs,
+/// in bits per second of what the MAC is asked to carry. As printed and in the strict reading:
 ///
 /// | role in an exchange | capacity | busy time |
 /// |---|---|---|
@@ -95,14 +103,15 @@ impl Default for RtWinfOptions {
 /// | receiver | `S / (T_DATA - T_RTS - 3 SIFS)` (Eq. 4) | NAV of the RTS (Eq. 5) |
 /// | overhearing node | `S / (T_ACK - T_CTS - 2 SIFS)` (Eq. 6) | NAV of the RTS; of the CTS if it heard no RTS (Eqs. 7, 8) |
 ///
-/// The available bandwidth is `C (1 - busy / elapsed)`, in all roles together: NAVs of all exchanges count, overlaps once. A
-/// node that overheard an exchange takes the smaller of what it saw then and its own next sample (Eqs. 9, 10). Eq. 11, the smaller of
-/// sender and receiver, needs a field in the ACK that 802.11 does not have, and is an option; what a node reports is its own view,
-/// without what others reported to it.
+/// The available bandwidth is `C (1 - busy / elapsed)`, in all roles together: NAVs of all exchanges count,
+/// overlaps once. A node that overheard an exchange takes the smaller of what it saw then and its own next
+/// sample (Eqs. 9, 10). Eq. 11, the smaller of sender and receiver, needs a field in the ACK that 802.11 does
+/// not have, and is an option; what a node reports is its own view, without what others reported to it.
 ///
-/// Before the first sample the capacity is the bit rate at which the node sends DATA, and with [`WinfReading::Whole`] that of Eq. 14. An
-/// overhearing node that cannot decode the DATA takes its size from the NAV, at the nominal rate. A NAV that stations drop because nothing followed
-/// its RTS does not count from then on.
+/// Before the first sample the capacity is the bit rate at which the node sends DATA, and with
+/// [`WinfReading::Whole`] that of Eq. 14. An overhearing node that cannot decode the DATA takes its size from
+/// the NAV, at the nominal rate. A NAV that stations drop because nothing followed its RTS does not count
+/// from then on.
 #[derive(Clone, Debug)]
 pub struct RtWinf {
     options: RtWinfOptions,
@@ -160,7 +169,8 @@ impl RtWinf {
         })
     }
 
-    /// Available bandwidth in bits per second at `now`, in this node's own view. `now` must not lie before the last event.
+    /// Available bandwidth in bits per second at `now`, in this node's own view. `now` must not lie before
+    /// the last event.
     pub fn available_bps(&self, now: Time) -> f64 {
         let per_exchange = self.options.total_per_exchange && self.options.reading != WinfReading::Whole;
         let of_exchange = self.share_of_exchange.filter(|_| per_exchange);
@@ -189,7 +199,8 @@ impl RtWinf {
         }
     }
 
-    /// Counts what a frame reserves. An RTS for this node reserves nothing until DATA shows that it was answered.
+    /// Counts what a frame reserves. An RTS for this node reserves nothing until DATA shows that it was
+    /// answered.
     fn occupy(&mut self, heard: &DecodedFrame, mine: bool) {
         let reserved = heard.air.end + heard.duration;
         let before = if heard.kind == FrameKind::Cts { self.phy.rts + self.phy.sifs } else { Span::ZERO };

@@ -3,8 +3,8 @@
 use crate::estimators::smoothed::Smoothed;
 use multihop_core::{Rate, Span};
 
-/// The capacity of a node: the smaller of what it saw of exchanges that it overheard and of its next own sample (Barreto 2015, Eqs. 9 and 10),
-/// smoothed.
+/// The capacity of a node: the smaller of what it saw of exchanges that it overheard and of its next own
+/// sample (Barreto 2015, Eqs. 9 and 10), smoothed.
 #[derive(Clone, Debug)]
 pub(crate) struct NodeCapacity {
     smoothed: Smoothed,
@@ -35,8 +35,9 @@ impl NodeCapacity {
     }
 }
 
-/// `S / T` in bits per second, for a transfer of `size` bytes at `rate` that took `transfer`; with a reference size, what it
-/// would be for that, `S_ref / (T + (S_ref - S) / R)` (Qazi, section V). None if the transfer took no time.
+/// `S / T` in bits per second, for a transfer of `size` bytes at `rate` that took `transfer`; with a
+/// reference size, what it would be for that, `S_ref / (T + (S_ref - S) / R)` (Qazi, section V). None if the
+/// transfer took no time.
 pub fn capacity_bps(size: u32, transfer: Span, rate: Rate, reference: Option<u32>) -> Option<f64> {
     let reference = reference.unwrap_or(size);
     let more_bits = (f64::from(reference) - f64::from(size)) * 8.0;

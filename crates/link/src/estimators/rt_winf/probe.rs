@@ -12,7 +12,8 @@ use multihop_core::{
 /// Options of [`RtWinfProbe`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RtWinfProbeOptions {
-    /// How capacity and busy time are read. [`WinfReading::Strict`] is [`WinfReading::Printed`] here: Eq. 12 has no CTS.
+    /// How capacity and busy time are read. [`WinfReading::Strict`] is [`WinfReading::Printed`] here: Eq. 12
+    /// has no CTS.
     pub reading: WinfReading,
     /// What the busy time is divided by. (The paper has the time since the beginning of the process.)
     pub elapsed: Elapsed,
@@ -37,20 +38,22 @@ impl Default for RtWinfProbeOptions {
     }
 }
 
-/// Estimates capacity and available bandwidth from pairs of DATA and ACK, in bits per second of what the MAC is asked to carry:
-/// probes before a communication, and its ordinary frames afterwards, which look the same to it.
+/// Estimates capacity and available bandwidth from pairs of DATA and ACK, in bits per second of what the MAC
+/// is asked to carry: probes before a communication, and its ordinary frames afterwards, which look the same
+/// to it.
 ///
-/// `C = S / T_Transfer` (Eq. 12) with `T_Transfer = T_ACK - T_DATA`, from the beginning of DATA to the end of its ACK: DATA, SIFS
-/// and ACK. A receiver knows when its own ACK ends; an overhearing node needs to hear both frames. Roles are combined as in
-/// [`crate::RtWinf`] (Eqs. 9, 10).
+/// `C = S / T_Transfer` (Eq. 12) with `T_Transfer = T_ACK - T_DATA`, from the beginning of DATA to the end of
+/// its ACK: DATA, SIFS and ACK. A receiver knows when its own ACK ends; an overhearing node needs to hear
+/// both frames. Roles are combined as in [`crate::RtWinf`] (Eqs. 9, 10).
 ///
-/// `AB = C (1 - sum of T_Transfer / T_Total)` (Eq. 13). It is printed as `1 - (sum / T_Total) C`, which takes bits per second
-/// from a number.
+/// `AB = C (1 - sum of T_Transfer / T_Total)` (Eq. 13). It is printed as `1 - (sum / T_Total) C`, which takes
+/// bits per second from a number.
 ///
-/// With [`WinfReading::Whole`], `T_Transfer` has DIFS and the mean back-off before it, and the sum is of all that the medium is
-/// sensed busy or reserved for, with as much before each access.
+/// With [`WinfReading::Whole`], `T_Transfer` has DIFS and the mean back-off before it, and the sum is of all
+/// that the medium is sensed busy or reserved for, with as much before each access.
 ///
-/// Before the first sample the capacity is the bit rate at which the node sends DATA, and with [`WinfReading::Whole`] that of Eq. 14.
+/// Before the first sample the capacity is the bit rate at which the node sends DATA, and with
+/// [`WinfReading::Whole`] that of Eq. 14.
 #[derive(Clone, Debug)]
 pub struct RtWinfProbe {
     options: RtWinfProbeOptions,
@@ -93,7 +96,8 @@ impl RtWinfProbe {
         })
     }
 
-    /// Available bandwidth in bits per second at `now`, in this node's own view. `now` must not lie before the last event.
+    /// Available bandwidth in bits per second at `now`, in this node's own view. `now` must not lie before
+    /// the last event.
     pub fn available_bps(&self, now: Time) -> f64 {
         let busy = self.in_use.share(now);
         self.capacity_bps() * (1.0 - busy).max(0.0)

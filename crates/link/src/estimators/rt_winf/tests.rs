@@ -1,5 +1,6 @@
-//! Timelines of 1500 bytes at 11 Mb/s with control frames at 1 Mb/s, in microseconds: RTS 352, CTS and ACK 304, SIFS 10; NAV of
-//! the RTS 1941, of the CTS 1627, of DATA 314. DATA takes 1303.273 us, so that ends of frames are given in nanoseconds.
+//! Timelines of 1500 bytes at 11 Mb/s with control frames at 1 Mb/s, in microseconds: RTS 352, CTS and ACK
+//! 304, SIFS 10; NAV of the RTS 1941, of the CTS 1627, of DATA 314. DATA takes 1303.273 us, so that ends of
+//! frames are given in nanoseconds.
 
 use super::*;
 use crate::phy_times::testing::dot11b;
@@ -12,7 +13,8 @@ const NAV_RTS: u64 = 1_941;
 const NAV_CTS: u64 = 1_627;
 const NAV_DATA: u64 = 314;
 
-/// From one exchange to the next of a station that is alone: DIFS, 310 us of back-off on average, and the exchange.
+/// From one exchange to the next of a station that is alone: DIFS, 310 us of back-off on average, and the
+/// exchange.
 const CYCLE_NS: u64 = 2_653_273;
 
 /// The frames of an exchange that begins at `start`, as they are on the air.
@@ -195,7 +197,8 @@ fn a_sender_of_100_packets_a_second_leaves_837_thousandths() {
     assert_eq!(unused(&observer, now), 0.837);
 }
 
-/// An idle node has all of its capacity; a saturated one 0.387 of it as printed, and 0.136 when whole exchanges count.
+/// An idle node has all of its capacity; a saturated one 0.387 of it as printed, and 0.136 when whole
+/// exchanges count.
 #[test]
 fn nothing_is_left_of_a_saturated_medium_but_what_the_equation_leaves_out() {
     let saturated = |options: RtWinfOptions, what: fn(&mut RtWinf, Time)| {
@@ -219,8 +222,8 @@ fn nothing_is_left_of_a_saturated_medium_but_what_the_equation_leaves_out() {
 
 type Role<'a> = &'a dyn Fn(&mut RtWinf, Time);
 
-/// Whole exchanges of 2653 us with DIFS and back-off: 100 a second leave 0.735, and those of a saturated sender nothing. An
-/// overhearing node that senses the frames, and decodes none of them, has the same.
+/// Whole exchanges of 2653 us with DIFS and back-off: 100 a second leave 0.735, and those of a saturated
+/// sender nothing. An overhearing node that senses the frames, and decodes none of them, has the same.
 #[test]
 fn read_whole_what_is_left_is_what_could_be_added() {
     let on_air = |estimator: &mut RtWinf, start: Time| {
@@ -316,8 +319,8 @@ fn a_reference_size_makes_small_packets_like_large_ones() {
     }
 }
 
-/// DATA of 1500 bytes at 5.5 Mb/s takes 192 + 2222.545 us. A station that decodes it knows its size, which the NAV alone makes twice as large; a
-/// frame of another station says nothing of it.
+/// DATA of 1500 bytes at 5.5 Mb/s takes 192 + 2222.545 us. A station that decodes it knows its size, which
+/// the NAV alone makes twice as large; a frame of another station says nothing of it.
 #[test]
 fn an_overhearing_node_takes_the_size_of_the_data_that_it_decodes() {
     let slow = Rate::from_kbps(5_500);
@@ -356,7 +359,8 @@ fn answers_to_its_own_frames_are_not_those_of_others() {
     assert_eq!(mbps(&own), 11.0);
 }
 
-/// An ACK may end a SIFS beyond what the CTS reserved, and DATA with what the RTS did, and not a nanosecond later.
+/// An ACK may end a SIFS beyond what the CTS reserved, and DATA with what the RTS did, and not a nanosecond
+/// later.
 #[test]
 fn frames_beyond_the_reservation_belong_to_no_exchange() {
     for (late, is_sample) in [(0, true), (1, false)] {

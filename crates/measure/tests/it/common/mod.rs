@@ -5,7 +5,8 @@ pub const A: [u8; 6] = [2, 0, 0, 0, 0, 1];
 /// The receiver.
 pub const B: [u8; 6] = [2, 0, 0, 0, 0, 2];
 
-/// Airtimes with a long preamble: RTS of 20 bytes and CTS and ACK of 14 at 1 Mb/s, DATA of 36 + 1500 at 11 Mb/s.
+/// Airtimes with a long preamble: RTS of 20 bytes and CTS and ACK of 14 at 1 Mb/s, DATA of 36 + 1500 at 11
+/// Mb/s.
 pub const RTS: u64 = 192 + 160;
 pub const CTS: u64 = 192 + 112;
 pub const DATA: u64 = 192 + 1118;

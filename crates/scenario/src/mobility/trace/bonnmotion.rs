@@ -1,9 +1,11 @@
-//! `BonnMotion`'s `.movements`: a line for each node, with `t x y` for each place that it comes by, or `t x y z`.
+//! `BonnMotion`'s `.movements`: a line for each node, with `t x y` for each place that it comes by, or `t x y
+//! z`.
 
 use super::{Motion, Result, Trace, TraceError, TraceNode, coordinate, reach, shortened, time};
 use std::io::BufRead;
 
-/// Reads a file. Without `dimensions` they are those of a `dim=` in a comment, or else those that all lines fit.
+/// Reads a file. Without `dimensions` they are those of a `dim=` in a comment, or else those that all lines
+/// fit.
 pub(super) fn read(from: impl BufRead, dimensions: Option<u32>) -> Result<Trace> {
     let mut stated = dimensions;
     let mut lines: Vec<(usize, Vec<f64>)> = Vec::new();

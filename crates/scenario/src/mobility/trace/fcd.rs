@@ -1,7 +1,7 @@
 //! SUMO's floating car data: where each vehicle and person is at every time step, as XML.
 //!
-//! Between two steps a vehicle goes straight. It is there from its first step to its last, and on if that is the last of the
-//! file.
+//! Between two steps a vehicle goes straight. It is there from its first step to its last, and on if that is
+//! the last of the file.
 
 use super::{Motion, Result, Trace, TraceError, TraceNode, coordinate, reach, shortened, time};
 use quick_xml::events::{BytesStart, Event};
@@ -88,7 +88,8 @@ pub(super) fn read(from: impl BufRead) -> Result<Trace> {
 }
 
 impl Tracks {
-    /// A tag within those that are open. Steps count directly within the root, and vehicles directly within steps.
+    /// A tag within those that are open. Steps count directly within the root, and vehicles directly within
+    /// steps.
     fn tag(&mut self, line: usize, open: &[String], tag: &BytesStart) -> Result<()> {
         let within = open.last().map_or("", String::as_str);
         match (open.len(), within, tag.name().as_ref()) {

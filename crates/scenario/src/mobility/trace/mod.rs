@@ -1,6 +1,7 @@
 //! Files of motion: what ns-2, `BonnMotion` and SUMO write.
 //!
-//! Each is read as a stream, plain or by gzip, and ends as a [`Trace`] or as one [`TraceError`] that names the line.
+//! Each is read as a stream, plain or by gzip, and ends as a [`Trace`] or as one [`TraceError`] that names
+//! the line.
 
 mod bonnmotion;
 mod fcd;
@@ -32,7 +33,8 @@ pub enum Format {
 pub struct Trace {
     /// Its nodes, by ascending index.
     pub nodes: Vec<TraceNode>,
-    /// Distances in hops as setdest found them (`$god_ set-dist`), in the order of their times; the engine does not use them.
+    /// Distances in hops as setdest found them (`$god_ set-dist`), in the order of their times; the engine
+    /// does not use them.
     pub hops: Vec<HopCount>,
 }
 
@@ -47,7 +49,8 @@ pub struct TraceNode {
     pub line: usize,
     /// Its way.
     pub motion: Motion,
-    /// Since when and until when it is off, in seconds, again and again: vehicles come and go, and scripts switch nodes.
+    /// Since when and until when it is off, in seconds, again and again: vehicles come and go, and scripts
+    /// switch nodes.
     pub off: Vec<[f64; 2]>,
 }
 

@@ -10,8 +10,8 @@
 //! $ns_ at 30.0 "$node_(3) switch OFF"
 //! ```
 //!
-//! What follows a `#` is a comment, and what is for nam's eyes (`color`, `label`, `initial_node_pos`) or says that a node does not
-//! move by itself (`random-motion 0`) is passed over.
+//! What follows a `#` is a comment, and what is for nam's eyes (`color`, `label`, `initial_node_pos`) or says
+//! that a node does not move by itself (`random-motion 0`) is passed over.
 
 use super::{
     FASTEST, HopCount, Motion, Result, Trace, TraceError, TraceNode, coordinate, number, shortened, time,

@@ -1,7 +1,8 @@
 //! Broken scenarios: each gives one message that names file, line, key, what was found, and what would do.
 //!
-//! The tables read `what is replaced => by what @ the text at whose line the message is -> key: parts of the message`, the parts
-//! separated by ` | `. Without `@` the message is at the line of the replacement. `\n` is a line break.
+//! The tables read `what is replaced => by what @ the text at whose line the message is -> key: parts of the
+//! message`, the parts separated by ` | `. Without `@` the message is at the line of the replacement. `\n` is
+//! a line break.
 
 mod aggregation;
 mod edca;

@@ -1,7 +1,8 @@
 //! Draws scenarios from their published schema, and from those of the schemes' parameters.
 //!
-//! Whatever the schema allows may come: each key or not, each variant, numbers at the edges of their ranges and between them. What
-//! the schema cannot say is added here: names that lead somewhere, and sizes that keep runs short.
+//! Whatever the schema allows may come: each key or not, each variant, numbers at the edges of their ranges
+//! and between them. What the schema cannot say is added here: names that lead somewhere, and sizes that keep
+//! runs short.
 
 use multihop_core::Rng;
 use multihop_scenario::json_schema;
@@ -103,7 +104,8 @@ impl Draw {
         made
     }
 
-    /// Draws anew what does not go with the rest: measured links want a list of them, and nodes that move a protocol and no wires.
+    /// Draws anew what does not go with the rest: measured links want a list of them, and nodes that move a
+    /// protocol and no wires.
     fn fit(&self, rng: &mut Rng, made: &mut Value) {
         if made["medium"]["model"] == "matrix" {
             made.as_object_mut().and_then(|table| table.remove("mobility"));
@@ -140,7 +142,8 @@ impl Draw {
         }
     }
 
-    /// Draws oftener what few scenarios would have: long links, disciplines, queues of the hardware, few tries, outages, wireless routing.
+    /// Draws oftener what few scenarios would have: long links, disciplines, queues of the hardware, few
+    /// tries, outages, wireless routing.
     fn season(&self, rng: &mut Rng, made: &mut Value) {
         if rng.below(3) == 0 {
             if made["medium"].is_null() {
@@ -250,7 +253,8 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// A table with what it requires, and some of what it may have: few keys in most tables, so that most scenarios make sense.
+    /// A table with what it requires, and some of what it may have: few keys in most tables, so that most
+    /// scenarios make sense.
     fn table(&mut self, schema: &'a Value, path: Path) -> Value {
         let required: Vec<&str> =
             schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();

@@ -39,7 +39,8 @@ pub fn check(config: &Config) -> Result<Kept, String> {
     }
 }
 
-/// The outcome; none of a run that was stopped. That packets are conserved and no station is stuck is asserted at the end of each.
+/// The outcome; none of a run that was stopped. That packets are conserved and no station is stuck is
+/// asserted at the end of each.
 fn run(config: &Config, ties: Ties) -> Result<Option<Outcome>, String> {
     let (mut looks, mut still, mut before) = (0, 0, Time::ZERO);
     let watch = |now: Time| {

@@ -1,5 +1,5 @@
-//! Makes refused scenarios acceptable, by what the refusal says: that is where the edges of ranges are found that the schema does not
-//! have.
+//! Makes refused scenarios acceptable, by what the refusal says: that is where the edges of ranges are found
+//! that the schema does not have.
 
 use super::draw::Draw;
 use multihop_core::Rng;
@@ -59,7 +59,8 @@ pub fn remove(root: &mut Value, steps: &[Step]) -> bool {
     }
 }
 
-/// Changes the value that was refused: to an edge of its range, or away, or the whole table that it is in to another one.
+/// Changes the value that was refused: to an edge of its range, or away, or the whole table that it is in to
+/// another one.
 pub fn mend(scenario: &mut Value, error: &ScenarioError, draw: &Draw, rng: &mut Rng) {
     let mut path = steps(&error.key);
     let edges = edges(&error.remedy);

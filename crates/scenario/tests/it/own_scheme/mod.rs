@@ -162,7 +162,8 @@ fn a_third_of_the_queue_trades_goodput_for_delay() {
     assert!(delay < 0.75 && (0.85..0.98).contains(&goodput), "{small:?} of {default:?}");
 }
 
-/// Ten connections that share nodes: goodput of all in kb/s, Jain's index, and the mean of the flows' 95th percentiles of delay in ms.
+/// Ten connections that share nodes: goodput of all in kb/s, Jain's index, and the mean of the flows' 95th
+/// percentiles of delay in ms.
 fn on_the_mesh(scheme: &str) -> [f64; 3] {
     let mut means = [0.0; 3];
     for seed in 1..=5 {

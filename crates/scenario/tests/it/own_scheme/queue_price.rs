@@ -1,14 +1,14 @@
 //! Prices of queues: each queue charges a packet by its length, and the sender pays with its window.
 //!
-//! In each round trip a sender asks for `increase` segments more of window, and gives `q / Q` of its window for every queue of `q`
-//! bytes on the path, where `Q` is the parameter `queue`. So its equilibrium is where
+//! In each round trip a sender asks for `increase` segments more of window, and gives `q / Q` of its window
+//! for every queue of `q` bytes on the path, where `Q` is the parameter `queue`. So its equilibrium is where
 //!
 //! ```text
 //! window * (sum of q) = increase * segment * Q
 //! ```
 //!
-//! whatever the capacities, which no router needs to know. This is the primal algorithm of Kelly, Maulloo and Tan 1998, per round trip, with
-//! queues for prices.
+//! whatever the capacities, which no router needs to know. This is the primal algorithm of Kelly, Maulloo and
+//! Tan 1998, per round trip, with queues for prices.
 
 use multihop_core::{Header, HeaderBytes, HeaderFormat, NodeId, Packet, Segment, header};
 use multihop_link::{EgressQueue, Hop, LinkView, RouterPolicy, Verdict};

@@ -17,7 +17,8 @@ fn the_page_registers_a_scheme_by_two_lines() {
     with_the_scheme();
 }
 
-/// The tests of the registry with one scheme more, and the fuzzing of that one. By itself the scheme is compiled and tested beside this.
+/// The tests of the registry with one scheme more, and the fuzzing of that one. By itself the scheme is
+/// compiled and tested beside this.
 #[test]
 #[ignore = "compiles the crates once more"]
 fn a_copied_file_and_the_lines_of_the_page_register_it() {
@@ -57,7 +58,8 @@ fn with_the_scheme() -> Files {
     files
 }
 
-/// Profiles by which the copied crates are compiled for one short run; what they depend on stays as it was compiled already.
+/// Profiles by which the copied crates are compiled for one short run; what they depend on stays as it was
+/// compiled already.
 fn quickly_compiled() -> String {
     let crates = ["core", "dot11", "link", "transport", "schemes"];
     crates
@@ -78,7 +80,8 @@ fn collect(root: &Path, folder: &Path, files: &mut Files) {
     }
 }
 
-/// Applies the page's `diff`: a line with a file, one that is there, and one to be added after it. Returns how many were added.
+/// Applies the page's `diff`: a line with a file, one that is there, and one to be added after it. Returns
+/// how many were added.
 fn apply(page: &str, files: &mut Files) -> usize {
     let (_, rest) = page.split_once("```diff\n").expect("the page has a diff");
     let (diff, _) = rest.split_once("```").expect("which ends");
@@ -99,8 +102,9 @@ fn apply(page: &str, files: &mut Files) -> usize {
     added
 }
 
-/// With another name for the folder of the crates. Cargo tells crates of two workspaces in one target folder apart by their places
-/// within each: under the same name, these would be compiled in turn with the others, again and again.
+/// With another name for the folder of the crates. Cargo tells crates of two workspaces in one target folder
+/// apart by their places within each: under the same name, these would be compiled in turn with the others,
+/// again and again.
 fn renamed(files: Files) -> Files {
     let rename = |(path, text): (PathBuf, String)| match path.strip_prefix("crates") {
         Ok(rest) => (Path::new("copied").join(rest), text),
@@ -109,7 +113,8 @@ fn renamed(files: Files) -> Files {
     files.into_iter().map(rename).collect()
 }
 
-/// Makes the folder hold these files and no others. What is as it was stays untouched, so that it is not compiled again.
+/// Makes the folder hold these files and no others. What is as it was stays untouched, so that it is not
+/// compiled again.
 fn write(folder: &Path, files: &Files) {
     let mut there = Files::new();
     fs::create_dir_all(folder).unwrap();

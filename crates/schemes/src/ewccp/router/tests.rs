@@ -5,7 +5,8 @@ use crate::testing;
 
 use multihop_core::{Bits, DecodedFrame, DropCause, Dropped, Ecn, Exchange, Fate, FlowId, Interval, Rate};
 
-/// Half a megabyte per second, rounds of 100 ms: at a round trip of 50 ms and 1000 bytes, one byte of feedback for 100 that wait.
+/// Half a megabyte per second, rounds of 100 ms: at a round trip of 50 ms and 1000 bytes, one byte of
+/// feedback for 100 that wait.
 fn constants() -> Constants {
     Constants {
         beta: 1.0,
@@ -57,7 +58,8 @@ impl Row {
         }
     }
 
-    /// The node tells its neighbours what it has to tell, without waiting for its turn. Returns the size of that.
+    /// The node tells its neighbours what it has to tell, without waiting for its turn. Returns the size of
+    /// that.
     fn tell(&mut self, from: u32) -> Option<u32> {
         let notice = self.routers[from as usize].poll_notice(self.now)?;
         for to in [from.wrapping_sub(1), from + 1] {
@@ -112,11 +114,11 @@ fn equation_6_by_hand() {
 
 /// By hand, with the links a = 0-1 (1600), b = 1-2 (3200), c = 2-3 (4800), d = 3-4 (6400):
 ///
-/// * Each node tells its neighbours of the links that leave and enter it: node 0 of a, 1 of a and b, 2 of b and c, 3 of c and d, 4 of
-///   d. In that order node 1 knows a, b, c; node 2 all; node 3 b, c, d.
+/// * Each node tells its neighbours of the links that leave and enter it: node 0 of a, 1 of a and b, 2 of b
+///   and c, 3 of c and d, 4 of d. In that order node 1 knows a, b, c; node 2 all; node 3 b, c, d.
 /// * Interference sets: of a {a, b, c}, of b and c all, of d {b, c, d}: 9600, 16 000, 16 000, 14 400 bytes.
-/// * Halves: node 0 counts a, b (4800) and node 1 adds c (4800); 1 counts a, b, c (9600) and 2 adds d (6400); 2 counts all; 3 counts
-///   b, c, d (14 400) and 4 adds nothing.
+/// * Halves: node 0 counts a, b (4800) and node 1 adds c (4800); 1 counts a, b, c (9600) and 2 adds d (6400);
+///   2 counts all; 3 counts b, c, d (14 400) and 4 adds nothing.
 /// * At 1/100: 96 + 160 + 160 + 144 = 560 bytes of feedback.
 #[test]
 fn five_nodes_by_hand() {
@@ -136,7 +138,8 @@ fn five_nodes_by_hand() {
     }
 }
 
-/// Without broadcasts each end of a link knows of it and of what packets signalled: the own queue and those before it.
+/// Without broadcasts each end of a link knows of it and of what packets signalled: the own queue and those
+/// before it.
 #[test]
 fn piggyback_tells_the_receiver() {
     let mut row = five_nodes();
@@ -196,8 +199,8 @@ fn congestion_begins_above_the_threshold() {
     }
 }
 
-/// The receiver of a link knows of 480 bytes that its sender does not, which is below the threshold: they are debit where the sender found
-/// congestion, and else none.
+/// The receiver of a link knows of 480 bytes that its sender does not, which is below the threshold: they are
+/// debit where the sender found congestion, and else none.
 #[test]
 fn what_the_receiver_knows_counts_once_the_sender_is_congested() {
     for (congested, reported) in [(false, 0.0), (true, 4.8)] {
@@ -347,7 +350,8 @@ fn a_share_is_one_of_the_rate_in_use() {
 
 // ---- faults ----
 
-/// Half of all broadcasts are lost, at random: what is known is at most three intervals old, and feedback is that of the truth or less.
+/// Half of all broadcasts are lost, at random: what is known is at most three intervals old, and feedback is
+/// that of the truth or less.
 #[test]
 fn lost_broadcasts_leave_older_news_and_then_none() {
     let mut row = five_nodes();
@@ -375,7 +379,8 @@ fn lost_broadcasts_leave_older_news_and_then_none() {
     assert_eq!(row.queued(), [1_600.0, 3_200.0, 4_800.0, 6_400.0, 0.0]);
 }
 
-/// A router is restarted and counts from 0 again, while its neighbours know number 100: they believe it once the old news is stale.
+/// A router is restarted and counts from 0 again, while its neighbours know number 100: they believe it once
+/// the old news is stale.
 #[test]
 fn a_restarted_router_is_believed_again() {
     let mut row = five_nodes();
@@ -441,7 +446,8 @@ fn garbage_in_a_broadcast_does_no_harm() {
     assert!(router.poll_notice(ms(400)).is_none_or(|notice| notice.size >= 28));
 }
 
-/// A measured capacity is what a node sends and what it hears sent to others; its own frames count once they are acknowledged.
+/// A measured capacity is what a node sends and what it hears sent to others; its own frames count once they
+/// are acknowledged.
 #[test]
 fn what_was_acknowledged_is_carried() {
     let mut router = EwccpRouter::new(NodeId(0), constants(), 1);

@@ -1,8 +1,9 @@
 //! Neighbourhood RED: random early detection over the distributed queue of a neighbourhood (Xu et al. 2003).
 //!
-//! A node cannot see the queues of those that it shares the medium with. It takes the share of time in which the medium is busy for
-//! an index of their length, and runs RED on that. A node that is itself part of the congestion notifies the neighbours, and all of them
-//! drop of their traffic according to their part in it. `notice.rs` has what they signal, `usage.rs` how they measure.
+//! A node cannot see the queues of those that it shares the medium with. It takes the share of time in which
+//! the medium is busy for an index of their length, and runs RED on that. A node that is itself part of the
+//! congestion notifies the neighbours, and all of them drop of their traffic according to their part in it.
+//! `notice.rs` has what they signal, `usage.rs` how they measure.
 
 pub(crate) mod notice;
 mod usage;
@@ -21,36 +22,43 @@ use serde::{Deserialize, Serialize};
 use usage::{Shares, Usage};
 
 keys! {
-    /// `tcp-newreno`, and nodes that drop data by chance, or mark it with `ecn`, by how busy the medium is around them or around a
-    /// neighbour that says so, each in proportion to its own part in that.
+    /// `tcp-newreno`, and nodes that drop data by chance, or mark it with `ecn`, by how busy the medium is
+    /// around them or around a neighbour that says so, each in proportion to its own part in that.
     ///
-    /// The authors' abstract confirms RED over the distributed queue of a neighbourhood, without changes to the MAC; the equations are
-    /// from notes on their slides. The published constants could not be read: no default below is verified.
+    /// The authors' abstract confirms RED over the distributed queue of a neighbourhood, without changes to
+    /// the MAC; the equations are from notes on their slides. The published constants could not be read: no
+    /// default below is verified.
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct Nred {
         /// Time over which the use of the medium is measured (`T`). The default is unverified.
         pub interval: Duration ["1 ms", "1 min"] = Duration(0.1),
-        /// Queue index of a medium that is always busy: the index is this times the share of time in which the node transmits,
-        /// receives, senses a signal, or has its NAV set (W/C, a bit rate over a packet's bits). The default is packets of 1 KiB
-        /// per second at 2 Mb/s; unverified. Only its ratios to the two thresholds matter.
+        /// Queue index of a medium that is always busy: the index is this times the share of time in which
+        /// the node transmits, receives, senses a signal, or has its NAV set (W/C, a bit rate over a packet's
+        /// bits). The default is packets of 1 KiB per second at 2 Mb/s; unverified. Only its ratios to the
+        /// two thresholds matter.
         pub busy_index: f64 [0, 1_000_000_000] = 244.0,
-        /// Weight of the latest interval in the means of indices, which begin at 0 (`w_q`). The default is unverified.
+        /// Weight of the latest interval in the means of indices, which begin at 0 (`w_q`). The default is
+        /// unverified.
         pub index_weight: f64 [above 0, 1] = 0.2,
-        /// Mean queue index up to which nothing is dropped or marked. The default is a busy share of 0.41; unverified.
+        /// Mean queue index up to which nothing is dropped or marked. The default is a busy share of 0.41;
+        /// unverified.
         pub min_threshold: f64 [0, 1_000_000_000] = 100.0,
-        /// Mean queue index from which on the probability is `max_probability`. The default is a busy share of 0.98; unverified.
+        /// Mean queue index from which on the probability is `max_probability`. The default is a busy share
+        /// of 0.98; unverified.
         pub max_threshold: f64 [0, 1_000_000_000] = 240.0,
-        /// The greatest RED probability, which a node that uses the busy medium alone applies to its packets (`max_p`). The default
-        /// is unverified.
+        /// The greatest RED probability, which a node that uses the busy medium alone applies to its packets
+        /// (`max_p`). The default is unverified.
         pub max_probability: f64 [0, 1] = 0.14,
-        /// Neighbours are notified of congestion: by a node whose mean index was above `min_threshold` at the end of two intervals,
-        /// and whose own share of the latest is above `min_own_share`. With false each node goes by what it finds itself.
+        /// Neighbours are notified of congestion: by a node whose mean index was above `min_threshold` at the
+        /// end of two intervals, and whose own share of the latest is above `min_own_share`. With false each
+        /// node goes by what it finds itself.
         pub notices: bool = true,
-        /// Share of time in frames from or to a node above which it notifies of congestion (`T_util`). The default is a proposal:
-        /// the published value could not be verified.
+        /// Share of time in frames from or to a node above which it notifies of congestion (`T_util`). The
+        /// default is a proposal: the published value could not be verified.
         pub min_own_share: f64 [0, 1] = 0.1,
-        /// How long neighbours heed a notice; the next one of the same node replaces it. The default is two intervals, so that the
-        /// loss of one broadcast matters little; a proposal: the published value could not be verified.
+        /// How long neighbours heed a notice; the next one of the same node replaces it. The default is two
+        /// intervals, so that the loss of one broadcast matters little; a proposal: the published value could
+        /// not be verified.
         pub lifetime: Duration ["1 ms", "1 h"] = Duration(0.2),
         /// The connection.
         #[serde(flatten)]
@@ -195,7 +203,8 @@ impl RouterPolicy for Neighbour {
         Some(self.due)
     }
 
-    /// The first interval is longer than the others, by chance, so that intervals of neighbours do not end together.
+    /// The first interval is longer than the others, by chance, so that intervals of neighbours do not end
+    /// together.
     fn on_restart(&mut self, now: Time) {
         self.usage.begin(now);
         (self.index, self.own_index, self.per_index) = (0.0, 0.0, 0.0);

@@ -27,7 +27,8 @@ header! {
 /// What neighbours receive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Congestion {
-    /// RED's probability over the mean index (normalised `p_b`): what a unit of a node's own index adds to its probability.
+    /// RED's probability over the mean index (normalised `p_b`): what a unit of a node's own index adds to
+    /// its probability.
     pub per_index: f64,
     pub lifetime: Span,
 }

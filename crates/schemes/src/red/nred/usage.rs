@@ -14,9 +14,10 @@ pub(super) struct Shares {
 
 /// Sorts the time of an interval into what was idle, what was the node's own, and the rest.
 ///
-/// The node's own are its RTS and DATA and the CTS and ACK that it got for them, and the RTS and DATA that came for it with its
-/// answers; of these no event tells, so that they are the time that frames left for them, SIFS included. Broadcasts are no
-/// node's own. A try counts in the interval in which its outcome is known.
+/// The node's own are its RTS and DATA and the CTS and ACK that it got for them, and the RTS and DATA that
+/// came for it with its answers; of these no event tells, so that they are the time that frames left for
+/// them, SIFS included. Broadcasts are no node's own. A try counts in the interval in which its outcome is
+/// known.
 #[derive(Clone, Debug)]
 pub(super) struct Usage {
     busy: BusyRatio,
@@ -126,7 +127,8 @@ mod tests {
         })
     }
 
-    /// In 100 ms: an exchange of its own, an unanswered RTS, an exchange for it, and one of others of which it senses the DATA.
+    /// In 100 ms: an exchange of its own, an unanswered RTS, an exchange for it, and one of others of which
+    /// it senses the DATA.
     #[test]
     fn an_interval_by_hand() {
         let mut usage = Usage::new(Span::from_ms(100));

@@ -1,10 +1,12 @@
 //! The router of XCP (Katabi, Handley and Rohrs 2002; draft-falk-xcp-spec-03), one for each queue.
 //!
-//! Each control interval, whose length is the mean round-trip time of the traffic, it decides by how much the aggregate of all
-//! flows is to change ([`Law`]), and shuffles a tenth of the traffic besides, so that flows become equal. What is to be added is
-//! divided equally among flows, what is to be taken away in proportion to what each sends; every packet carries its part.
+//! Each control interval, whose length is the mean round-trip time of the traffic, it decides by how much the
+//! aggregate of all flows is to change ([`Law`]), and shuffles a tenth of the traffic besides, so that flows
+//! become equal. What is to be added is divided equally among flows, what is to be taken away in proportion
+//! to what each sends; every packet carries its part.
 //!
-//! Schemes that derive from XCP differ in their [`Law`] alone. Throughput is in bytes per second, time in seconds.
+//! Schemes that derive from XCP differ in their [`Law`] alone. Throughput is in bytes per second, time in
+//! seconds.
 
 use super::header::XcpHeader;
 use multihop_core::{HeaderBytes, LinkEvent, NodeId, Packet, Span, Time};
@@ -44,8 +46,8 @@ pub(crate) trait Law: Send {
     fn capacity(&self, view: &LinkView) -> f64;
     /// A control interval ended.
     fn aggregate(&mut self, seen: &Seen, view: &LinkView) -> Aggregate;
-    /// By what positive feedback is divided among packets, in seconds: the time between packets of the flow, which makes it equal
-    /// for all flows.
+    /// By what positive feedback is divided among packets, in seconds: the time between packets of the flow,
+    /// which makes it equal for all flows.
     fn weight(&self, header: &XcpHeader, _size: u32, _view: &LinkView) -> f64 {
         seconds(header.x)
     }
@@ -53,7 +55,8 @@ pub(crate) trait Law: Send {
     fn most(&self, _seen: &Seen, _view: &LinkView) -> f64 {
         f64::INFINITY
     }
-    /// The packet begins its way here, with the hop to `to`: what the sender asks for may be changed by what its own node knows.
+    /// The packet begins its way here, with the hop to `to`: what the sender asks for may be changed by what
+    /// its own node knows.
     fn request(&self, _header: &mut XcpHeader, _to: NodeId, _payload: u32, _seen: &Seen, _view: &LinkView) {}
     /// How long to watch the queue for its least length, in seconds.
     fn queue_interval(&self, seen: &Seen, view: &LinkView) -> f64 {
@@ -109,7 +112,8 @@ struct Sums {
     weighted_rtt: f64,
 }
 
-/// What is left to be given in this control interval, in bytes per second, and how much of it for each second of weight or byte.
+/// What is left to be given in this control interval, in bytes per second, and how much of it for each second
+/// of weight or byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Grants {
     positive: f64,
@@ -124,8 +128,8 @@ pub(crate) fn seconds(microseconds: u32) -> f64 {
 }
 
 impl Timer {
-    /// The first expiry lies between half and one and a half times `length`, spread evenly over nodes, so that routers do not act
-    /// in step. (ns-2 draws it.)
+    /// The first expiry lies between half and one and a half times `length`, spread evenly over nodes, so
+    /// that routers do not act in step. (ns-2 draws it.)
     pub(crate) fn first(node: NodeId, length: f64) -> Timer {
         const GOLDEN: f64 = 0.618_033_988_749_895;
         let phase = 0.5 + (f64::from(node.0) * GOLDEN).fract();
@@ -142,7 +146,8 @@ impl Timer {
         *self = Timer { from: self.next, next: self.next + Span::from_seconds(length) };
     }
 
-    /// Expires as often as it would until `last`, each time after the same length. Returns whether it did at all.
+    /// Expires as often as it would until `last`, each time after the same length. Returns whether it did at
+    /// all.
     pub(crate) fn skip(&mut self, last: Time) -> bool {
         if self.next > last {
             return false;
@@ -168,7 +173,8 @@ impl Grants {
         Grants { positive, negative, per_weight: positive / weight, per_byte: negative / sums.bytes }
     }
 
-    /// What a packet that asked for a change of `asked` is granted, at the most `most`: the smaller of that and of its part.
+    /// What a packet that asked for a change of `asked` is granted, at the most `most`: the smaller of that
+    /// and of its part.
     fn give(&mut self, asked: i32, weight: f64, size: f64, most: f64) -> i32 {
         let mut negative = self.negative.min(self.per_byte * size);
         let part = (self.positive.min(self.per_weight * weight) - negative).min(most);
@@ -210,8 +216,8 @@ impl<L: Law> XcpRouter<L> {
 
     /// Does what the timers would have done up to `now`, since when `waiting` bytes have been in the queue.
     ///
-    /// A time without traffic costs nothing, however long it is: two control intervals without a packet leave everything as a
-    /// third one would, and so does a second look at a queue that does not change.
+    /// A time without traffic costs nothing, however long it is: two control intervals without a packet leave
+    /// everything as a third one would, and so does a second look at a queue that does not change.
     fn advance(&mut self, now: Time, waiting: u64, view: &LinkView) {
         self.seen.waiting = waiting as f64;
         while self.control.next.min(self.watch.next) <= now {

@@ -15,7 +15,8 @@ pub(crate) const EGRESS: EgressQueue = EgressQueue {
     seed: 1,
 };
 
-/// A packet of 1000 bytes on its way, of a sender with this round-trip time and time between packets, in milliseconds.
+/// A packet of 1000 bytes on its way, of a sender with this round-trip time and time between packets, in
+/// milliseconds.
 pub(crate) fn packet(rtt_ms: u32, x_ms: u32, delta: i32) -> Packet {
     let mut packet = testing::packet(960, Ecn::NotCapable);
     packet.hops = 1;

@@ -40,7 +40,8 @@ fn the_aggregate_of_900_of_1000_kb_per_second_with_a_queue() {
     assert!((grants.positive - 90_000.0).abs() < 1e-6 && (grants.negative - 61_300.0).abs() < 1e-6);
 }
 
-/// The first expiry of node n lies at 0.5 and the fraction of n golden sections: 0.5, 1.118 and 0.736 of the length.
+/// The first expiry of node n lies at 0.5 and the fraction of n golden sections: 0.5, 1.118 and 0.736 of the
+/// length.
 #[test]
 fn routers_do_not_act_in_step() {
     for (node, phase) in [(0, 0.5), (1, 1.118_034), (2, 0.736_068)] {
@@ -81,7 +82,8 @@ fn what_a_router_before_gave_survives_if_it_is_less() {
     assert_eq!(fresh.clone().give(i32::MAX, 0.1, 100.0, 3_000.0), 3_000);
 }
 
-/// From 25 ms on (half of 50 ms, the phase of the first node), each interval is as long as the mean round trip of what came.
+/// From 25 ms on (half of 50 ms, the phase of the first node), each interval is as long as the mean round
+/// trip of what came.
 #[test]
 fn control_intervals_follow_the_round_trip() {
     let mut router = router();
@@ -115,7 +117,8 @@ fn a_round_trip_above_the_longest_counts_as_that() {
     assert_eq!(router.seen.mean_rtt, 1.0);
 }
 
-/// The persistent queue is the least that a departing packet left within a watch, and what waits at its end begins the next.
+/// The persistent queue is the least that a departing packet left within a watch, and what waits at its end
+/// begins the next.
 #[test]
 fn the_persistent_queue_is_what_does_not_drain() {
     let mut router = router();
@@ -190,8 +193,8 @@ fn who_does_not_know_its_round_trip_gets_nothing() {
     assert_eq!((acknowledgement, delta(&before)), (before, 0));
 }
 
-/// Two flows send 90 and 10 packets of 1000 bytes in an interval, and nothing is to be had or taken: the larger loses what the
-/// smaller gains.
+/// Two flows send 90 and 10 packets of 1000 bytes in an interval, and nothing is to be had or taken: the
+/// larger loses what the smaller gains.
 #[test]
 fn shuffling_makes_flows_equal() {
     let sums = Sums { bytes: 100_000.0, weight: 90.0 / 900.0 + 10.0 / 100.0, weighted_rtt: 0.02 };

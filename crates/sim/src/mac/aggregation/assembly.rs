@@ -20,7 +20,8 @@ enum Choice {
 }
 
 impl Originator {
-    /// Which next hop is served next: the one for which the queue has a packet, and one that has waited here in turns.
+    /// Which next hop is served next: the one for which the queue has a packet, and one that has waited here
+    /// in turns.
     fn choose(&mut self, mac: &mut Mac, ctx: &mut Context, size: u32) -> Option<Choice> {
         let waiting = self.waiting();
         if waiting.is_none() || std::mem::take(&mut self.queue_next) {
@@ -83,7 +84,8 @@ impl Originator {
         Some(next)
     }
 
-    /// Makes an A-MSDU of an MPDU and packets that wait, of no more than so many bytes from its header to its FCS.
+    /// Makes an A-MSDU of an MPDU and packets that wait, of no more than so many bytes from its header to its
+    /// FCS.
     fn bundle(
         &mut self,
         mac: &mut Mac,

@@ -48,7 +48,8 @@ impl Sum {
 }
 
 impl Mac {
-    /// The access was won for what the station has to say to one neighbour. Returns whether that was said, so that no data follow.
+    /// The access was won for what the station has to say to one neighbour. Returns whether that was said, so
+    /// that no data follow.
     pub(in crate::mac) fn begin_block(&mut self, ctx: &mut Context, demands: Demands) -> bool {
         match self.function.current.as_ref().expect("access is used only with a frame to send").cargo {
             Cargo::Packet(_) => false,
@@ -248,7 +249,8 @@ impl Mac {
         self.conclude(ctx, Answer::Unreachable);
     }
 
-    /// Airtime of the shortest frame that can be sent for a window, that of its answer, and whether an RTS comes before.
+    /// Airtime of the shortest frame that can be sent for a window, that of its answer, and whether an RTS
+    /// comes before.
     pub(in crate::mac) fn least_of_block(
         &self,
         ctx: &Context,
@@ -265,7 +267,8 @@ impl Mac {
         }
     }
 
-    /// Bytes of the longest PSDU that fits into the rest of the opportunity with its answer, if that has a limit.
+    /// Bytes of the longest PSDU that fits into the rest of the opportunity with its answer, if that has a
+    /// limit.
     pub(super) fn longest_in_opportunity(&self, ctx: &Context, limits: &AggregationConfig) -> Option<u32> {
         let out = self.function.current.as_ref().expect("a window is served");
         let left = self.opportunity()?.since(ctx.now);

@@ -3,16 +3,18 @@
 //! * `assembly`: which neighbour is served, and what goes into its next frame.
 //! * `exchange`: A-MPDU and block acknowledgement, requests for one, what becomes of each MPDU.
 //! * `reception`: what arrives, the answer, and passing it on in order.
-//! * `window` and `reordering`: the state of an agreement at its two ends; `psdu`, `sequence`: lengths and numbers.
+//! * `window` and `reordering`: the state of an agreement at its two ends; `psdu`, `sequence`: lengths and
+//!   numbers.
 //!
-//! Agreements are taken to exist: two action frames with each neighbour, once, would set one up, and change no result of a run that is
-//! longer than milliseconds. Every unicast packet belongs to the agreement with its next hop for its traffic identifier, which is 0
-//! without EDCA; an A-MPDU is of one agreement.
+//! Agreements are taken to exist: two action frames with each neighbour, once, would set one up, and change
+//! no result of a run that is longer than milliseconds. Every unicast packet belongs to the agreement with
+//! its next hop for its traffic identifier, which is 0 without EDCA; an A-MPDU is of one agreement.
 //!
-//! A single MPDU is answered by an ACK, several by a compressed block acknowledgement. If that is lost, one is asked for, and nothing is
-//! sent again that had arrived. One is asked for too when an MPDU is given up, so that the recipient passes on what waits behind it.
-//! An MPDU has as many tries as a frame without RTS (`dot11ShortRetryLimit`), as drivers have it, or as `Persistence` says: by the standard
-//! only lifetimes end them (802.11-2020, 10.23.2.12.1). Requests are no tries of MPDUs.
+//! A single MPDU is answered by an ACK, several by a compressed block acknowledgement. If that is lost, one
+//! is asked for, and nothing is sent again that had arrived. One is asked for too when an MPDU is given up,
+//! so that the recipient passes on what waits behind it. An MPDU has as many tries as a frame without RTS
+//! (`dot11ShortRetryLimit`), as drivers have it, or as `Persistence` says: by the standard only lifetimes end
+//! them (802.11-2020, 10.23.2.12.1). Requests are no tries of MPDUs.
 
 mod assembly;
 mod exchange;

@@ -1,4 +1,5 @@
-//! How long a PSDU of several MPDUs is (802.11-2016, 9.7.1), an MPDU of several packets (9.3.2.2), and a block acknowledgement.
+//! How long a PSDU of several MPDUs is (802.11-2016, 9.7.1), an MPDU of several packets (9.3.2.2), and a
+//! block acknowledgement.
 
 use crate::config::AggregationConfig;
 use crate::mac::Timing;
@@ -22,7 +23,8 @@ pub(in crate::mac) fn block_ack_bytes(limits: Option<&AggregationConfig>) -> u32
     if limits.is_some_and(|limits| limits.window > 64) { 56 } else { 32 }
 }
 
-/// The limits on a link. Only HT, VHT and HE PPDUs carry A-MPDUs (802.11-2016, 9.7.1); where its rate is of another one, a single MPDU.
+/// The limits on a link. Only HT, VHT and HE PPDUs carry A-MPDUs (802.11-2016, 9.7.1); where its rate is of
+/// another one, a single MPDU.
 pub(in crate::mac) fn limits_on(is_single: bool, limits: &AggregationConfig) -> AggregationConfig {
     if !is_single {
         return *limits;
@@ -87,7 +89,8 @@ impl Psdu {
     }
 }
 
-/// Bytes of an A-MSDU of `bytes` bytes with one more subframe, of a packet of `msdu` bytes with its LLC header.
+/// Bytes of an A-MSDU of `bytes` bytes with one more subframe, of a packet of `msdu` bytes with its LLC
+/// header.
 pub(super) fn a_msdu_with(bytes: u32, msdu: u32) -> u32 {
     bytes.next_multiple_of(ALIGNMENT) + SUBFRAME_HEADER + msdu
 }

@@ -17,7 +17,8 @@ pub(super) enum Arrival {
     Late,
 }
 
-/// Scoreboard (10.24.7.3) and receive reordering buffer (10.24.7.6) for MPDUs of one originator and traffic identifier.
+/// Scoreboard (10.24.7.3) and receive reordering buffer (10.24.7.6) for MPDUs of one originator and traffic
+/// identifier.
 #[derive(Clone, Debug)]
 pub(super) struct Reordering {
     pub(super) from: NodeId,

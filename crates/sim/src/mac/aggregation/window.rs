@@ -1,4 +1,5 @@
-//! The originator's side of an agreement: the MPDUs that it has sent, or is about to, and that were not acknowledged.
+//! The originator's side of an agreement: the MPDUs that it has sent, or is about to, and that were not
+//! acknowledged.
 
 use super::sequence::after;
 use crate::slab::Handle;
@@ -57,8 +58,8 @@ pub(super) struct Window {
     pub(super) peer: NodeId,
     /// The traffic identifier of its packets.
     pub(super) tid: u8,
-    /// A block acknowledgement is to be asked for before anything else is sent: one was lost, or the window moved on over an MPDU that
-    /// was given up.
+    /// A block acknowledgement is to be asked for before anything else is sent: one was lost, or the window
+    /// moved on over an MPDU that was given up.
     pub(super) request: bool,
     /// Requests in a row without a response.
     pub(super) request_tries: u32,

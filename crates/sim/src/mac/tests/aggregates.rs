@@ -1,8 +1,10 @@
 //! A-MPDUs and block acknowledgements as timelines.
 //!
-//! Airtimes besides those of the others, in us: a packet of 1000 bytes is an MPDU of 26 + 8 + 1000 + 4 = 1038 bytes, alone 192 +
-//! ceil(8 * 1038 / 11) = 947; n of them are 4 + 1038 + 2 each, without the last padding: two are 2086 bytes, 1710 us, three 3130 and
-//! 2469. A block acknowledgement has 32 bytes, 448 us at 1 Mb/s, a request 24 and 384. It is overdue after 10 + 20 + 192.
+//! Airtimes besides those of the others, in us: a packet of 1000 bytes is an MPDU of 26 + 8 + 1000 + 4 = 1038
+//! bytes, alone 192 + ceil(8 * 1038 / 11) = 947; n of them are 4 + 1038 + 2 each, without the last padding:
+//! two are 2086 bytes, 1710 us, three 3130 and
+//! 2469. A block acknowledgement has 32 bytes, 448 us at 1 Mb/s, a request 24 and 384. It is overdue after
+//!       10 + 20 + 192.
 
 use super::script::{A, AGGREGATION, B, C, Script, Signal, config, us};
 use crate::config::{AggregationConfig, Persistence};
@@ -28,7 +30,8 @@ fn persistent(limits: AggregationConfig, persistence: Persistence) -> Script {
     Script::with(&setup)
 }
 
-/// Packets of 1000 bytes for B from 1000 us on: the first leaves alone, the others wait for the end of its exchange, 2311 us.
+/// Packets of 1000 bytes for B from 1000 us on: the first leaves alone, the others wait for the end of its
+/// exchange, 2311 us.
 fn waiting(limits: AggregationConfig, packets: usize) -> Script {
     waits(aggregating(limits), packets)
 }
@@ -106,8 +109,9 @@ fn a_lost_block_ack_is_asked_for_and_nothing_is_sent_twice() {
     assert_eq!((link.data, link.acknowledged, link.given_up), (3, 3, 0));
 }
 
-/// Seven requests ask what became of the frame; then it is sent again, which is the second of its seven tries. After the last, requests ask the
-/// recipient to pass on what it may hold. Then the next packet's turn comes.
+/// Seven requests ask what became of the frame; then it is sent again, which is the second of its seven
+/// tries. After the last, requests ask the recipient to pass on what it may hold. Then the next packet's turn
+/// comes.
 #[test]
 fn a_block_ack_lost_a_hundred_times_ends_in_packets_given_up() {
     let mut s = waiting(AGGREGATION, 3);
@@ -128,7 +132,8 @@ fn a_block_ack_lost_a_hundred_times_ends_in_packets_given_up() {
     assert_eq!(s.runs_until(20_000_000).len(), 10 * (7 + 7), "seven tries each, seven requests after them");
 }
 
-/// Among others an MPDU is sent as often as it takes, twenty times here; alone it has the seven tries of a frame.
+/// Among others an MPDU is sent as often as it takes, twenty times here; alone it has the seven tries of a
+/// frame.
 #[test]
 fn without_a_limit_only_what_goes_alone_is_given_up() {
     let endless = Persistence { retry_limit: Some(u32::MAX), ..Persistence::default() };

@@ -1,5 +1,5 @@
-//! Frames that are still on their way when their sender has long finished. DATA of 1000 bytes leaves at 1000 us, and its last bit
-//! at 1946.
+//! Frames that are still on their way when their sender has long finished. DATA of 1000 bytes leaves at 1000
+//! us, and its last bit at 1946.
 
 use super::script::{A, B, C, Script, Signal, config, us};
 use multihop_core::FrameKind::{Ack, Rts};

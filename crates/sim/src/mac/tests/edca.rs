@@ -1,7 +1,8 @@
 //! Access categories as timelines.
 //!
-//! Besides the airtimes of the others, in us: a packet of 1000 bytes with quality of service takes 947. AIFS are 10 and 20 for each
-//! of their slots: 50 of video and voice, 70 of best effort, 150 of background. Windows are 0 unless a test says otherwise.
+//! Besides the airtimes of the others, in us: a packet of 1000 bytes with quality of service takes 947. AIFS
+//! are 10 and 20 for each of their slots: 50 of video and voice, 70 of best effort, 150 of background.
+//! Windows are 0 unless a test says otherwise.
 
 use super::script::{A, B, C, Script, Signal, config};
 use crate::config::Config;

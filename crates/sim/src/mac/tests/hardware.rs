@@ -1,7 +1,7 @@
 //! The queue of the hardware as timelines.
 //!
-//! Airtimes as in `aggregates`. Of a packet of 1000 bytes Linux expects, at 11 Mb/s: a kibibyte takes 745 us, more than 400, so that two
-//! share the preamble of 192 us, and 1038 bytes take 755 us and 96.
+//! Airtimes as in `aggregates`. Of a packet of 1000 bytes Linux expects, at 11 Mb/s: a kibibyte takes 745 us,
+//! more than 400, so that two share the preamble of 192 us, and 1038 bytes take 755 us and 96.
 
 use super::script::{A, AGGREGATION, B, Script, Signal, config};
 use crate::config::HardwareQueueConfig;
@@ -57,8 +57,8 @@ fn limited(low: Span, high: Span, threshold: Span) -> HardwareQueueConfig {
     HardwareQueueConfig { airtime: Some(AirtimeLimits { low, high, threshold }), ..NONE }
 }
 
-/// The first packet finds an empty hardware and is a frame. While it is sent there is room for one more, which is made of the one packet that
-/// comes next. What waited for that is the third.
+/// The first packet finds an empty hardware and is a frame. While it is sent there is room for one more,
+/// which is made of the one packet that comes next. What waited for that is the third.
 #[test]
 fn of_two_frames_the_second_is_made_while_the_first_is_sent() {
     let by_frames = |most| HardwareQueueConfig { aggregates: Some(most), ..NONE };
@@ -107,7 +107,8 @@ fn airtime_is_given_back_by_what_arrives_and_by_what_is_given_up() {
     assert_eq!(s.record.nodes[A.index()].links()[0].given_up, 7);
 }
 
-/// Not even a limit that is below one packet stops the station, and a packet that waited is old by its time in the queue above.
+/// Not even a limit that is below one packet stops the station, and a packet that waited is old by its time
+/// in the queue above.
 #[test]
 fn one_packet_always_passes_and_waiting_below_counts_as_waiting() {
     let least = limited(Span::from_us(10), Span::from_us(10), Span::from_us(10));

@@ -1,4 +1,5 @@
-//! Where ns-2's rules differ (`mac/mac-802_11.cc` of ns-2.35). DATA of 1000 bytes takes 192 + 8 * 1034 / 11 = 944 us.
+//! Where ns-2's rules differ (`mac/mac-802_11.cc` of ns-2.35). DATA of 1000 bytes takes 192 + 8 * 1034 / 11 =
+//! 944 us.
 
 use super::script::{A, B, C, Script, Signal, config};
 use multihop_core::FrameKind::{Ack, Cts, Data, Rts};

@@ -9,8 +9,9 @@ const DATA_US: u64 = 946;
 const DIFS: u64 = 50;
 const SLOT: u64 = 20;
 
-/// A first packet was sent and has just been acknowledged, at the instant returned. A pause of 1001 us, which is 51 slots, is asked
-/// for from now on; the back-off after the first one is drawn from up to `cw_min` slots, and is for a second packet if there is one.
+/// A first packet was sent and has just been acknowledged, at the instant returned. A pause of 1001 us, which
+/// is 51 slots, is asked for from now on; the back-off after the first one is drawn from up to `cw_min`
+/// slots, and is for a second packet if there is one.
 fn after_a_first(cw_min: u32, packets: u32) -> (Script, u64) {
     let mut s = Script::new(DcfRules::IEEE, None);
     s.queues(1_000, Some(B));

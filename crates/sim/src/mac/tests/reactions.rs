@@ -56,7 +56,8 @@ fn an_ack_from_somebody_else_is_no_answer() {
     }
 }
 
-/// An idle medium, no NAV, and nothing owed: then there is no back-off (9.3.4.2). A NAV that ends now is none.
+/// An idle medium, no NAV, and nothing owed: then there is no back-off (9.3.4.2). A NAV that ends now is
+/// none.
 #[test]
 fn a_back_off_is_drawn_unless_the_station_may_begin_at_once() {
     for (nav, drawn) in [(0, false), (1_000, false), (1_001, true)] {

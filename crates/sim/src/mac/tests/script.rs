@@ -1,8 +1,9 @@
 //! One station, and a script of what it hears.
 //!
-//! Station 0 is under test. Frames of others are put on its radio, and what it transmits is written down. Times are in
-//! microseconds; there is no propagation delay, 802.11b with a long preamble is used at 11 Mb/s with control frames at 1 Mb/s,
-//! and unless a test says otherwise the contention window is 0, so that every back-off is of no slots.
+//! Station 0 is under test. Frames of others are put on its radio, and what it transmits is written down.
+//! Times are in microseconds; there is no propagation delay, 802.11b with a long preamble is used at 11 Mb/s
+//! with control frames at 1 Mb/s, and unless a test says otherwise the contention window is 0, so that every
+//! back-off is of no slots.
 
 use crate::agenda::{Agenda, Lane, Slot};
 use crate::config::{

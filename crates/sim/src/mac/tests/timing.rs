@@ -123,7 +123,8 @@ fn a_rate_of_a_pair_comes_before_that_of_its_stations() {
     assert_eq!([(0, 3), (0, 1), (1, 2)].map(|(a, b)| kbps(&timing, a, b)), [2_000, 11_000, 11_000]);
 }
 
-/// 802.11a at 54 Mb/s: 36 bytes of headers are 310 bits, two symbols, and DATA of no payload takes 20 + 8 us; DIFS is 34 us.
+/// 802.11a at 54 Mb/s: 36 bytes of headers are 310 bits, two symbols, and DATA of no payload takes 20 + 8 us;
+/// DIFS is 34 us.
 #[test]
 fn no_pause_is_longer_than_difs_or_the_shortest_frame() {
     assert_eq!(timing(DcfRules::IEEE, None).least_pause(), span(50));
@@ -133,8 +134,9 @@ fn no_pause_is_longer_than_difs_or_the_shortest_frame() {
     assert_eq!(Timing::new(&setup).least_pause(), span(28));
 }
 
-/// Bianchi's model: a station that waits for a response waits as long as one that could not decode the frame. 802.11b allows for 314 us. EIFS of 802.11g
-/// allows for an ACK at 6 Mb/s, which is less than a CTS of 304 us at 1 Mb/s, and is made longer; DIFS is 28 us.
+/// Bianchi's model: a station that waits for a response waits as long as one that could not decode the frame.
+/// 802.11b allows for 314 us. EIFS of 802.11g allows for an ACK at 6 Mb/s, which is less than a CTS of 304 us
+/// at 1 Mb/s, and is made longer; DIFS is 28 us.
 #[test]
 fn waits_for_responses_and_eifs_become_one() {
     let rules = DcfRules { response_timeout: ResponseTimeout::Eifs, ..DcfRules::IEEE };
@@ -167,7 +169,8 @@ fn control_frames_begin_one_propagation_later_and_last_their_airtime() {
     }
 }
 
-/// Three RTS of 352 us, two of which were answered: SIFS, CTS of 304 us, SIFS; two DATA of 946 us, and SIFS and an ACK of 304 us.
+/// Three RTS of 352 us, two of which were answered: SIFS, CTS of 304 us, SIFS; two DATA of 946 us, and SIFS
+/// and an ACK of 304 us.
 #[test]
 fn airtime_is_that_of_all_tries_and_answers() {
     let mut s = Script::new(DcfRules::IEEE, Some(0));

@@ -88,9 +88,10 @@ impl VideoCounters {
 
     /// The buffered player: how often it stops, and for how long in all.
     ///
-    /// It shows each frame `deadline` after it was made. If a frame is not there then, it passes it over if a later one is there
-    /// already; otherwise it stops until that frame or a later one is complete, and shows all that follow as much later as that one came.
-    /// For each frame that the encoder skipped it catches up by one interval of what it was made late.
+    /// It shows each frame `deadline` after it was made. If a frame is not there then, it passes it over if a
+    /// later one is there already; otherwise it stops until that frame or a later one is complete, and shows
+    /// all that follow as much later as that one came. For each frame that the encoder skipped it catches up
+    /// by one interval of what it was made late.
     fn play(&self, frames: &[Frame], end: Time) -> (u64, Span) {
         // The first of each frame and those after it to be complete.
         let mut soonest = vec![usize::MAX; frames.len()];
@@ -147,8 +148,8 @@ mod tests {
         })
     }
 
-    /// Frames of 100 bytes made every 100 ms from 0; what arrives when, in milliseconds: first byte, number of bytes. Counters are
-    /// closed at `end`.
+    /// Frames of 100 bytes made every 100 ms from 0; what arrives when, in milliseconds: first byte, number
+    /// of bytes. Counters are closed at `end`.
     fn outcome(skipped: &[u64], arrivals: &[(u64, u64, u64)], end: u64) -> VideoOutcome {
         let mut counters = counters();
         let mut made = 0;
@@ -166,11 +167,13 @@ mod tests {
         assert!((value - expected).abs() < 1e-9, "{value} instead of {expected}");
     }
 
-    /// The frames are due at 250, 350, ... 1150 ms. 0 comes in two parts and in order, 1 at its very time, 2 never, 3 and 4 together in one
-    /// piece at 660, 5 and 6 with their halves exchanged, 7 skipped, 8 in time, 9 (bytes 800 to 900) is half there at the end.
+    /// The frames are due at 250, 350, ... 1150 ms. 0 comes in two parts and in order, 1 at its very time, 2
+    /// never, 3 and 4 together in one piece at 660, 5 and 6 with their halves exchanged, 7 skipped, 8 in
+    /// time, 9 (bytes 800 to 900) is half there at the end.
     ///
-    /// The live player misses 2 (lost), 3 (late by 110 ms) and 4 (late by 10). The buffered one finds nothing at 450, stops until 3
-    /// comes at 660 and shows it 360 ms after it was made. From then on frames are due 360 ms after they were made: 4 at 760, 5 at 860 and so on.
+    /// The live player misses 2 (lost), 3 (late by 110 ms) and 4 (late by 10). The buffered one finds nothing
+    /// at 450, stops until 3 comes at 660 and shows it 360 ms after it was made. From then on frames are due
+    /// 360 ms after they were made: 4 at 760, 5 at 860 and so on.
     #[test]
     fn ten_frames_by_hand() {
         let arrivals = [
@@ -212,8 +215,8 @@ mod tests {
         assert_close(video.stall_time_s, 1.550);
     }
 
-    /// The same, but the encoder skipped what would have waited: 4 to 8. The player is 1550 ms late for 2 and 3, and for 9 1050 ms
-    /// late: five intervals less.
+    /// The same, but the encoder skipped what would have waited: 4 to 8. The player is 1550 ms late for 2 and
+    /// 3, and for 9 1050 ms late: five intervals less.
     #[test]
     fn skipped_frames_let_the_player_catch_up() {
         let arrivals = [(150, 0, 200), (2_000, 200, 200), (2_150, 400, 50), (2_400, 450, 50)];

@@ -1,12 +1,15 @@
-//! Ad hoc on-demand distance vectors (Perkins, Belding-Royer and Das, RFC 3561) as ns-2.35 has them (aodv/aodv.cc).
+//! Ad hoc on-demand distance vectors (Perkins, Belding-Royer and Das, RFC 3561) as ns-2.35 has them
+//! (aodv/aodv.cc).
 //!
-//! A node that has no route floods a request; a node that relays it learns the reverse route. The target, or a node that knows a route that is recent
-//! enough, sends a reply along it, and a node that relays that learns the forward route. Sequence numbers say how recent: only the destination
-//! makes even ones, and a break makes a number odd. Where a link breaks, the node before it sends an RERR to its neighbours, and those that
-//! used it send it to theirs.
+//! A node that has no route floods a request; a node that relays it learns the reverse route. The target, or
+//! a node that knows a route that is recent enough, sends a reply along it, and a node that relays that
+//! learns the forward route. Sequence numbers say how recent: only the destination makes even ones, and a
+//! break makes a number odd. Where a link breaks, the node before it sends an RERR to its neighbours, and
+//! those that used it send it to theirs.
 //!
 //! * `wire`: messages, and their bytes. `table`: the routes that a node knows.
-//! * `search`: when it asks for one, and how far. `receive`: what it does with messages. `breaks`: what it does where a link breaks.
+//! * `search`: when it asks for one, and how far. `receive`: what it does with messages. `breaks`: what it
+//!   does where a link breaks.
 //!
 //! What ns-2 does and the RFC does not, and what this leaves out of both, is in `docs/explanation/aodv.md`.
 
@@ -123,8 +126,8 @@ impl Aodv {
         });
     }
 
-    /// What waits for this destination leaves by its route, the first packet at `due`, each next one `interval` later. Returns when
-    /// another could leave.
+    /// What waits for this destination leaves by its route, the first packet at `due`, each next one
+    /// `interval` later. Returns when another could leave.
     fn release(&mut self, now: Time, destination: NodeId, mut due: Time, interval: Span) -> Time {
         let entry = self.table.entry(destination).or_default();
         let Some(hop) = entry.hop() else { return due };
@@ -259,7 +262,8 @@ impl RoutingAgent for Aodv {
         Some(NextHop::Neighbour(hop.next))
     }
 
-    /// Its own packet waits, and another's if the route is being repaired; if not, an RERR goes to the neighbour that sent it.
+    /// Its own packet waits, and another's if the route is being repaired; if not, an RERR goes to the
+    /// neighbour that sent it.
     fn on_no_route(&mut self, now: Time, packet: RoutedPacket) {
         let RoutedPacket { handle, source, destination, .. } = packet;
         let entry = self.table.entry(destination).or_default();

@@ -1,4 +1,5 @@
-//! When a node asks for a destination, and how far: an expanding ring search, then network-wide floods, and then a pause.
+//! When a node asks for a destination, and how far: an expanding ring search, then network-wide floods, and
+//! then a pause.
 
 use crate::config::AodvConfig;
 use multihop_core::{Span, Time};

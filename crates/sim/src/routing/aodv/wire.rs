@@ -1,7 +1,8 @@
 //! Messages of AODV (RFC 3561, section 5), and their bytes.
 //!
-//! Two things of a message are not among its bytes on the air. How many hops it may still go is the TTL of the IP header. When a
-//! discovery began follows the last byte, as in ns-2, whose nodes learn from it how long discoveries take.
+//! Two things of a message are not among its bytes on the air. How many hops it may still go is the TTL of
+//! the IP header. When a discovery began follows the last byte, as in ns-2, whose nodes learn from it how
+//! long discoveries take.
 
 use crate::config::AodvConfig;
 use crate::routing::message::{IpFields, Message, WireFormat};
@@ -136,7 +137,8 @@ pub(super) struct Reply {
     pub(super) sequence: u32,
     /// Hops from the receiver to the target: one more than its hop count.
     pub(super) hops: u16,
-    /// How long the route lives if no packet takes it; whole milliseconds, and no more than `LONGEST_LIFETIME`.
+    /// How long the route lives if no packet takes it; whole milliseconds, and no more than
+    /// `LONGEST_LIFETIME`.
     pub(super) lifetime: Span,
     /// As in a request.
     pub(super) reach: u16,
@@ -192,7 +194,8 @@ impl AodvMessage {
         }
     }
 
-    /// The message that these bytes are, if they are one. A reply about its originator is a hello: no node asks for itself.
+    /// The message that these bytes are, if they are one. A reply about its originator is a hello: no node
+    /// asks for itself.
     pub(super) fn parse(message: &Message) -> Option<AodvMessage> {
         let (bytes, reach) = (message.bytes(), u16::from(message.ip.ttl));
         match *bytes.first()? {

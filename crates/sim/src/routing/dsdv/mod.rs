@@ -1,13 +1,15 @@
-//! Destination-sequenced distance vectors (Perkins and Bhagwat, SIGCOMM 1994) as ns-2.35 has them (dsdv/dsdv.cc).
+//! Destination-sequenced distance vectors (Perkins and Bhagwat, SIGCOMM 1994) as ns-2.35 has them
+//! (dsdv/dsdv.cc).
 //!
-//! Every node numbers its own updates evenly; a node that finds a route broken makes its number odd and its metric infinite. A greater
-//! number is believed whatever its metric, an equal one if its metric is smaller.
+//! Every node numbers its own updates evenly; a node that finds a route broken makes its number odd and its
+//! metric infinite. A greater number is believed whatever its metric, an equal one if its metric is smaller.
 //!
-//! Three things of ns-2 that one would not guess from the paper: only a new destination, a shorter route of the same number, a
-//! lost neighbour, or a neighbour that believes in an old break triggers an update, while a new number never does, even if it
-//! brings another metric; a triggered update repeats each changed metric until the next full update; and a neighbour is lost
-//! by its silence alone unless `use_mac` is set. One thing is not ns-2's: packets that wait for a route leave when the *table*
-//! has one. ns-2 lets them go when an update mentions one, and never stops trying if that update was not believed.
+//! Three things of ns-2 that one would not guess from the paper: only a new destination, a shorter route of
+//! the same number, a lost neighbour, or a neighbour that believes in an old break triggers an update, while
+//! a new number never does, even if it brings another metric; a triggered update repeats each changed metric
+//! until the next full update; and a neighbour is lost by its silence alone unless `use_mac` is set. One
+//! thing is not ns-2's: packets that wait for a route leave when the *table* has one. ns-2 lets them go when
+//! an update mentions one, and never stops trying if that update was not believed.
 
 mod route;
 mod table;
@@ -67,7 +69,8 @@ impl Dsdv {
 
     // ---- sending ----
 
-    /// Puts an update on its way: all that may be advertised, if `full` or if much of it changed, and otherwise what changed.
+    /// Puts an update on its way: all that may be advertised, if `full` or if much of it changed, and
+    /// otherwise what changed.
     fn advertise(&mut self, now: Time, mut full: bool) {
         let changed = self.table.iter().filter(|(_, entry)| entry.is_news(now)).count();
         full |= changed * 3 > self.table.len() && changed > 3;
@@ -104,7 +107,8 @@ impl Dsdv {
         self.next_full = now + Span::from_seconds(self.parameters.update_period.seconds() * share);
     }
 
-    /// A triggered update is due. If it comes too early, it is put off, and others that would come earlier still with it.
+    /// A triggered update is due. If it comes too early, it is put off, and others that would come earlier
+    /// still with it.
     fn trigger(&mut self, now: Time, destination: NodeId) {
         let entry = self.table.get_mut(destination).expect("entries are never removed");
         entry.trigger = None;
@@ -153,7 +157,8 @@ impl Dsdv {
         }
     }
 
-    /// The neighbour is alive. One that is not in the table has an entry made that is never advertised, just for its timeout.
+    /// The neighbour is alive. One that is not in the table has an entry made that is never advertised, just
+    /// for its timeout.
     fn keep_alive(&mut self, now: Time, neighbour: NodeId) {
         let periods = u64::from(self.parameters.missed_updates);
         // A hundred years, a million times over, are more than the clock has; no run sees the end of either.

@@ -115,7 +115,8 @@ impl DsdvRoute {
         self.trigger = Some(now);
     }
 
-    /// The link to the next hop is broken. `changed_at` stays, so that the break is not taken for the best route of its number.
+    /// The link to the next hop is broken. `changed_at` stays, so that the break is not taken for the best
+    /// route of its number.
     pub(super) fn break_off(&mut self, now: Time) {
         if self.metric == UNREACHABLE {
             return;

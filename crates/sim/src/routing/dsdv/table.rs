@@ -4,7 +4,8 @@ use super::route::DsdvRoute;
 use multihop_core::{NodeId, Time};
 use std::ops::Index;
 
-/// Entries by destination, whose ids are dense: large networks look up and go through whole tables for each update that they hear.
+/// Entries by destination, whose ids are dense: large networks look up and go through whole tables for each
+/// update that they hear.
 #[derive(Debug)]
 pub(super) struct Table {
     entries: Vec<Option<DsdvRoute>>,
@@ -61,7 +62,8 @@ impl Table {
         self.earliest = self.earliest.min(after);
     }
 
-    /// When the first of the entries has something to do, if ever. Going through all of them costs more than most updates.
+    /// When the first of the entries has something to do, if ever. Going through all of them costs more than
+    /// most updates.
     pub(super) fn earliest(&self) -> Time {
         if self.is_stale { self.first() } else { self.earliest }
     }

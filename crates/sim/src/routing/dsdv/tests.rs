@@ -183,7 +183,8 @@ fn a_triggered_update_becomes_full_when_much_has_changed() {
     assert_eq!(sent[0].1.0.len(), 2, "what a full update advertised is not news any more: {sent:?}");
 }
 
-/// Full where more than a third of the table changed, as in ns-2: of the node itself, its neighbour, and 5 or 6 others, 4 more are 4 in 11 or 12.
+/// Full where more than a third of the table changed, as in ns-2: of the node itself, its neighbour, and 5 or
+/// 6 others, 4 more are 4 in 11 or 12.
 #[test]
 fn a_third_of_the_table_is_not_yet_much() {
     for (others, full) in [(5, true), (6, false)] {
@@ -337,7 +338,8 @@ fn a_chain_converges_to_shortest_paths() {
     }
 }
 
-/// With several ways, one that is not the shortest is used while the others have not brought the latest number yet.
+/// With several ways, one that is not the shortest is used while the others have not brought the latest
+/// number yet.
 #[test]
 fn a_grid_finds_routes_without_loops() {
     let side = 4;

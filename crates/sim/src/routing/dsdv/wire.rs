@@ -1,7 +1,7 @@
 //! Updates of DSDV, and their bytes.
 //!
-//! No standard says what an update looks like. Ours is a row of 12 bytes for each destination, as many as ns-2 counts, right behind the IP
-//! header, which leaves no room for UDP's.
+//! No standard says what an update looks like. Ours is a row of 12 bytes for each destination, as many as
+//! ns-2 counts, right behind the IP header, which leaves no room for UDP's.
 
 use crate::routing::message::{IpFields, Message, WireFormat};
 use multihop_core::{Carrier, Header, NodeId, header};

@@ -1,7 +1,7 @@
 //! Routes that a node knows: paths, as ns-2's `MobiCache` keeps them.
 //!
-//! Those for its own packets and those that it heard of are kept apart, so that the many of the second kind push none of the first
-//! out. Paths never grow old; a broken link cuts them off.
+//! Those for its own packets and those that it heard of are kept apart, so that the many of the second kind
+//! push none of the first out. Paths never grow old; a broken link cuts them off.
 
 use super::wire::BrokenLink;
 use multihop_core::NodeId;
@@ -63,7 +63,8 @@ impl RouteCache {
         }
     }
 
-    /// A packet or a message follows this route. If the node is on it, it knows a route to the nodes after it.
+    /// A packet or a message follows this route. If the node is on it, it knows a route to the nodes after
+    /// it.
     pub(super) fn learn(&mut self, route: &[NodeId]) {
         if let Some(at) = route.iter().position(|node| *node == self.id) {
             let rest = &route[at..route.len().min(at + self.longest)];
@@ -73,7 +74,8 @@ impl RouteCache {
         }
     }
 
-    /// A neighbour on it uses this route; the node, which is not on it, could reach the nodes after it through that.
+    /// A neighbour on it uses this route; the node, which is not on it, could reach the nodes after it
+    /// through that.
     pub(super) fn learn_through(&mut self, neighbour: NodeId, route: &[NodeId]) {
         if let Some(at) = route.iter().position(|node| *node == neighbour) {
             let mut path = std::mem::take(&mut self.draft);

@@ -1,4 +1,5 @@
-//! When a node sends a Route Request: first a non-propagating one, then one that floods the network, and less and less often.
+//! When a node sends a Route Request: first a non-propagating one, then one that floods the network, and less
+//! and less often.
 
 use crate::config::DsrConfig;
 use multihop_core::{NodeId, Span, Time};
@@ -9,7 +10,8 @@ use std::collections::BTreeMap;
 pub(super) struct Discoveries {
     /// By what is looked for.
     own: BTreeMap<NodeId, Discovery>,
-    /// By originator and target: the number of the latest request. Requests for several targets may overtake each other.
+    /// By originator and target: the number of the latest request. Requests for several targets may overtake
+    /// each other.
     others: BTreeMap<(NodeId, NodeId), u16>,
 }
 
@@ -35,7 +37,8 @@ pub(super) enum Turn {
 }
 
 impl Discoveries {
-    /// A route is missing now, for a packet of the node's own or of another. For another's, the node asks its neighbours once.
+    /// A route is missing now, for a packet of the node's own or of another. For another's, the node asks its
+    /// neighbours once.
     pub(super) fn turn(&mut self, now: Time, target: NodeId, is_own: bool, rules: &DsrConfig) -> Turn {
         let discovery = self.own.entry(target).or_default();
         if discovery.last.is_none_or(|last| now.since(last) >= discovery.period(rules)) {
@@ -61,7 +64,8 @@ impl Discoveries {
         self.own.remove(&target);
     }
 
-    /// A request came. Returns whether it is newer than those that its source sent for this target before; numbers begin anew after 2^16.
+    /// A request came. Returns whether it is newer than those that its source sent for this target before;
+    /// numbers begin anew after 2^16.
     pub(super) fn is_new(&mut self, source: NodeId, target: NodeId, number: u16) -> bool {
         let newest = self.others.get(&(source, target));
         let is_new = newest.is_none_or(|newest| (number.wrapping_sub(*newest) as i16) > 0);

@@ -1,15 +1,17 @@
 //! Dynamic source routing (Johnson and Maltz; RFC 4728), close to ns-2.35's (dsr/dsragent.cc).
 //!
-//! A node that has no route floods a request; a node that relays it adds itself, and the target, or a node that knows the rest of the route, sends
-//! what came together back. The source then writes the whole route into each packet. Where a link breaks, the node before it
-//! sends an RERR to the source, and the packet on by another route if it knows one.
+//! A node that has no route floods a request; a node that relays it adds itself, and the target, or a node
+//! that knows the rest of the route, sends what came together back. The source then writes the whole route
+//! into each packet. Where a link breaks, the node before it sends an RERR to the source, and the packet on
+//! by another route if it knows one.
 //!
 //! * `wire`: messages, and their bytes. `cache`: the routes that a node knows.
 //! * `discovery`: when it asks for one.
 //!
-//! What ns-2 does and this does not: flow state (its data packets carry no source route once a flow is established), route errors
-//! about route errors that were lost, and broken replies that wait in the send buffer. What this does and ns-2 does not: nodes that
-//! forward a reply learn from what it says, and replies from caches are held back for a random time as well.
+//! What ns-2 does and this does not: flow state (its data packets carry no source route once a flow is
+//! established), route errors about route errors that were lost, and broken replies that wait in the send
+//! buffer. What this does and ns-2 does not: nodes that forward a reply learn from what it says, and replies
+//! from caches are held back for a random time as well.
 
 mod cache;
 mod discovery;
@@ -35,8 +37,8 @@ use wire::{BrokenLink, DsrMessage, Path, Reply, Request, RouteError};
 const IP_HEADER: u32 = 20;
 /// A break that was reported to a node goes along with its requests for so long (`max_err_hold`).
 const ERROR_HOLD: Span = Span::from_ms(1_000);
-/// A node does not report the same shorter route more often (`grat_hold_down_time`); of so many it remembers when it did
-/// (`RTREP_HOLDOFF_SIZE`).
+/// A node does not report the same shorter route more often (`grat_hold_down_time`); of so many it remembers
+/// when it did (`RTREP_HOLDOFF_SIZE`).
 const REPLY_HOLD_OFF: Span = Span::from_ms(1_000);
 const HELD_OFF_ROUTES: usize = 10;
 
@@ -99,7 +101,8 @@ impl Dsr {
         Span::from_seconds(self.parameters.buffer_check.seconds() * (1.0 + self.rng.unit()))
     }
 
-    /// Looks through the packets that wait: some have a route by now, some have waited for too long, the others ask again.
+    /// Looks through the packets that wait: some have a route by now, some have waited for too long, the
+    /// others ask again.
     fn check(&mut self, now: Time) {
         let mut buffer = std::mem::replace(&mut self.buffer, SendBuffer::new(0));
         buffer.sift(|held| {
@@ -203,7 +206,8 @@ impl Dsr {
         }
     }
 
-    /// Sends an RREP from the route cache; `nodes` lead from the originator of the RREQ to this node. Returns whether it did.
+    /// Sends an RREP from the route cache; `nodes` lead from the originator of the RREQ to this node. Returns
+    /// whether it did.
     fn answers_from_cache(&mut self, now: Time, nodes: &[NodeId], target: NodeId) -> bool {
         let rest = self.cache.find(target).filter(|_| self.parameters.reply_from_cache);
         let Some(rest) = rest else { return false };

@@ -1,6 +1,8 @@
-//! Messages of DSR (RFC 4728, section 6), and their bytes: a fixed header and options, right behind the IP header.
+//! Messages of DSR (RFC 4728, section 6), and their bytes: a fixed header and options, right behind the IP
+//! header.
 //!
-//! The first and the last node of a route are the source and the destination of the IP header; a request's TTL says how far it may go.
+//! The first and the last node of a route are the source and the destination of the IP header; a request's
+//! TTL says how far it may go.
 
 use crate::routing::SourceRoute;
 use crate::routing::message::{IpFields, Message, WireFormat};
@@ -396,15 +398,16 @@ fn length<H: Header>(addresses: usize) -> u8 {
     u8::try_from(length).expect("routes are no longer than an option has room for")
 }
 
-/// The header between IP and a transport that takes a packet along a route, as this node sends it to the next.
+/// The header between IP and a transport that takes a packet along a route, as this node sends it to the
+/// next.
 pub(crate) fn source_route_header(route: &SourceRoute, sender: NodeId, next_header: u8) -> Vec<u8> {
     let mut out = Writer::new();
     out.source_route(&route.nodes, route.salvaged, sender);
     out.finish(next_header).to_vec()
 }
 
-/// Bytes that a source route adds to a packet: the fixed header, and an option with an address for each node between the ends.
-/// ns-2 counts the same.
+/// Bytes that a source route adds to a packet: the fixed header, and an option with an address for each node
+/// between the ends. ns-2 counts the same.
 pub(crate) fn source_route_bytes(nodes: &[NodeId]) -> u32 {
     (Fixed::LEN + SourceRouteOption::LEN + ADDRESS * nodes.len().saturating_sub(2)) as u32
 }

@@ -1,4 +1,5 @@
-//! Reads captures of runs back, block by block, by the specifications alone. Anything that is not as they say panics.
+//! Reads captures of runs back, block by block, by the specifications alone. Anything that is not as they say
+//! panics.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};

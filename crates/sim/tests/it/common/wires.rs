@@ -38,8 +38,8 @@ pub fn tcp(config: &mut Config, name: &str, parameters: &Value) {
     config.schemes = vec![SchemeConfig { name: name.into(), scheme }];
 }
 
-/// A dumbbell: flow k goes from node 2 + 2k to node 3 + 2k by the wire of 10 Mb/s between nodes 0 and 1, before which so many packets
-/// wait at most, and has this round trip in ms and this start in ms.
+/// A dumbbell: flow k goes from node 2 + 2k to node 3 + 2k by the wire of 10 Mb/s between nodes 0 and 1,
+/// before which so many packets wait at most, and has this round trip in ms and this start in ms.
 pub fn dumbbell(name: &str, parameters: &Value, queue: usize, flows: &[(u64, u64)]) -> Config {
     let mut config = wired(DcfRules::IEEE, 2 + 2 * flows.len());
     lay(&mut config, (0, 1), mbps(10), Span::from_ms(5), queue);

@@ -1,4 +1,5 @@
-//! Laws of captures of runs: what the radios saw, no more and no less, at the right time and of the right length.
+//! Laws of captures of runs: what the radios saw, no more and no less, at the right time and of the right
+//! length.
 
 use crate::common::capture::{Capture, Kind, Packet, Shared, read};
 use crate::common::{add_flow, chain, saturate};
@@ -97,7 +98,8 @@ fn airtime(config: &Config, packet: &Packet) -> Span {
     phy.airtime(Rate::from_kbps(packet.kbps), packet.bytes, config.mac.rules.airtime)
 }
 
-/// Each radio's packets are the frames that its MAC was notified of and those that it sent itself, to the nanosecond.
+/// Each radio's packets are the frames that its MAC was notified of and those that it sent itself, to the
+/// nanosecond.
 #[test]
 fn a_radio_has_what_its_mac_heard_and_sent() {
     for (rules, rts) in [(DcfRules::IEEE, Some(500)), (DcfRules::NS2, Some(0)), (DcfRules::IEEE, None)] {
@@ -227,8 +229,8 @@ fn every_acknowledged_exchange_is_data_then_ack() {
     assert!(retries > 10, "5 % of DATA are lost: {retries}");
 }
 
-/// The order of packets is that of time, then of interfaces, and does not depend on the order of simultaneous events. The long
-/// propagation delay makes own frames be known long after they ended.
+/// The order of packets is that of time, then of interfaces, and does not depend on the order of simultaneous
+/// events. The long propagation delay makes own frames be known long after they ended.
 #[test]
 fn packets_are_in_order_of_time() {
     for delay in [Span::ZERO, Span::from_ns(1_000), Span::from_us(900)] {
@@ -341,7 +343,8 @@ impl Write for Small {
     }
 }
 
-/// Wherever the disk runs full, the caller receives the error; and the run does not go on to its end for nothing.
+/// Wherever the disk runs full, the caller receives the error; and the run does not go on to its end for
+/// nothing.
 #[test]
 fn a_full_disk_ends_the_run_with_an_error() {
     let mut config = busy(DcfRules::IEEE, None);

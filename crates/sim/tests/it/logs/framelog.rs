@@ -20,7 +20,8 @@ fn logged_of(config: &Config, selection: Selection) -> (Outcome, Read, usize) {
     (outcome, read(&bytes, None, u64::MAX).unwrap(), bytes.len())
 }
 
-/// A run with causes, from the beginning of which everything counts; its log; bytes of that. The run is that without a log.
+/// A run with causes, from the beginning of which everything counts; its log; bytes of that. The run is that
+/// without a log.
 fn logged(mut config: Config) -> (Outcome, Read, usize) {
     config.warmup = Span::ZERO;
     config.causes = true;
@@ -100,7 +101,8 @@ fn hidden_terminals_collide_in_the_log_as_in_the_tables() {
     assert!(overlap.contains(&1), "some are hidden");
 }
 
-/// Where each listener hears a frame as late as light does, at places so many times as far apart as ranges allow.
+/// Where each listener hears a frame as late as light does, at places so many times as far apart as ranges
+/// allow.
 fn by_distance(mut config: Config, farther: f64) -> Config {
     config.medium.propagation_delay = Span::ZERO;
     config.delays_by_distance = true;
@@ -114,7 +116,8 @@ fn by_distance(mut config: Config, farther: f64) -> Config {
     config
 }
 
-/// What is in the log does not depend on how late frames are at each listener: losses are those counted, and NAVs and packets of aggregates are there.
+/// What is in the log does not depend on how late frames are at each listener: losses are those counted, and
+/// NAVs and packets of aggregates are there.
 #[test]
 fn logs_say_the_same_where_delays_go_by_distance() {
     let mut hidden = network(DcfRules::IEEE, &[[0.0, 0.0], [200.0, 0.0], [600.0, 0.0], [800.0, 0.0]]);
@@ -153,7 +156,8 @@ fn logs_say_the_same_where_delays_go_by_distance() {
     assert!(collisions > 1_000, "{collisions}");
 }
 
-/// The table counts what of a frame its sender had on the air after the warm-up, whatever instant that ends at.
+/// The table counts what of a frame its sender had on the air after the warm-up, whatever instant that ends
+/// at.
 #[test]
 fn airtimes_add_up_from_any_warm_up_on() {
     let mut config = seconds(saturated_cell(DcfRules::IEEE, 4), 2);

@@ -100,7 +100,8 @@ impl Endpoint for Witness {
     }
 }
 
-/// A row of nodes where those two hops apart do not sense each other, with flows over one to all hops, each of a scheme of its own.
+/// A row of nodes where those two hops apart do not sense each other, with flows over one to all hops, each
+/// of a scheme of its own.
 fn row(rng: &mut Rng) -> (Config, Vec<Seen>) {
     let mut pick = |of: &[u32]| of[rng.below(of.len() as u32) as usize];
     let hops = pick(&[1, 2, 3]) as usize;
@@ -188,8 +189,8 @@ fn differentiate(config: &mut Config, pick: &mut impl FnMut(&[u32]) -> u32) {
     }
 }
 
-/// Above the MAC nothing arrives twice or out of order, and nothing is lost without a cause, whatever DATA, block acknowledgements and
-/// requests are lost.
+/// Above the MAC nothing arrives twice or out of order, and nothing is lost without a cause, whatever DATA,
+/// block acknowledgements and requests are lost.
 #[test]
 fn what_is_passed_on_is_in_order_and_once() {
     let mut exercised = [0u64; 3];
@@ -210,7 +211,8 @@ fn what_is_passed_on_is_in_order_and_once() {
     assert!(exercised.iter().all(|count| *count > 0), "{exercised:?}");
 }
 
-/// A lone station: DIFS, the mean back-off, the longest aggregate, SIFS and a block acknowledgement of 32 bytes at 24 Mb/s.
+/// A lone station: DIFS, the mean back-off, the longest aggregate, SIFS and a block acknowledgement of 32
+/// bytes at 24 Mb/s.
 #[test]
 fn a_lone_station_sends_what_the_closed_form_says() {
     let mut config = high_throughput(&[[0.0, 0.0], [10.0, 0.0]]);
@@ -233,7 +235,8 @@ fn a_lone_station_sends_what_the_closed_form_says() {
     assert!((measured / expected - 1.0).abs() < 2e-3, "{measured} instead of {expected} without aggregation");
 }
 
-/// Only HT, VHT and HE PPDUs carry A-MPDUs: at 54 Mb/s one MPDU and an ACK, as in 802.11a, whatever limits there are.
+/// Only HT, VHT and HE PPDUs carry A-MPDUs: at 54 Mb/s one MPDU and an ACK, as in 802.11a, whatever limits
+/// there are.
 #[test]
 fn a_rate_without_a_scheme_carries_no_aggregate() {
     let rate = DataRate::Bits(Rate::from_kbps(54_000));
@@ -265,7 +268,8 @@ fn number(config: &Config, outcome: &Outcome, name: &str) -> f64 {
     }
 }
 
-/// The counters of a link are those of its PPDUs: how many MPDUs each carried, at which rate, and how long exchanges took.
+/// The counters of a link are those of its PPDUs: how many MPDUs each carried, at which rate, and how long
+/// exchanges took.
 #[test]
 fn links_say_what_ppdus_carried() {
     let mut config = high_throughput(&[[0.0, 0.0], [10.0, 0.0]]);
@@ -295,7 +299,8 @@ fn links_say_what_ppdus_carried() {
     assert!(mean < 27.0, "{mean}");
 }
 
-/// Each MPDU is drawn for: of those that are sent so many arrive as the link has it, and none is sent again that had.
+/// Each MPDU is drawn for: of those that are sent so many arrive as the link has it, and none is sent again
+/// that had.
 #[test]
 fn mpdus_are_lost_one_by_one() {
     for lost in [0.1, 0.3, 0.5] {
@@ -312,7 +317,8 @@ fn mpdus_are_lost_one_by_one() {
     }
 }
 
-/// A lone station has what the bound of an idle channel says, with and without losses and packets that share an MPDU.
+/// A lone station has what the bound of an idle channel says, with and without losses and packets that share
+/// an MPDU.
 #[test]
 fn the_bound_of_an_idle_channel_is_what_a_lone_station_gets() {
     for (lost, a_msdu) in [(0.0, None), (0.3, None), (0.0, Some(3_839))] {
@@ -329,8 +335,8 @@ fn the_bound_of_an_idle_channel_is_what_a_lone_station_gets() {
     }
 }
 
-/// Saturated sources of one queue fill a frame for each neighbour: an access point with ten clients sends what a lone one would, in as long
-/// aggregates, also of A-MSDUs.
+/// Saturated sources of one queue fill a frame for each neighbour: an access point with ten clients sends
+/// what a lone one would, in as long aggregates, also of A-MSDUs.
 #[test]
 fn saturated_sources_fill_the_frames_of_all_neighbours() {
     for a_msdu in [None, Some(7_935)] {
@@ -364,8 +370,9 @@ fn neighbours_share_an_access_point() {
     );
 }
 
-/// The fixed point of Bianchi (IEEE JSAC 18(3), 2000) for A-MPDUs, and requests, from larger windows, for the block acknowledgements of
-/// those that collided: the probability that a station transmits in a slot, and which share of that are A-MPDUs.
+/// The fixed point of Bianchi (IEEE JSAC 18(3), 2000) for A-MPDUs, and requests, from larger windows, for the
+/// block acknowledgements of those that collided: the probability that a station transmits in a slot, and
+/// which share of that are A-MPDUs.
 fn fixed_point(stations: f64, requests: Option<i32>) -> (f64, f64) {
     let tries = requests.map_or(200, |requests| requests + 1);
     let transmit = |p: f64| {
@@ -399,8 +406,8 @@ fn expected_goodput(stations: usize, requests: Option<i32>) -> f64 {
     aggregates * alone * 28.0 * 1_472.0 * 8.0 / slot * 1e6
 }
 
-/// Under the model's assumptions, with requests until they are answered and with seven of them. A station that collided is silent for long, so that 100 s
-/// scatter by a per cent: the validation page has more.
+/// Under the model's assumptions, with requests until they are answered and with seven of them. A station
+/// that collided is silent for long, so that 100 s scatter by a per cent: the validation page has more.
 #[test]
 fn saturated_stations_do_as_the_fixed_point_of_aggregates() {
     let mut sum = 0.0;

@@ -45,8 +45,8 @@ fn of(outcome: &Outcome, node: u32, category: AccessCategory) -> CategoryOutcome
     *rows.find(|row| (row.node, row.category) == (node, category)).expect("a row for each")
 }
 
-/// AIFS, the mean back-off, and as many exchanges as fit into the limit, SIFS apart: DATA of 36 us and 48 symbols, ACK of 28 us, SIFS 16 us
-/// and slots of 9 us.
+/// AIFS, the mean back-off, and as many exchanges as fit into the limit, SIFS apart: DATA of 36 us and 48
+/// symbols, ACK of 28 us, SIFS 16 us and slots of 9 us.
 #[test]
 fn a_lone_station_sends_what_the_closed_form_says() {
     for (dscp, category, aifsn, window, fits) in
@@ -71,7 +71,8 @@ fn a_lone_station_sends_what_the_closed_form_says() {
     }
 }
 
-/// 4.096 ms less SIFS and a block acknowledgement of 32 us are 1003 symbols of 260 bits: 21 MPDUs of 1544 bytes.
+/// 4.096 ms less SIFS and a block acknowledgement of 32 us are 1003 symbols of 260 bits: 21 MPDUs of 1544
+/// bytes.
 #[test]
 fn an_aggregate_is_no_longer_than_an_opportunity() {
     let limits = AggregationConfig {
@@ -115,7 +116,8 @@ fn every_node_on_the_way_goes_by_the_codepoint() {
     }
 }
 
-/// A station whose four queues are full: the lower the category, the less it sends and the oftener it collides within the station.
+/// A station whose four queues are full: the lower the category, the less it sends and the oftener it
+/// collides within the station.
 #[test]
 fn categories_of_one_station_contend_with_each_other() {
     let mut config = differentiated(&[[0.0, 0.0], [10.0, 0.0]]);
@@ -153,7 +155,8 @@ fn a_full_queue_drops_nothing_of_other_categories() {
     assert_eq!(outcome.flows[1].packets_delivered, outcome.flows[1].packets_sent);
 }
 
-/// A lone station has what the bound of an idle channel says, in opportunities that hold aggregates of several lengths as well.
+/// A lone station has what the bound of an idle channel says, in opportunities that hold aggregates of
+/// several lengths as well.
 #[test]
 fn the_bound_of_an_idle_channel_counts_what_an_opportunity_holds() {
     let cells = [

@@ -11,7 +11,8 @@ use multihop_sim::config::{
 use multihop_sim::run;
 use serde_json::json;
 
-/// Two stations this far apart, where power falls with the third power of the distance; the first saturates the second.
+/// Two stations this far apart, where power falls with the third power of the distance; the first saturates
+/// the second.
 fn link(standard: Standard, distance: f64) -> Config {
     let mut config = network(DcfRules::IEEE, &[[0.0, 0.0], [distance, 0.0]]);
     config.phy = Phy::new(standard, Preamble::Long);
@@ -106,7 +107,8 @@ fn loss_that_no_rate_avoids_slows_no_station_down() {
     assert!(minstrel > 0.85 * most, "{minstrel:.0} of {most:.0}");
 }
 
-/// What schemes reckon with is the rate that frames are sent at, and not the lowest one, from which rate control set out.
+/// What schemes reckon with is the rate that frames are sent at, and not the lowest one, from which rate
+/// control set out.
 #[test]
 fn schemes_learn_the_rate_in_use() {
     let mcs = |scheme| DataRate::Mcs(Mcs { streams: 1, scheme });
@@ -133,7 +135,8 @@ fn schemes_learn_the_rate_in_use() {
     }
 }
 
-/// A hidden sender, whose collisions look like a bad link: everything is still accounted for, and something arrives.
+/// A hidden sender, whose collisions look like a bad link: everything is still accounted for, and something
+/// arrives.
 #[test]
 fn collisions_break_no_law() {
     for algorithm in [Algorithm::Ideal, Algorithm::MinstrelHt] {
@@ -146,7 +149,8 @@ fn collisions_break_no_law() {
     }
 }
 
-/// Seven of ten MPDUs are lost at every rate: of one that has seven tries 8 % are given up, of one that has 21 a two-thousandth.
+/// Seven of ten MPDUs are lost at every rate: of one that has seven tries 8 % are given up, of one that has
+/// 21 a two-thousandth.
 #[test]
 fn tries_are_those_of_the_chain_where_it_is_said() {
     let mut config = aggregating(5.0);

@@ -8,7 +8,8 @@ use multihop_sim::airlog::AirLog;
 use multihop_sim::config::{AppConfig, Config};
 use multihop_sim::{Ties, World};
 
-/// One packet every 50 ms from node 0 to node 1, with RTS; node 2 listens. Nothing collides, so that only errors lose frames.
+/// One packet every 50 ms from node 0 to node 1, with RTS; node 2 listens. Nothing collides, so that only
+/// errors lose frames.
 fn trickle() -> Config {
     let mut config = network(DcfRules::IEEE, &[[0.0, 0.0], [200.0, 0.0], [100.0, 100.0]]);
     config.duration = Span::from_ms(200_000);
@@ -42,8 +43,8 @@ fn counts(capture: &Capture, kind: Kind, sender: usize, listener: usize) -> (u32
 const FRAMES: [(Kind, usize, u32); 4] =
     [(Kind::Rts, 0, 20), (Kind::Cts, 1, 14), (Kind::Data, 0, 500 + 28 + 8 + 28), (Kind::Ack, 1, 14)];
 
-/// Every bit of every frame, from the first of the MAC header to the last of the FCS, at every listener by itself: frames of `n`
-/// bytes survive with `(1 - b)^(8 n)`.
+/// Every bit of every frame, from the first of the MAC header to the last of the FCS, at every listener by
+/// itself: frames of `n` bytes survive with `(1 - b)^(8 n)`.
 #[test]
 fn bit_errors_hit_frames_of_all_kinds_by_their_length() {
     let mut config = trickle();
@@ -81,9 +82,10 @@ fn packet_errors_hit_data_alone() {
     }
 }
 
-/// A wrong frame still takes its time at its listeners: the exchange fails, nothing is passed up, and the frame is sent
-/// again until the retry limit. One of ten DATA frames of 4512 bits survives, so that one of the four tries that the long retry limit
-/// allows succeeds for 36 % of packets; RTS have a limit of their own, and a packet has arrived though its ACK was wrong.
+/// A wrong frame still takes its time at its listeners: the exchange fails, nothing is passed up, and the
+/// frame is sent again until the retry limit. One of ten DATA frames of 4512 bits survives, so that one of
+/// the four tries that the long retry limit allows succeeds for 36 % of packets; RTS have a limit of their
+/// own, and a packet has arrived though its ACK was wrong.
 #[test]
 fn a_wrong_frame_is_lost_below_the_network_layer() {
     let mut config = trickle();

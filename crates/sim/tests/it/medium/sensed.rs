@@ -82,7 +82,8 @@ fn a_hidden_pair_becomes_one_that_senses() {
     assert!(total_goodput(&aware) > 1.5 * total_goodput(&apart));
 }
 
-/// A sender that neither end of a link senses: its interference destroys frames of equal power, and none of those far stronger.
+/// A sender that neither end of a link senses: its interference destroys frames of equal power, and none of
+/// those far stronger.
 #[test]
 fn a_signal_far_above_an_interferer_is_received() {
     let with = |rssi| {

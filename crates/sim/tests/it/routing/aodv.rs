@@ -78,8 +78,8 @@ fn packets_go_around_a_node_that_is_off() {
     }
 }
 
-/// One of two ways from the last relay but one to the end is lost while packets follow each other closely: with repair the relay
-/// finds the other; without, the source does.
+/// One of two ways from the last relay but one to the end is lost while packets follow each other closely:
+/// with repair the relay finds the other; without, the source does.
 #[test]
 fn a_route_is_repaired_behind_the_middle() {
     let places =

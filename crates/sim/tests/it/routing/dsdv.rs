@@ -73,7 +73,8 @@ fn packets_wait_for_a_route_and_are_conserved() {
     assert_eq!(of_flows, outcome.conservation.sent, "updates are in no flow's counters");
 }
 
-/// A datagram that only waits for a route is offered ten times a second at most, whatever the link layer's delay.
+/// A datagram that only waits for a route is offered ten times a second at most, whatever the link layer's
+/// delay.
 #[test]
 fn without_a_route_a_saturated_source_does_not_flood_its_own_node() {
     for rules in [DcfRules::IEEE, DcfRules::NS2] {

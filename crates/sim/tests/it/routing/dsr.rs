@@ -12,8 +12,8 @@ fn dsr(mut config: Config, parameters: DsrConfig) -> Config {
     config
 }
 
-/// After the discovery the run is the one with static routes, but for the bytes of the source route: 8, and 4 for each node
-/// between the ends (RFC 4728, sections 6.1 and 6.7).
+/// After the discovery the run is the one with static routes, but for the bytes of the source route: 8, and 4
+/// for each node between the ends (RFC 4728, sections 6.1 and 6.7).
 #[test]
 fn a_chain_carries_data_as_over_static_routes_with_a_longer_header() {
     for hops in [1, 2, 5] {
@@ -36,7 +36,8 @@ fn a_chain_carries_data_as_over_static_routes_with_a_longer_header() {
     }
 }
 
-/// One non-propagating Route Request, one that floods the network and that each node but the target relays, and a reply over each hop.
+/// One non-propagating Route Request, one that floods the network and that each node but the target relays,
+/// and a reply over each hop.
 #[test]
 fn a_discovery_costs_a_flood_and_a_reply() {
     let mut config = chain(DcfRules::IEEE, 4);

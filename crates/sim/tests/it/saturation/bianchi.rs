@@ -1,13 +1,15 @@
-//! Saturation throughput and collision probability against Bianchi's model (IEEE JSAC 18(3), 2000), for 1 to 50 stations.
+//! Saturation throughput and collision probability against Bianchi's model (IEEE JSAC 18(3), 2000), for 1 to
+//! 50 stations.
 //!
 //! Two comparisons, because the standard does not do what the model assumes:
 //!
-//! * Under [`DcfRules::BIANCHI`] throughput is within 1 %, and the collision probability within one percentage point. It is also
-//!   held against the model's own Markov chain, played out without the assumption that stations are independent: that alone
-//!   moves the collision probability of two stations by 3 % of its value.
-//! * Under [`DcfRules::IEEE`] the back-off counts only idle slots, so the slot after a busy period can be used only by those
-//!   that drew zero just then (Bianchi, Tinnirello and Scalia, IEEE Network 19(4), 2005), and colliders restart before
-//!   bystanders, who wait EIFS. That costs or gains up to 2 %.
+//! * Under [`DcfRules::BIANCHI`] throughput is within 1 %, and the collision probability within one
+//!   percentage point. It is also held against the model's own Markov chain, played out without the
+//!   assumption that stations are independent: that alone moves the collision probability of two stations by
+//!   3 % of its value.
+//! * Under [`DcfRules::IEEE`] the back-off counts only idle slots, so the slot after a busy period can be
+//!   used only by those that drew zero just then (Bianchi, Tinnirello and Scalia, IEEE Network 19(4), 2005),
+//!   and colliders restart before bystanders, who wait EIFS. That costs or gains up to 2 %.
 
 use crate::common::{saturated_cell, total_goodput};
 use multihop_core::{Rate, Rng, Span};
@@ -22,7 +24,8 @@ const STATIONS: [usize; 8] = [1, 2, 3, 5, 10, 20, 30, 50];
 const FIRST_WINDOW: u32 = 32;
 const STAGES: u32 = 5;
 
-/// Bianchi's fixed point: the probability that a station transmits in a slot, and that a transmission collides.
+/// Bianchi's fixed point: the probability that a station transmits in a slot, and that a transmission
+/// collides.
 fn fixed_point(stations: f64) -> (f64, f64) {
     let window = f64::from(FIRST_WINDOW);
     let transmit = |p: f64| {
@@ -173,7 +176,8 @@ fn collisions_are_those_of_the_models_chain() {
     }
 }
 
-/// A cell of a PHY in which ACKs and CTS have a rate of their own, and the chain's shares and throughput of it, by its airtimes.
+/// A cell of a PHY in which ACKs and CTS have a rate of their own, and the chain's shares and throughput of
+/// it, by its airtimes.
 struct RateCell {
     phy: Phy,
     data: DataRate,
@@ -217,8 +221,8 @@ impl RateCell {
     }
 }
 
-/// Colliders and those that could not decode the collision resume together, whatever the rate of ACKs, also where it is below the rate
-/// for which EIFS allows.
+/// Colliders and those that could not decode the collision resume together, whatever the rate of ACKs, also
+/// where it is below the rate for which EIFS allows.
 #[test]
 fn the_chain_holds_for_every_phy_and_rate_of_responses() {
     let phys = [
@@ -243,7 +247,8 @@ fn the_chain_holds_for_every_phy_and_rate_of_responses() {
     }
 }
 
-/// The schemes of the later standards at their own rates of responses: single MPDUs, with their preambles, behind a delimiter in VHT and HE.
+/// The schemes of the later standards at their own rates of responses: single MPDUs, with their preambles,
+/// behind a delimiter in VHT and HE.
 #[test]
 fn the_chain_holds_for_schemes_of_high_throughput() {
     let stations = 15;

@@ -1,9 +1,11 @@
-//! Saturated cells of 30 to 50 stations against a second simulation of the standard's rules, which shares nothing with the engine.
+//! Saturated cells of 30 to 50 stations against a second simulation of the standard's rules, which shares
+//! nothing with the engine.
 //!
-//! Bianchi's fixed point is no judge of [`DcfRules::IEEE`]: by the standard colliders, who find after the ACK timeout that none comes,
-//! count slots again before the others, who wait EIFS (802.11-2012, 9.3.2.3.7 and 9.3.2.8), and a back-off counts idle slots only
-//! (9.3.4.3). Without RTS that lifts the throughput above the fixed point, by 1.7 % for 50 stations of 802.11b and by more for 802.11a. The simulation here is of
-//! these sentences alone: no frames, no events, only when each station may count and how many slots it has left.
+//! Bianchi's fixed point is no judge of [`DcfRules::IEEE`]: by the standard colliders, who find after the ACK
+//! timeout that none comes, count slots again before the others, who wait EIFS (802.11-2012, 9.3.2.3.7 and
+//! 9.3.2.8), and a back-off counts idle slots only (9.3.4.3). Without RTS that lifts the throughput above the
+//! fixed point, by 1.7 % for 50 stations of 802.11b and by more for 802.11a. The simulation here is of these
+//! sentences alone: no frames, no events, only when each station may count and how many slots it has left.
 
 use crate::common::{saturated_cell, total_goodput};
 use multihop_core::{Rate, Span};
@@ -65,7 +67,8 @@ impl Cell {
         last_window: 1024,
     };
 
-    /// 54 Mb/s with ACKs at 24 Mb/s: 20 us of preamble and SIGNAL, then symbols of 216 and 96 bits for 22 bits more.
+    /// 54 Mb/s with ACKs at 24 Mb/s: 20 us of preamble and SIGNAL, then symbols of 216 and 96 bits for 22
+    /// bits more.
     const DOT11A: Cell = Cell {
         slot: 9_000,
         difs: 34_000,

@@ -19,8 +19,9 @@ fn late(mut config: Config) -> Outcome {
     seconds(&mut config, 30, 60)
 }
 
-/// With N flows of w segments each, a round trip changes a window by w (2 f - 1) + 1, which is nothing where the queueing delay is
-/// `x = d_t + delta (1/w - (1 - eta))`; and N w segments are the round trip with that delay at the rate of the link.
+/// With N flows of w segments each, a round trip changes a window by w (2 f - 1) + 1, which is nothing where
+/// the queueing delay is `x = d_t + delta (1/w - (1 - eta))`; and N w segments are the round trip with that
+/// delay at the rate of the link.
 fn expected_delay(utilization: f64, flows: f64, round_trip: f64) -> f64 {
     let mut delay = 0.0;
     for _ in 0..1_000 {
@@ -50,7 +51,8 @@ fn the_queue_settles_at_the_delay_threshold() {
     }
 }
 
-/// Above 50 segments, eta = 0.98 is less than the additive increase asks for: the link is not quite full, and there is no queue.
+/// Above 50 segments, eta = 0.98 is less than the additive increase asks for: the link is not quite full, and
+/// there is no queue.
 #[test]
 fn a_large_window_leaves_a_fiftieth_of_the_link_and_no_queue() {
     let outcome = late(dumbbell(&json!({}), &[(100, 0)]));
@@ -58,8 +60,8 @@ fn a_large_window_leaves_a_fiftieth_of_the_link_and_no_queue() {
     assert!((0.975..1.0).contains(&bottleneck.utilisation) && bottleneck.queue_mean < 2.0, "{bottleneck:?}");
 }
 
-/// Equal round trips have equal shares, whenever flows came: brakes and accelerates move windows in proportion, and the additive
-/// increase is the same for all.
+/// Equal round trips have equal shares, whenever flows came: brakes and accelerates move windows in
+/// proportion, and the additive increase is the same for all.
 #[test]
 fn the_additive_increase_makes_shares_equal() {
     let five: Vec<(u64, u64)> = (0..5).map(|k| (100, 2_000 * k)).collect();
@@ -70,8 +72,8 @@ fn the_additive_increase_makes_shares_equal() {
     }
 }
 
-/// Over one radio hop, whose capacity is measured, it carries what CUBIC does in less than a third of its delay: 28 ms, of which the queue
-/// is 20.
+/// Over one radio hop, whose capacity is measured, it carries what CUBIC does in less than a third of its
+/// delay: 28 ms, of which the queue is 20.
 #[test]
 fn over_a_radio_the_queue_is_about_the_threshold() {
     let [abc, cubic] = ["abc", "tcp-cubic"].map(|name| {

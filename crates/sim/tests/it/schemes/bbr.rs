@@ -15,8 +15,8 @@ fn late(mut config: Config) -> Outcome {
     seconds(&mut config, 30, 90)
 }
 
-/// One flow: nearly all of the link, but for the phase of draining in each cycle and the measuring of the round trip, which is a fifth
-/// longer than that of the empty path. CUBIC fills the queue.
+/// One flow: nearly all of the link, but for the phase of draining in each cycle and the measuring of the
+/// round trip, which is a fifth longer than that of the empty path. CUBIC fills the queue.
 #[test]
 fn one_flow_uses_the_link_and_leaves_the_queue_short() {
     for queue in [35, 150] {
@@ -31,8 +31,8 @@ fn one_flow_uses_the_link_and_leaves_the_queue_short() {
     assert!(cubic.flows[0].rtt_mean_s.unwrap() > 0.065);
 }
 
-/// Flows that overestimate the bandwidth between them are held by their windows of two bandwidth-delay products: about one is
-/// queued. Flows of equal round trips share equally, whenever they came.
+/// Flows that overestimate the bandwidth between them are held by their windows of two bandwidth-delay
+/// products: about one is queued. Flows of equal round trips share equally, whenever they came.
 #[test]
 fn flows_share_a_deep_queue_of_a_bandwidth_delay_product() {
     for flows in

@@ -1,4 +1,5 @@
-//! Schemes whose nodes drop by chance, in the engine: LRED, which also pauses, and NRED, whose nodes notify each other.
+//! Schemes whose nodes drop by chance, in the engine: LRED, which also pauses, and NRED, whose nodes notify
+//! each other.
 
 use crate::common::{add_flow, chain, network, saturate};
 use multihop_core::{DropCause, Exchange, Interval, LinkEvent, NodeId, Packet, Rate, Span};
@@ -77,7 +78,8 @@ impl RouterPolicy for Watcher {
     }
 }
 
-/// For each frame of node 0 but the first: by how much longer than an exchange of the frame before it waited after that.
+/// For each frame of node 0 but the first: by how much longer than an exchange of the frame before it waited
+/// after that.
 fn slack_of_node_0(parameters: &Value) -> Vec<i64> {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let watched = Watched { scheme: scheme("lred", parameters).scheme, seen: seen.clone() };
@@ -135,8 +137,9 @@ fn lred_drops_or_marks_where_there_are_retransmissions() {
     }
 }
 
-/// Flow `1 -> 0` at the end of a line has little to send, and hears little; flow `2 -> 5` has no node in common with it, and fills
-/// the medium around its nodes, whatever is dropped. Node 1 decodes what node 2 says.
+/// Flow `1 -> 0` at the end of a line has little to send, and hears little; flow `2 -> 5` has no node in
+/// common with it, and fills the medium around its nodes, whatever is dropped. Node 1 decodes what node 2
+/// says.
 #[test]
 fn a_node_without_congestion_drops_because_a_neighbour_tells_of_it() {
     let outcome = |seed: u64, notices: bool| {
@@ -160,8 +163,8 @@ fn a_node_without_congestion_drops_because_a_neighbour_tells_of_it() {
     }
 }
 
-/// Three links side by side, of which the outer two do not sense each other, and leave next to nothing to the one between. This is what
-/// NRED is for (Xu et al. 2003). It costs throughput.
+/// Three links side by side, of which the outer two do not sense each other, and leave next to nothing to the
+/// one between. This is what NRED is for (Xu et al. 2003). It costs throughput.
 #[test]
 fn nred_gives_the_flow_in_the_middle_its_share() {
     let found = |name: &str| {
@@ -180,8 +183,8 @@ fn nred_gives_the_flow_in_the_middle_its_share() {
     assert!(nred > 0.35 * newreno && nred < 0.7 * newreno, "{nred} and {newreno}");
 }
 
-/// One hop: what is dropped at the receiver was received, and counts as lost there. The world asserts that no packet is lost without
-/// a cause.
+/// One hop: what is dropped at the receiver was received, and counts as lost there. The world asserts that no
+/// packet is lost without a cause.
 #[test]
 fn nred_drops_what_comes_as_well_as_what_leaves() {
     let outcome = |parameters: &Value| {

@@ -43,8 +43,8 @@ fn windows_are_bounded(outcome: &Outcome) {
     }
 }
 
-/// Nodes that hear each other, so that all links are one interference set: a flow over one link, and one over two that come together
-/// in the middle of the set.
+/// Nodes that hear each other, so that all links are one interference set: a flow over one link, and one over
+/// two that come together in the middle of the set.
 fn bar(parameters: &Value) -> Config {
     let positions = [[0.0, 100.0], [100.0, 100.0], [0.0, 0.0], [100.0, 0.0], [200.0, 0.0]];
     let mut config = ewccp(network(DcfRules::IEEE, &positions), parameters);
@@ -54,9 +54,9 @@ fn bar(parameters: &Value) -> Config {
     config
 }
 
-/// Flows over one link of the same set get equal windows under Eq. 8 as printed, and equal rates under the law of rates, although two of
-/// them share the queue of a node, so that round-trip times differ.
-/// `psi` is large enough that no window of the latter is in equilibrium at one segment.
+/// Flows over one link of the same set get equal windows under Eq. 8 as printed, and equal rates under the
+/// law of rates, although two of them share the queue of a node, so that round-trip times differ. `psi` is
+/// large enough that no window of the latter is in equilibrium at one segment.
 #[test]
 fn flows_of_one_set_have_equal_windows_or_equal_rates() {
     let spread = |values: &[f64]| {
@@ -75,7 +75,8 @@ fn flows_of_one_set_have_equal_windows_or_equal_rates() {
     }
 }
 
-/// A flow that crosses the set twice is fed back to close twice: under Eq. 8 as printed its window is half of the other's.
+/// A flow that crosses the set twice is fed back to close twice: under Eq. 8 as printed its window is half of
+/// the other's.
 #[test]
 fn a_flow_over_two_links_of_a_set_has_half_the_window() {
     // All within reach of each other, so that the route over two links must be forced: the ends do not reach each other.
@@ -94,8 +95,8 @@ fn a_flow_over_two_links_of_a_set_has_half_the_window() {
     assert!((1.6..2.4).contains(&ratio), "{windows:?}");
 }
 
-/// Two pairs whose senders are neighbours: what each receiver acknowledges collides with the other's data at its own sender. The MAC's
-/// signal leaves nothing for the timer.
+/// Two pairs whose senders are neighbours: what each receiver acknowledges collides with the other's data at
+/// its own sender. The MAC's signal leaves nothing for the timer.
 #[test]
 fn what_the_mac_of_an_end_gave_up_needs_no_timer() {
     let timeouts = |repairs: u32| {
@@ -165,7 +166,8 @@ fn a_restarted_router_is_passed_again() {
     assert!(after as f64 > 0.9 * usual as f64, "{after} against {usual}");
 }
 
-/// Without signalling worth the name, with queues that are believed for ever, or signalled over three hops: nothing breaks.
+/// Without signalling worth the name, with queues that are believed for ever, or signalled over three hops:
+/// nothing breaks.
 #[test]
 fn odd_parameters_stay_within_bounds() {
     for parameters in [

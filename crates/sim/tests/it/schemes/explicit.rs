@@ -44,8 +44,8 @@ fn over_four_hops_they_all_get_something_through() {
     }
 }
 
-/// Over one hop, which carries about 3.5 Mb/s of payload beside acknowledgements: routers that know of a capacity below that keep the
-/// queue short and lose nothing, and XCP-b finds out what there is.
+/// Over one hop, which carries about 3.5 Mb/s of payload beside acknowledgements: routers that know of a
+/// capacity below that keep the queue short and lose nothing, and XCP-b finds out what there is.
 #[test]
 fn over_one_hop_a_known_capacity_keeps_queues_short() {
     for (name, parameters, least) in [
@@ -61,7 +61,8 @@ fn over_one_hop_a_known_capacity_keeps_queues_short() {
     }
 }
 
-/// Readings of equations change what happens: as printed, RCP-Winf's rate falls to the least one whatever the load.
+/// Readings of equations change what happens: as printed, RCP-Winf's rate falls to the least one whatever the
+/// load.
 #[test]
 fn rcp_winf_as_printed_starves() {
     let goodput = |parameters: &Value| total_goodput(&run(&transfer("rcp-winf", parameters, 1))) * 1e-6;

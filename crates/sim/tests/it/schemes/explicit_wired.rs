@@ -22,8 +22,8 @@ fn fair(headers: f64, count: usize) -> f64 {
     BOTTLENECK * 1460.0 / (1460.0 + headers) / count as f64
 }
 
-/// Round trips of 40 and 80 ms: equal shares, a full link, and no loss (Katabi, Handley and Rohrs 2002, section 5). Loss is counted
-/// from the beginning.
+/// Round trips of 40 and 80 ms: equal shares, a full link, and no loss (Katabi, Handley and Rohrs 2002,
+/// section 5). Loss is counted from the beginning.
 #[test]
 fn xcp_shares_a_wire_equally_between_unequal_round_trips() {
     for name in ["xcp", "xcp-winf"] {
@@ -36,7 +36,8 @@ fn xcp_shares_a_wire_equally_between_unequal_round_trips() {
     }
 }
 
-/// A flow that comes later receives its share, the first gives it up, and when the second goes the first takes it again.
+/// A flow that comes later receives its share, the first gives it up, and when the second goes the first
+/// takes it again.
 #[test]
 fn xcp_makes_room_for_a_new_flow() {
     let mut config = dumbbell("xcp", &json!({ "window": 500 }), QUEUE, &[(60, 0), (60, 10_000)]);
@@ -67,9 +68,10 @@ fn xcp_leaves_what_a_flow_does_not_want_to_the_others() {
     );
 }
 
-/// The rate that routers offer grows as R' = alpha R (1 - N R / C) / d, from C / 20: a logistic curve, which reaches 90 % of C / N after
-/// d / alpha ln(9 (20 / N - 1)), that is ten round trips of N = 4. A round trip passes before a rate is known, every rate is known a
-/// round trip late, and the first windows leave in one burst. Then all have C / N and the queue is gone.
+/// The rate that routers offer grows as R' = alpha R (1 - N R / C) / d, from C / 20: a logistic curve, which
+/// reaches 90 % of C / N after d / alpha ln(9 (20 / N - 1)), that is ten round trips of N = 4. A round trip
+/// passes before a rate is known, every rate is known a round trip late, and the first windows leave in one
+/// burst. Then all have C / N and the queue is gone.
 #[test]
 fn rcp_gives_each_of_n_flows_its_part_as_its_law_says() {
     for count in [1, 4, 10] {
@@ -125,7 +127,8 @@ fn maxnet_shares_a_wire_equally_between_unequal_round_trips() {
     assert!(shares.iter().all(|share| (share - 0.95).abs() < 0.05), "{shares:?}");
 }
 
-/// Where too large a capacity keeps prices too low, losses hold the rate back: half of what is sent arrives at the least.
+/// Where too large a capacity keeps prices too low, losses hold the rate back: half of what is sent arrives
+/// at the least.
 #[test]
 fn maxnet_obeys_losses_where_prices_do_not_say_enough() {
     let mut config =

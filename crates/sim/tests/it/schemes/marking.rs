@@ -29,7 +29,8 @@ fn slow(mut config: Config) -> Config {
     config
 }
 
-/// Datagrams are judged by no metric, though TCP of a marking scheme crosses the same nodes and is marked there.
+/// Datagrams are judged by no metric, though TCP of a marking scheme crosses the same nodes and is marked
+/// there.
 #[test]
 fn datagrams_are_never_marked() {
     for name in MARKING {
@@ -88,7 +89,8 @@ impl RouterPolicy for Prophet {
     }
 }
 
-/// What the last DATA of a frame foretells is what its acknowledgement brings: retries, freezing and propagation are all in it.
+/// What the last DATA of a frame foretells is what its acknowledgement brings: retries, freezing and
+/// propagation are all in it.
 #[test]
 fn the_predicted_service_delay_of_an_acknowledged_frame_comes_true() {
     for rules in [DcfRules::IEEE, DcfRules::NS2] {
@@ -106,7 +108,8 @@ fn the_predicted_service_delay_of_an_acknowledged_frame_comes_true() {
     }
 }
 
-/// A frame that has the channel to itself needs DIFS and its back-off besides the exchange: `R_FTE` is 0.963 on average.
+/// A frame that has the channel to itself needs DIFS and its back-off besides the exchange: `R_FTE` is 0.963
+/// on average.
 #[test]
 fn the_efficiency_of_a_saturated_link_without_contention_is_0_963() {
     let mut config = slow(chain(DcfRules { llc_header: 0, ..DcfRules::IEEE }, 1));

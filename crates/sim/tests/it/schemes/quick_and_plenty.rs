@@ -37,8 +37,9 @@ fn goodput(outcome: &Outcome) -> f64 {
     total_goodput(outcome) / 1e6
 }
 
-/// The level of a lone download is the one that was asked for, goodput that of aggregates of it. A packet waits for half an exchange in
-/// the mean and then takes part in one: `N` packets of 190 us, and some 200 us besides.
+/// The level of a lone download is the one that was asked for, goodput that of aggregates of it. A packet
+/// waits for half an exchange in the mean and then takes part in one: `N` packets of 190 us, and some 200 us
+/// besides.
 #[test]
 fn aggregates_are_as_long_as_is_asked_for() {
     for target in [4.0, 8.0, 16.0, 24.0] {
@@ -94,8 +95,8 @@ fn clients_share_alike() {
     }
 }
 
-/// Where the radio allows less than is asked for, or does not aggregate, no level shows it. Queues are bounded all the same, at some targets of
-/// packets, and throughput is what the radio carries.
+/// Where the radio allows less than is asked for, or does not aggregate, no level shows it. Queues are
+/// bounded all the same, at some targets of packets, and throughput is what the radio carries.
 #[test]
 fn a_target_out_of_reach_leaves_a_bounded_queue() {
     for aggregates in [true, false] {

@@ -118,7 +118,8 @@ fn a_node_that_is_off_is_silent() {
     assert_eq!([heard(0), heard(1)], [sent[1], sent[0] - 40]);
 }
 
-/// What waits is reported as it comes and goes, whatever becomes of it: at the end what is left is what still waits.
+/// What waits is reported as it comes and goes, whatever becomes of it: at the end what is left is what still
+/// waits.
 #[test]
 fn what_waits_adds_up() {
     let log: Arc<Mutex<Log>> = Arc::default();

@@ -93,9 +93,9 @@ fn left_inside(config: &mut Config) -> (usize, Outcome) {
     (left, outcome)
 }
 
-/// However a packet leaves its source, that is reported, once: acknowledged alone or with others, given up, lost in a full queue, to `CoDel`, for
-/// its age, for a broken link, of a node that goes off, or over a wire; from a queue of the hardware as well. What was not reported is still
-/// there.
+/// However a packet leaves its source, that is reported, once: acknowledged alone or with others, given up,
+/// lost in a full queue, to `CoDel`, for its age, for a broken link, of a node that goes off, or over a wire;
+/// from a queue of the hardware as well. What was not reported is still there.
 #[test]
 fn a_source_hears_once_of_every_packet_that_leaves() {
     let mut all = Vec::new();
@@ -166,9 +166,10 @@ fn upload(parameters: &serde_json::Value) -> (f64, f64, f64) {
     (total_goodput(&outcome) / 1e6, outcome.flows[0].delay.mean * 1e3, outcome.nodes[1].queue_mean)
 }
 
-/// An upload over one hop of 802.11n at 65 Mb/s. Without small queues the station's own queue has what the receive window allows. With
-/// them it has some milliseconds, and more where the shift is smaller. Of the window nothing is in the network beyond, so that the
-/// rate is what the window would bring, twice what is used in slow start, and Linux doubles it: four times the shift's time, 32 ms at 7.
+/// An upload over one hop of 802.11n at 65 Mb/s. Without small queues the station's own queue has what the
+/// receive window allows. With them it has some milliseconds, and more where the shift is smaller. Of the
+/// window nothing is in the network beyond, so that the rate is what the window would bring, twice what is
+/// used in slow start, and Linux doubles it: four times the shift's time, 32 ms at 7.
 #[test]
 fn small_queues_keep_the_queue_of_the_station_short() {
     let off = upload(&json!({ "flavour": "linux" }));
@@ -186,8 +187,8 @@ fn small_queues_keep_the_queue_of_the_station_short() {
     assert!(at_7.0 > 0.98 * off.0 && at_10.0 > 0.9 * off.0, "{at_10:?} {at_8:?} {at_7:?} {off:?}");
 }
 
-/// The queue before a wire is of the same kind: two packets of 1500 bytes, or a millisecond at 100 Mb/s, wait before the first wire of a
-/// path of 10 Mb/s, and nothing of what the path carries is lost by it.
+/// The queue before a wire is of the same kind: two packets of 1500 bytes, or a millisecond at 100 Mb/s, wait
+/// before the first wire of a path of 10 Mb/s, and nothing of what the path carries is lost by it.
 #[test]
 fn small_queues_hold_before_wires_too() {
     let run = |parameters| {

@@ -42,9 +42,10 @@ fn mean(rows: &[[f64; 3]]) -> [f64; 3] {
     std::array::from_fn(|column| rows.iter().map(|row| row[column]).sum::<f64>() / rows.len() as f64)
 }
 
-/// `Agent/TFRC` of ns-2.35 on the same chains with static routes, ten runs each: goodput in kb/s, mean smoothed round trip in seconds,
-/// mean loss event rate over time. Where the queue is not what limits, round trips vary much between runs: by a fifth with three
-/// hops, a tenth with seven. The intervals of 95 % of the means of both programs overlap.
+/// `Agent/TFRC` of ns-2.35 on the same chains with static routes, ten runs each: goodput in kb/s, mean
+/// smoothed round trip in seconds, mean loss event rate over time. Where the queue is not what limits, round
+/// trips vary much between runs: by a fifth with three hops, a tenth with seven. The intervals of 95 % of the
+/// means of both programs overlap.
 #[test]
 fn chains_of_ns2() {
     let ns2 = [
@@ -66,7 +67,8 @@ fn chains_of_ns2() {
     }
 }
 
-/// Over seven hops a cap below what the chain carries is the rate, with short queues and next to no losses; one above all that it could ever send at changes nothing.
+/// Over seven hops a cap below what the chain carries is the rate, with short queues and next to no losses;
+/// one above all that it could ever send at changes nothing.
 #[test]
 fn a_cap_below_the_knee_is_the_rate_and_a_huge_one_is_none() {
     let capped = |cap: &str| {
@@ -88,9 +90,9 @@ fn a_cap_below_the_knee_is_the_rate_and_a_huge_one_is_none() {
 /// A ratio of goodputs, and two coefficients of variation.
 type Shared = (f64, [f64; 2]);
 
-/// So many flows of TFRC and of TCP in turns, over a dumbbell of 10 Mb/s and round trips of 40 to 60 ms with a queue of 75 packets.
-/// Returns the mean goodput of the first over that of the second, and the means of the coefficients of variation of what arrives in
-/// steps of 500 ms.
+/// So many flows of TFRC and of TCP in turns, over a dumbbell of 10 Mb/s and round trips of 40 to 60 ms with
+/// a queue of 75 packets. Returns the mean goodput of the first over that of the second, and the means of the
+/// coefficients of variation of what arrives in steps of 500 ms.
 fn beside(pairs: u64, arrangement: u64, flow: &Value, tcp: &Value) -> Shared {
     let round_trip = |k| 40 + (7 * k + 3 * arrangement) % 20;
     let flows: Vec<(u64, u64)> =
@@ -115,11 +117,12 @@ fn variation(outcome: &Outcome, flow: usize) -> f64 {
     variance.sqrt() / mean
 }
 
-/// RFC 5348, section 1: reasonably fair means generally within a factor of two, and with a much lower variation of throughput. Means of
-/// six arrangements, whose single runs are within 0.5 to 2.5. Packets of TFRC are not as long as those of TCP: where all packets are
-/// equal and nothing is random, a drop-tail queue loses those of the same flow again and again (Floyd and Jacobson 1992), and one flow
-/// can have the sevenfold of another. ns-2 on a like dumbbell has ratios of 1.58, 0.45, 0.92 and 1.16 with 1, 2, 4 and 8 of each, and
-/// variations of 0.11, 0.25, 0.17 and 0.20 beside 0.18, 0.37, 0.41 and 0.49 of its TCP.
+/// RFC 5348, section 1: reasonably fair means generally within a factor of two, and with a much lower
+/// variation of throughput. Means of six arrangements, whose single runs are within 0.5 to 2.5. Packets of
+/// TFRC are not as long as those of TCP: where all packets are equal and nothing is random, a drop-tail queue
+/// loses those of the same flow again and again (Floyd and Jacobson 1992), and one flow can have the
+/// sevenfold of another. ns-2 on a like dumbbell has ratios of 1.58, 0.45, 0.92 and 1.16 with 1, 2, 4 and 8
+/// of each, and variations of 0.11, 0.25, 0.17 and 0.20 beside 0.18, 0.37, 0.41 and 0.49 of its TCP.
 #[test]
 fn beside_tcp_it_has_its_share_and_is_steadier() {
     for flavour in ["rfc", "ns2"] {
@@ -140,7 +143,8 @@ fn beside_tcp_it_has_its_share_and_is_steadier() {
     }
 }
 
-/// What a transport emits is what it offers: of a saturated flow of TFRC more than arrives, of datagrams at a constant rate that rate.
+/// What a transport emits is what it offers: of a saturated flow of TFRC more than arrives, of datagrams at a
+/// constant rate that rate.
 #[test]
 fn what_is_emitted_is_counted_by_flow_and_by_step() {
     let mut config = ns2_chain(4, 1, scheme("tfrc", &json!({})));

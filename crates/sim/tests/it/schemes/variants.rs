@@ -31,7 +31,8 @@ fn retry_drops(outcome: &Outcome) -> u64 {
 
 /// Conservation of packets is asserted at the end of every run.
 ///
-/// Back-off makes round trips of one hop vary by a sixth, by which `tcp-ap` waits longer than the link needs: that is its price.
+/// Back-off makes round trips of one hop vary by a sixth, by which `tcp-ap` waits longer than the link needs:
+/// that is its price.
 #[test]
 fn over_one_hop_each_variant_carries_what_newreno_does() {
     for parameters in [json!({ "delayed_ack": "0 s" }), json!({ "flavour": "ns2" })] {
@@ -56,8 +57,8 @@ fn over_four_hops_each_variant_works() {
     }
 }
 
-/// What pacing is for: over eight hops segments of `tcp-newreno` collide with those before them (hidden nodes), and those of
-/// `tcp-ap` hardly do (`ElRakabawy`, Klemm and Lindemann 2005).
+/// What pacing is for: over eight hops segments of `tcp-newreno` collide with those before them (hidden
+/// nodes), and those of `tcp-ap` hardly do (`ElRakabawy`, Klemm and Lindemann 2005).
 #[test]
 fn over_eight_hops_tcp_ap_loses_far_fewer_frames_than_newreno() {
     for rules in [DcfRules::IEEE, DcfRules::NS2] {

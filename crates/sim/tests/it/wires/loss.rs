@@ -21,8 +21,9 @@ fn two_wires() -> Config {
     config
 }
 
-/// A tenth of what is sent one way, within four standard deviations, and nothing of what is sent the other way. What is not lost has
-/// arrived or is on its way; that no packet is missing is asserted at the end of every run.
+/// A tenth of what is sent one way, within four standard deviations, and nothing of what is sent the other
+/// way. What is not lost has arrived or is on its way; that no packet is missing is asserted at the end of
+/// every run.
 #[test]
 fn a_wire_loses_the_share_that_it_is_to_lose_in_that_direction_alone() {
     let mut config = two_wires();
@@ -40,7 +41,8 @@ fn a_wire_loses_the_share_that_it_is_to_lose_in_that_direction_alone() {
     assert_eq!([1, 2].map(|flow| outcome.flows[flow].dropped[LOST]), [0, 0]);
 }
 
-/// The stream of a wire is its own: what one loses does not depend on another, and what does not cross it goes on as before.
+/// The stream of a wire is its own: what one loses does not depend on another, and what does not cross it
+/// goes on as before.
 #[test]
 fn losses_of_a_wire_change_no_other_draw() {
     let mut config = two_wires();

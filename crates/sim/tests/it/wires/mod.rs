@@ -108,7 +108,8 @@ fn tcp_keeps_a_bottleneck_busy() {
     assert_eq!(wire(&outcome, 0, 1).dropped, 0);
 }
 
-/// Every packet is somewhere: this is asserted at the end of every run. What was sent and has not arrived is on its way.
+/// Every packet is somewhere: this is asserted at the end of every run. What was sent and has not arrived is
+/// on its way.
 #[test]
 fn what_left_and_has_not_arrived_is_on_its_way() {
     let mut config = wired(DcfRules::IEEE, 2);
@@ -223,7 +224,8 @@ impl RouterPolicy for Counter {
     }
 }
 
-/// Flows that leave node 1 by different wires meet different policies: each of them drops its own second packet.
+/// Flows that leave node 1 by different wires meet different policies: each of them drops its own second
+/// packet.
 #[test]
 fn policies_act_at_each_port() {
     let calls: Arc<[AtomicU64; 3]> = Arc::default();
@@ -274,7 +276,8 @@ fn a_receiver_that_is_off_loses_what_arrives() {
     assert_eq!(outcome.flows[0].dropped[DropCause::LinkBroken as usize], 6);
 }
 
-/// Nodes with wires and a radio are switched at any instant: counters are closed, ties change nothing, and all goes on afterwards.
+/// Nodes with wires and a radio are switched at any instant: counters are closed, ties change nothing, and
+/// all goes on afterwards.
 #[test]
 fn outages_of_wired_nodes_do_no_lasting_harm() {
     for rules in [DcfRules::IEEE, DcfRules::NS2] {

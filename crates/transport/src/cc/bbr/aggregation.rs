@@ -9,7 +9,8 @@ const ROUNDS: u32 = 5;
 /// An excess counts up to what the bandwidth is in this time.
 const MOST: Span = Span::from_ms(100);
 
-/// The greatest excess of the last five to ten round trips, in bytes. It costs nothing until deliveries are reported.
+/// The greatest excess of the last five to ten round trips, in bytes. It costs nothing until deliveries are
+/// reported.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Aggregation {
     /// The excess is counted from here, and so much was acknowledged since.
@@ -53,8 +54,8 @@ mod tests {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    /// 1000 bytes each 10 ms as anticipated: each acknowledgement begins anew, and is its own excess. Then five at once, of which each
-    /// is beyond what the bandwidth explains.
+    /// 1000 bytes each 10 ms as anticipated: each acknowledgement begins anew, and is its own excess. Then
+    /// five at once, of which each is beyond what the bandwidth explains.
     #[test]
     fn a_bunch_is_an_excess() {
         let mut aggregation = Aggregation::default();

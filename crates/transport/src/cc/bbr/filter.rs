@@ -5,8 +5,9 @@ use multihop_core::{Span, Time};
 /// `BtlBwFilterLen`: round trips over which the bottleneck's bandwidth is the greatest delivery rate.
 const ROUNDS: u64 = 10;
 
-/// The greatest of the values of the last ten round trips, exactly (draft-cardwell-iccrg-bbr-congestion-control-00, section
-/// 4.1.1.5). Without a new value it stays what it was, however many round trips pass.
+/// The greatest of the values of the last ten round trips, exactly
+/// (draft-cardwell-iccrg-bbr-congestion-control-00, section 4.1.1.5). Without a new value it stays what it
+/// was, however many round trips pass.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MaxFilter {
     /// The greatest value of a round trip, by its number modulo their number.

@@ -1,7 +1,8 @@
-//! BBR, version 1 (draft-cardwell-iccrg-bbr-congestion-control-00): a model of the path, made of the greatest delivery rate and the
-//! least round trip seen of late, says how fast to send and how much.
+//! BBR, version 1 (draft-cardwell-iccrg-bbr-congestion-control-00): a model of the path, made of the greatest
+//! delivery rate and the least round trip seen of late, says how fast to send and how much.
 //!
-//! Sections in this module are those of the draft. Bandwidths are in payload bytes per second, windows in payload bytes.
+//! Sections in this module are those of the draft. Bandwidths are in payload bytes per second, windows in
+//! payload bytes.
 
 mod aggregation;
 mod filter;
@@ -21,9 +22,10 @@ pub enum BbrRules {
     /// draft-cardwell-iccrg-bbr-congestion-control-00.
     #[default]
     Draft,
-    /// Linux since 5.1 (`net/ipv4/tcp_bbr.c`), as version 02 of the draft has it too: the pace is 1 % below the bandwidth; a window is
-    /// of whole segments, an even number of them, with what acknowledgements confirmed in bunches, and two segments more while bandwidth is
-    /// probed for; and the handshake is the first round trip.
+    /// Linux since 5.1 (`net/ipv4/tcp_bbr.c`), as version 02 of the draft has it too: the pace is 1 % below
+    /// the bandwidth; a window is of whole segments, an even number of them, with what acknowledgements
+    /// confirmed in bunches, and two segments more while bandwidth is probed for; and the handshake is the
+    /// first round trip.
     Linux,
 }
 
@@ -34,9 +36,11 @@ pub struct BbrOptions {
     pub segment_size: u32,
     /// The first window in bytes.
     pub initial_window: u64,
-    /// While bandwidth is used and probed for, the window is this many bandwidth-delay products. Section 4.3.4.1: 2.
+    /// While bandwidth is used and probed for, the window is this many bandwidth-delay products. Section
+    /// 4.3.4.1: 2.
     pub window_gain: f64,
-    /// The least round trip is measured anew when nothing as short was seen for this long (`RTpropFilterLen`). Section 4.1.2: 10 s.
+    /// The least round trip is measured anew when nothing as short was seen for this long
+    /// (`RTpropFilterLen`). Section 4.1.2: 10 s.
     pub round_trip_window: Span,
     /// Whose pace and window.
     pub rules: BbrRules,
@@ -70,8 +74,8 @@ pub struct Bbr {
     aggregation: Aggregation,
     state: State,
     full_pipe: FullPipe,
-    /// Round trips so far (section 4.1.1.3), what will have been delivered when this one is over, and whether the last
-    /// acknowledgement began one.
+    /// Round trips so far (section 4.1.1.3), what will have been delivered when this one is over, and whether
+    /// the last acknowledgement began one.
     round: u64,
     round_end: u64,
     round_start: bool,
@@ -101,8 +105,8 @@ enum Repair {
 }
 
 impl Bbr {
-    /// A controller with its first window, which it sends at 2/ln 2 times a window per millisecond until a round trip is known
-    /// (section 4.2.1).
+    /// A controller with its first window, which it sends at 2/ln 2 times a window per millisecond until a
+    /// round trip is known (section 4.2.1).
     pub fn new(options: BbrOptions) -> Bbr {
         let segment = f64::from(options.segment_size);
         let window = (options.initial_window as f64).max(segment);
@@ -155,7 +159,8 @@ impl Bbr {
         self.options.rules == BbrRules::Linux
     }
 
-    /// Section 4.1.1.3: a round trip is over when something is delivered that was sent after the last one was over.
+    /// Section 4.1.1.3: a round trip is over when something is delivered that was sent after the last one was
+    /// over.
     fn update_round(&mut self, delivery: &Delivery) {
         self.round_start = delivery.prior_delivered >= self.round_end;
         if self.round_start {
@@ -224,7 +229,8 @@ impl Bbr {
         self.window = self.window.max(self.prior_window);
     }
 
-    /// `BBRSetCwnd` (section 4.2.3.6), with what recovery (4.2.3.4) and the probing of the round trip (4.2.3.5) make of it.
+    /// `BBRSetCwnd` (section 4.2.3.6), with what recovery (4.2.3.4) and the probing of the round trip
+    /// (4.2.3.5) make of it.
     fn set_window(&mut self, delivery: &Delivery) {
         let size = delivery.size as f64;
         let conserved = delivery.in_flight as f64 + size.max(self.segment);

@@ -7,7 +7,8 @@ use multihop_core::{Rng, Span, Time};
 /// `BBRHighGain`, 2/ln 2: with it the rate doubles in each round trip.
 pub(super) const HIGH_GAIN: f64 = 2.0 / std::f64::consts::LN_2;
 
-/// The pacing gains of the phases in which bandwidth is probed for, about a round trip each (section 4.3.4.2).
+/// The pacing gains of the phases in which bandwidth is probed for, about a round trip each (section
+/// 4.3.4.2).
 pub(super) const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 
 /// `ProbeRTTDuration`.
@@ -86,8 +87,9 @@ impl Bbr {
         }
     }
 
-    /// Section 4.3.4.3. The phase is drawn, so that flows do not probe together, but it is never the one that drains. What it is
-    /// drawn from is the instant, of which each flow has its own: a run can be repeated, and no flow knows of another.
+    /// Section 4.3.4.3. The phase is drawn, so that flows do not probe together, but it is never the one that
+    /// drains. What it is drawn from is the instant, of which each flow has its own: a run can be repeated,
+    /// and no flow knows of another.
     fn enter_probe_bw(&mut self, now: Time) {
         let drawn = Rng::at(now.ns(), &["bbr"]).below(CYCLE.len() as u32 - 1) as usize;
         self.state = State::ProbeBw { phase: (CYCLE.len() - drawn) % CYCLE.len(), since: now };

@@ -52,7 +52,8 @@ impl Script {
         self.bbr.on_delivered(&delivery);
     }
 
-    /// In the state that probes for bandwidth, at 1000 segments per second and 100 ms: 100 segments. The phase is the one drawn.
+    /// In the state that probes for bandwidth, at 1000 segments per second and 100 ms: 100 segments. The
+    /// phase is the one drawn.
     fn probing() -> Script {
         let mut script = Script::new();
         (0..4).for_each(|_| script.round(1000.0));
@@ -70,7 +71,8 @@ impl Script {
     }
 }
 
-/// Before a round trip is known: 10 segments per millisecond, times 2.885. Over 50 ms: 10 segments per 50 ms, times that.
+/// Before a round trip is known: 10 segments per millisecond, times 2.885. Over 50 ms: 10 segments per 50 ms,
+/// times that.
 #[test]
 fn the_first_pace_is_a_window_per_round_trip_times_the_high_gain() {
     assert!((HIGH_GAIN - 2.885).abs() < 1e-3);
@@ -91,8 +93,9 @@ fn the_first_pace_is_a_window_per_round_trip_times_the_high_gain() {
     assert!((pace(&bbr) / (1.04 * HIGH_GAIN * 80_000.0 / 50e-3) - 1.0).abs() < 1e-6);
 }
 
-/// The rate doubles until 800, then grows by less than a quarter: 900, 950, 990 against 800. Three such round trips end start-up,
-/// and 10 segments in flight are less than the 99 that the path holds, so that nothing has to be drained.
+/// The rate doubles until 800, then grows by less than a quarter: 900, 950, 990 against 800. Three such round
+/// trips end start-up, and 10 segments in flight are less than the 99 that the path holds, so that nothing
+/// has to be drained.
 #[test]
 fn start_up_ends_after_three_round_trips_without_a_quarter_more() {
     let mut script = Script::new();
@@ -133,8 +136,8 @@ fn round_trips_that_the_application_limits_do_not_count() {
     assert_eq!(script.bbr.bandwidth.value(), 600e3, "the path is at least that fast");
 }
 
-/// 1000 segments per second and 100 ms: 100 segments and, at 8 Mb/s, three quanta of two segments. With 289 in flight it drains,
-/// at 1/2.885, until 106 are.
+/// 1000 segments per second and 100 ms: 100 segments and, at 8 Mb/s, three quanta of two segments. With 289
+/// in flight it drains, at 1/2.885, until 106 are.
 #[test]
 fn what_start_up_queued_is_drained() {
     let mut script = Script::new();
@@ -150,8 +153,8 @@ fn what_start_up_queued_is_drained() {
     assert!(matches!(script.bbr.state, State::ProbeBw { .. }));
 }
 
-/// The phases are 1.25, 0.75 and six times 1, and each lasts for more than a round trip; the first until 1.25 bandwidth-delay products
-/// are in flight or something is lost, the second at most until one is.
+/// The phases are 1.25, 0.75 and six times 1, and each lasts for more than a round trip; the first until 1.25
+/// bandwidth-delay products are in flight or something is lost, the second at most until one is.
 #[test]
 fn the_gain_cycles_through_eight_phases() {
     let mut script = Script::probing();
@@ -218,8 +221,9 @@ fn the_window_is_two_bandwidth_delay_products() {
     assert_eq!(script.window(), 106 * MSS);
 }
 
-/// With the rules of Linux: 2 * 100 segments, three quanta of two, and the one segment that each acknowledgement is ahead, which are 207,
-/// rounded up to an even number; two more in the phase that probes. The pace is 1 % lower.
+/// With the rules of Linux: 2 * 100 segments, three quanta of two, and the one segment that each
+/// acknowledgement is ahead, which are 207, rounded up to an even number; two more in the phase that probes.
+/// The pace is 1 % lower.
 #[test]
 fn linux_rounds_the_window_up_and_paces_below_the_bandwidth() {
     let options = BbrOptions { rules: BbrRules::Linux, ..BbrOptions::draft(MSS as u32, 10 * MSS) };
@@ -257,8 +261,8 @@ fn linux_takes_the_handshake_for_a_round_trip() {
     }
 }
 
-/// Ten seconds after the last round trip of 100 ms: four segments, until 200 ms and a round trip have passed since no more were in
-/// flight; then the window is what it was, and the round trip that was seen.
+/// Ten seconds after the last round trip of 100 ms: four segments, until 200 ms and a round trip have passed
+/// since no more were in flight; then the window is what it was, and the round trip that was seen.
 #[test]
 fn the_round_trip_is_measured_anew_every_ten_seconds() {
     let mut script = Script::probing();
@@ -296,8 +300,8 @@ fn a_path_whose_queue_empties_is_not_probed_for_its_round_trip() {
     }
 }
 
-/// Ten segments are lost: for a round trip, what is delivered leaves again; then the window grows by what is delivered, and what it
-/// was before is restored at the end.
+/// Ten segments are lost: for a round trip, what is delivered leaves again; then the window grows by what is
+/// delivered, and what it was before is restored at the end.
 #[test]
 fn recovery_conserves_packets_for_a_round_trip() {
     let mut script = Script::probing();
@@ -349,8 +353,8 @@ fn a_timeout_leaves_one_segment_and_what_was_lost_of_the_window_is_restored() {
     assert_eq!(script.window(), 206_000);
 }
 
-/// After a silence it sends at the bandwidth whatever the phase, and does not stop to measure the round trip, which the silence will
-/// have shown.
+/// After a silence it sends at the bandwidth whatever the phase, and does not stop to measure the round trip,
+/// which the silence will have shown.
 #[test]
 fn after_a_silence_the_pace_is_the_bandwidth() {
     let mut script = Script::probing();
@@ -373,7 +377,8 @@ fn after_a_silence_the_pace_is_the_bandwidth() {
     assert_eq!(script.bbr.round_trip.value(), Some(Span::from_ms(110)));
 }
 
-/// Section 4.2.2: one segment below 1.2 Mb/s, two below 24 Mb/s, then a millisecond's worth, and 64 KB at most.
+/// Section 4.2.2: one segment below 1.2 Mb/s, two below 24 Mb/s, then a millisecond's worth, and 64 KB at
+/// most.
 #[test]
 fn the_quantum_grows_with_the_pace() {
     for (pace, quantum) in [
@@ -392,9 +397,9 @@ fn the_quantum_grows_with_the_pace() {
     }
 }
 
-/// Section 4.2.3.6: until the pipe is full the window grows with what is delivered while it is below the target, and in any case until an
-/// initial window is delivered. At 10 segments per second and 100 ms the target is 2.885 and three
-/// quanta of two segments, below the first window of 10; at 100 it is 34.85.
+/// Section 4.2.3.6: until the pipe is full the window grows with what is delivered while it is below the
+/// target, and in any case until an initial window is delivered. At 10 segments per second and 100 ms the
+/// target is 2.885 and three quanta of two segments, below the first window of 10; at 100 it is 34.85.
 #[test]
 fn the_window_of_start_up_grows_to_the_target_or_by_an_initial_window() {
     for (rate, windows) in [(10.0, [11, 15, 19, 19, 19]), (100.0, [11, 15, 19, 22, 26])] {
@@ -410,7 +415,8 @@ fn the_window_of_start_up_grows_to_the_target_or_by_an_initial_window() {
     }
 }
 
-/// Without a sample of the bandwidth there is no rate to go to, even once the pipe is full; until it is, the pace only rises.
+/// Without a sample of the bandwidth there is no rate to go to, even once the pipe is full; until it is, the
+/// pace only rises.
 #[test]
 fn the_pace_follows_a_bandwidth_that_is_known() {
     let mut bbr = bbr();
@@ -428,8 +434,8 @@ fn the_pace_follows_a_bandwidth_that_is_known() {
     assert_eq!(bbr.pacing_rate, 1_750.0);
 }
 
-/// Gains of windows: as high as that of the pace until the pipe was full (section 4.3.2), 2 to use the bandwidth (4.3.4), 1 to see the
-/// round trip (4.3.5), in which what is sent says nothing of the bandwidth.
+/// Gains of windows: as high as that of the pace until the pipe was full (section 4.3.2), 2 to use the
+/// bandwidth (4.3.4), 1 to see the round trip (4.3.5), in which what is sent says nothing of the bandwidth.
 #[test]
 fn each_state_has_its_gains() {
     let until = None;
@@ -448,7 +454,8 @@ fn each_state_has_its_gains() {
     }
 }
 
-/// Section 4.2.3.2 before a round trip is known: a first window, whatever the gain. No window is less than a segment.
+/// Section 4.2.3.2 before a round trip is known: a first window, whatever the gain. No window is less than a
+/// segment.
 #[test]
 fn without_a_round_trip_the_pipe_is_a_first_window() {
     let bbr = bbr();
@@ -457,7 +464,8 @@ fn without_a_round_trip_the_pipe_is_a_first_window() {
     assert_eq!(small.allowance().window, MSS);
 }
 
-/// Section 4.2.3.6 at its bounds: the window of start-up grows below the target, or until an initial window, 10 segments, is delivered.
+/// Section 4.2.3.6 at its bounds: the window of start-up grows below the target, or until an initial window,
+/// 10 segments, is delivered.
 #[test]
 fn the_window_of_start_up_stops_at_the_target() {
     for (below_target, delivered, grown) in

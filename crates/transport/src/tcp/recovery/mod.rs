@@ -121,8 +121,8 @@ impl LossRecovery {
         }
     }
 
-    /// Takes in the SACK blocks of an acknowledgement up to `una`. Is it news, so that a repeated acknowledgement counts as
-    /// a duplicate? (RFC 6675, section 2.)
+    /// Takes in the SACK blocks of an acknowledgement up to `una`. Is it news, so that a repeated
+    /// acknowledgement counts as a duplicate? (RFC 6675, section 2.)
     pub fn on_blocks(&mut self, una: u64, max: u64, blocks: &[SackBlock]) -> bool {
         match self {
             LossRecovery::NewReno(_) => true,
@@ -149,8 +149,8 @@ impl LossRecovery {
         }
     }
 
-    /// Do the duplicate acknowledgements so far mean a loss, given the point `recover` up to which an earlier episode
-    /// reached?
+    /// Do the duplicate acknowledgements so far mean a loss, given the point `recover` up to which an earlier
+    /// episode reached?
     pub fn detects_loss(&self, view: &View, recover: Option<u64>) -> bool {
         match self {
             LossRecovery::NewReno(_) => {
@@ -203,8 +203,8 @@ impl LossRecovery {
         }
     }
 
-    /// Bytes beyond `una` that have left the network, as far as recovery knows. In a long recovery they are by far the most of what
-    /// was sent, as each lets another one go.
+    /// Bytes beyond `una` that have left the network, as far as recovery knows. In a long recovery they are
+    /// by far the most of what was sent, as each lets another one go.
     pub fn gone(&self, view: &View) -> u64 {
         match self {
             LossRecovery::NewReno(newreno) => newreno.gone(),
@@ -213,8 +213,8 @@ impl LossRecovery {
         }
     }
 
-    /// Payload bytes in the network: sent, or sent again since the last timeout, and neither delivered nor lost as far as recovery
-    /// knows.
+    /// Payload bytes in the network: sent, or sent again since the last timeout, and neither delivered nor
+    /// lost as far as recovery knows.
     pub fn pipe(&self, view: &View) -> u64 {
         match self {
             LossRecovery::NewReno(newreno) => (view.nxt - view.una).saturating_sub(newreno.gone()),
@@ -257,7 +257,8 @@ mod tests {
         TcpOptions { recovery, segment_size: MSS as u32, ..TcpOptions::default() }
     }
 
-    /// The third duplicate alone, and only for what lies beyond the last episode (RFC 6582, section 3.2, step 2).
+    /// The third duplicate alone, and only for what lies beyond the last episode (RFC 6582, section 3.2, step
+    /// 2).
     #[test]
     fn rfc_6582_3_2_new_reno_takes_the_third_duplicate_beyond_the_last_episode() {
         let options = options(Recovery::NewReno);
@@ -275,7 +276,8 @@ mod tests {
         }
     }
 
-    /// Three duplicates, or `IsLost(una)`: more than two segments were selectively acknowledged above (RFC 6675, section 5).
+    /// Three duplicates, or `IsLost(una)`: more than two segments were selectively acknowledged above (RFC
+    /// 6675, section 5).
     #[test]
     fn rfc_6675_5_sack_takes_duplicates_or_what_lies_above() {
         let options = options(Recovery::Sack);
@@ -297,7 +299,8 @@ mod tests {
         }
     }
 
-    /// 18 segments are outstanding and three of them arrived: 15 are in the network as SACK knows, and 18 without a count.
+    /// 18 segments are outstanding and three of them arrived: 15 are in the network as SACK knows, and 18
+    /// without a count.
     #[test]
     fn what_is_in_the_network_and_what_is_gone_are_what_is_outstanding() {
         for (recovery, outside, inside) in [

@@ -1,4 +1,5 @@
-//! Fast recovery without selective acknowledgements (RFC 6582), and the older one that partial acknowledgements end (RFC 5681).
+//! Fast recovery without selective acknowledgements (RFC 6582), and the older one that partial
+//! acknowledgements end (RFC 5681).
 
 use super::{Advance, Planned, View};
 use crate::{ExitWindow, Recovery};
@@ -8,7 +9,8 @@ use crate::{ExitWindow, Recovery};
 pub(crate) struct NewReno {
     /// An acknowledgement up to here ends the episode.
     point: Option<u64>,
-    /// Bytes by which duplicate acknowledgements inflate the window: each says that a segment left the network.
+    /// Bytes by which duplicate acknowledgements inflate the window: each says that a segment left the
+    /// network.
     inflation: u64,
     /// Bytes by which partial acknowledgements deflated the window beyond its inflation.
     deflation: u64,
@@ -114,8 +116,8 @@ mod tests {
         View { options, window: 10_000, sequence }
     }
 
-    /// Steps 2 and 5: three segments are added, one for each duplicate; a partial acknowledgement takes off what it acknowledges, and gives a
-    /// segment back if that is one at least.
+    /// Steps 2 and 5: three segments are added, one for each duplicate; a partial acknowledgement takes off
+    /// what it acknowledges, and gives a segment back if that is one at least.
     #[test]
     fn rfc_6582_3_2_partial_acknowledgements_deflate_the_window() {
         let options = options(Recovery::NewReno);
@@ -141,8 +143,9 @@ mod tests {
         assert_eq!((newreno.deflation, newreno.window(&view(&options, 19_000, 0))), (10_000, 2_000));
     }
 
-    /// Step 3, up to the point where recovery began or beyond: what is outstanding, a segment at least, and one more; or what deflation left
-    /// (ns-2). Reno ends with any acknowledgement, at the threshold (RFC 5681, section 3.2, step 6).
+    /// Step 3, up to the point where recovery began or beyond: what is outstanding, a segment at least, and
+    /// one more; or what deflation left (ns-2). Reno ends with any acknowledgement, at the threshold (RFC
+    /// 5681, section 3.2, step 6).
     #[test]
     fn rfc_6582_3_2_recovery_ends_at_its_point() {
         for (recovery, exit_window, una, expected) in [
@@ -170,8 +173,8 @@ mod tests {
         assert_eq!(newreno.on_advance(&later, 20_000), four_and_one);
     }
 
-    /// In recovery new data leaves as the inflated window and the burst allow; outside it one segment more for each of two duplicates, but
-    /// only what was never sent (RFC 3042), unless as in ns-2.
+    /// In recovery new data leaves as the inflated window and the burst allow; outside it one segment more
+    /// for each of two duplicates, but only what was never sent (RFC 3042), unless as in ns-2.
     #[test]
     fn rfc_3042_2_what_duplicates_let_go() {
         let new = Some(Planned { start: 20_000, end: 21_000 });

@@ -206,8 +206,8 @@ mod tests {
         (0..most).map_while(next).collect()
     }
 
-    /// Segments 5 and 8 to 11 arrived. What lies below is lost, three segments and two; then comes new data (rule 2), and without it one
-    /// rescue of the last segment (rule 4), once.
+    /// Segments 5 and 8 to 11 arrived. What lies below is lost, three segments and two; then comes new data
+    /// (rule 2), and without it one rescue of the last segment (rule 4), once.
     #[test]
     fn rfc_6675_4_next_seg_repeats_what_is_lost_and_then_sends_what_is_new() {
         let options = options();
@@ -223,8 +223,8 @@ mod tests {
         assert_eq!(send(&mut other, &wide, 9), [2_000, 3_000, 4_000, 6_000, 7_000, 19_000]);
     }
 
-    /// One segment of 18 arrived, which does not make anything lost: the first one goes, then what is new, then holes all the same (rule 3).
-    /// ns-2 fills holes first, and rescues nothing.
+    /// One segment of 18 arrived, which does not make anything lost: the first one goes, then what is new,
+    /// then holes all the same (rule 3). ns-2 fills holes first, and rescues nothing.
     #[test]
     fn rfc_6675_4_next_seg_fills_holes_last_and_ns2_first() {
         for (holes_first, pushed, expected) in [
@@ -243,7 +243,8 @@ mod tests {
         }
     }
 
-    /// Step C: a segment leaves while `cwnd - pipe` is one at least; the first one whatever the window is (step 4.3).
+    /// Step C: a segment leaves while `cwnd - pipe` is one at least; the first one whatever the window is
+    /// (step 4.3).
     #[test]
     fn rfc_6675_5_pipe_and_a_segment_fit_into_the_window() {
         let options = options();
@@ -276,7 +277,8 @@ mod tests {
         assert!(!sack.active() && sack.gone(&at(20_000)) == 0);
     }
 
-    /// Nothing new in a block is no duplicate (section 2), and three segments above `una`, or three duplicates, are a loss.
+    /// Nothing new in a block is no duplicate (section 2), and three segments above `una`, or three
+    /// duplicates, are a loss.
     #[test]
     fn rfc_6675_2_a_duplicate_brings_news() {
         let mut sack = with_blocks(&[(5_000, 6_000)]);
@@ -310,8 +312,8 @@ mod tests {
         }
     }
 
-    /// After a timeout everything is sent again (RFC 2018, section 8), or as ns-2 does although it is known to have arrived; or what is
-    /// missing alone, up to the next block.
+    /// After a timeout everything is sent again (RFC 2018, section 8), or as ns-2 does although it is known
+    /// to have arrived; or what is missing alone, up to the next block.
     #[test]
     fn rfc_6675_5_1_after_a_timeout() {
         for (sacked_at_timeout, nxt, window, expected) in [

@@ -1,10 +1,11 @@
 //! Loss recovery with selective acknowledgements as ns-2.35's `Agent/TCP/Sack1` has it.
 //!
-//! It is older than RFC 6675, and counts packets where that estimates bytes. Outside recovery what was selectively acknowledged is
-//! forgotten with each new acknowledgement, and lets nothing go: the first two duplicates let one segment go each, and no more do. After a
-//! timeout duplicates count for nothing until something new is acknowledged, and everything is sent again. In recovery `pipe` begins at
-//! what is outstanding less three, and loses one with each acknowledgement and a second one with a partial one; it does not
-//! know that what is missing has left the network.
+//! It is older than RFC 6675, and counts packets where that estimates bytes. Outside recovery what was
+//! selectively acknowledged is forgotten with each new acknowledgement, and lets nothing go: the first two
+//! duplicates let one segment go each, and no more do. After a timeout duplicates count for nothing until
+//! something new is acknowledged, and everything is sent again. In recovery `pipe` begins at what is
+//! outstanding less three, and loses one with each acknowledgement and a second one with a partial one; it
+//! does not know that what is missing has left the network.
 
 use super::{Advance, Planned, View};
 use crate::tcp::scoreboard::Scoreboard;
@@ -29,7 +30,8 @@ struct Episode {
     high_rxt: u64,
     /// The first retransmission, which `pipe` does not count, is still to be made.
     first: bool,
-    /// Segments that are believed to be in the network; below zero where more acknowledgements came than were.
+    /// Segments that are believed to be in the network; below zero where more acknowledgements came than
+    /// were.
     pipe: i64,
 }
 
@@ -142,7 +144,8 @@ mod tests {
         [SackBlock { start, end }]
     }
 
-    /// A window of four segments, after a timeout at 2: the receiver has 3 to 14. Nothing that it says lets a segment go; two duplicates do.
+    /// A window of four segments, after a timeout at 2: the receiver has 3 to 14. Nothing that it says lets a
+    /// segment go; two duplicates do.
     #[test]
     fn what_is_sent_again_is_limited_by_the_window_and_two_duplicates() {
         let options = TcpOptions::ns2(Recovery::Sack1, 1000, 32);
@@ -181,7 +184,8 @@ mod tests {
         );
     }
 
-    /// 18 outstanding, the first and the fifth lost, and a window of 9 after the cut: `pipe` is 15, and seven acknowledgements let one go.
+    /// 18 outstanding, the first and the fifth lost, and a window of 9 after the cut: `pipe` is 15, and seven
+    /// acknowledgements let one go.
     #[test]
     fn pipe_counts_acknowledgements() {
         let options = TcpOptions::ns2(Recovery::Sack1, 1000, 32);
@@ -221,7 +225,8 @@ mod tests {
         assert!(sack.detects_loss(&view(20_000, 20_000)), "the next loss may follow at once");
     }
 
-    /// As many segments are left in `pipe` as are outstanding, in whole ones, less three; and never fewer than none are counted.
+    /// As many segments are left in `pipe` as are outstanding, in whole ones, less three; and never fewer
+    /// than none are counted.
     #[test]
     fn pipe_begins_three_below_what_is_outstanding() {
         let options = TcpOptions::ns2(Recovery::Sack1, 1000, 32);

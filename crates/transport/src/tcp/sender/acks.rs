@@ -43,7 +43,8 @@ impl TcpSender {
         self.recovery.pipe(&self.view())
     }
 
-    /// Has the application less to send than the window allows? Asked before acknowledgements and the application change that.
+    /// Has the application less to send than the window allows? Asked before acknowledgements and the
+    /// application change that.
     pub(super) fn note_application_limit(&mut self) {
         if self.rates.is_none() || self.connection != Connection::Open || self.at.max < self.at.pushed {
             return;
@@ -55,9 +56,10 @@ impl TcpSender {
         }
     }
 
-    /// What the acknowledgement that was just taken in said of deliveries; `in_flight_before` and `samples`, the number of round-trip
-    /// samples, are from before it. A round trip that only it knows is one for the retransmission timer too: in a long repair, when
-    /// the acknowledgement number stands still, none other ends the back-off.
+    /// What the acknowledgement that was just taken in said of deliveries; `in_flight_before` and `samples`,
+    /// the number of round-trip samples, are from before it. A round trip that only it knows is one for the
+    /// retransmission timer too: in a long repair, when the acknowledgement number stands still, none other
+    /// ends the back-off.
     fn tell_delivery(&mut self, now: Time, segment: &Segment, in_flight_before: Option<u64>, samples: u64) {
         let Some(in_flight_before) = in_flight_before else { return };
         if segment.ack != self.at.una {
@@ -230,8 +232,8 @@ impl TcpSender {
         sent.map(|sent| self.note_round_trip(sent, now))
     }
 
-    /// A partial acknowledgement waited for a retransmission: without timestamps its delay says nothing of the path, but it
-    /// does end back-off.
+    /// A partial acknowledgement waited for a retransmission: without timestamps its delay says nothing of
+    /// the path, but it does end back-off.
     fn measure_during_recovery(&mut self, now: Time, segment: &Segment) {
         if self.options.timestamps {
             self.measure(now, segment);

@@ -1,5 +1,5 @@
-//! What the MAC of a sender's own node gave up: it is lost without a doubt, and needs no acknowledgements or timer to
-//! show it.
+//! What the MAC of a sender's own node gave up: it is lost without a doubt, and needs no acknowledgements or
+//! timer to show it.
 
 use crate::tcp::ranges::Ranges;
 use crate::tcp::recovery::Planned;
@@ -8,8 +8,8 @@ use crate::tcp::recovery::Planned;
 #[derive(Debug)]
 pub(super) struct GivenUp {
     bytes: Ranges,
-    /// Repairs that may be made in a row without anything acknowledged, and how many of them are left. A next hop that is not there
-    /// is left to the timer, which backs off.
+    /// Repairs that may be made in a row without anything acknowledged, and how many of them are left. A next
+    /// hop that is not there is left to the timer, which backs off.
     allowed: u32,
     left: u32,
 }

@@ -1,7 +1,8 @@
 //! The sending end of a TCP connection.
 //!
-//! Three parts share the work. The [`Controller`] says how much may be outstanding; [`LossRecovery`] says which bytes go next;
-//! [`TcpSender`] owns the sequence numbers, the timer and the counters, and reports to the other two what happened.
+//! Three parts share the work. The [`Controller`] says how much may be outstanding; [`LossRecovery`] says
+//! which bytes go next; [`TcpSender`] owns the sequence numbers, the timer and the counters, and reports to
+//! the other two what happened.
 
 mod acks;
 mod given_up;
@@ -54,9 +55,11 @@ pub struct TcpSender {
     /// ECN was agreed on.
     ecn: bool,
     at: Sequence,
-    /// Bytes that Limited Transmit sent since `una` last moved; they are not part of `FlightSize` (RFC 3042, section 2).
+    /// Bytes that Limited Transmit sent since `una` last moved; they are not part of `FlightSize` (RFC 3042,
+    /// section 2).
     limited: u64,
-    /// One past the highest byte sent when the window was last cut, and why: nothing below it may cut the window again.
+    /// One past the highest byte sent when the window was last cut, and why: nothing below it may cut the
+    /// window again.
     cut: Option<(u64, Cut)>,
     timed: Option<Timed>,
     /// When each outstanding segment was sent, if anybody wants to know.
@@ -65,15 +68,17 @@ pub struct TcpSender {
     rates: Option<DeliveryRate>,
     /// When the retransmission timer expires.
     deadline: Option<Time>,
-    /// Pacing: when the last segment left, and its bytes with headers. How long they hold the next one back depends on the pace
-    /// of the moment, not on what it was then.
+    /// Pacing: when the last segment left, and its bytes with headers. How long they hold the next one back
+    /// depends on the pace of the moment, not on what it was then.
     paced: Option<(Time, u64)>,
-    /// Bytes, with headers, of data that was handed to the node and has not left it, if anybody wants to know.
+    /// Bytes, with headers, of data that was handed to the node and has not left it, if anybody wants to
+    /// know.
     held_below: u64,
     window_use: WindowUse,
     /// When routers were last asked for feedback.
     asked: Time,
-    /// Congestion was echoed at a window of one segment: nothing leaves until the timer expires (RFC 3168, section 6.1.2).
+    /// Congestion was echoed at a window of one segment: nothing leaves until the timer expires (RFC 3168,
+    /// section 6.1.2).
     held: bool,
     /// The echo before that one also came at a window of one segment.
     held_before: bool,
@@ -141,8 +146,8 @@ impl TcpSender {
         }
     }
 
-    /// What goes next, if the node has not too much of the connection already. Linux lets twice as much wait before it holds a repair back,
-    /// and holds nothing back while no more than a segment is outstanding.
+    /// What goes next, if the node has not too much of the connection already. Linux lets twice as much wait
+    /// before it holds a repair back, and holds nothing back while no more than a segment is outstanding.
     fn due(&self) -> Option<Planned> {
         let planned = self.plan()?;
         let Some(queues) = self.options.small_queues else { return Some(planned) };
@@ -161,7 +166,8 @@ impl TcpSender {
         }
     }
 
-    /// The rate of the connection: the pace of its control, or what Linux takes the window to mean, once there is a round-trip sample.
+    /// The rate of the connection: the pace of its control, or what Linux takes the window to mean, once
+    /// there is a round-trip sample.
     fn rate(&self) -> Option<Rate> {
         let Allowance { window, pace } = self.controller.allowance();
         pace.or_else(|| {

@@ -1,4 +1,5 @@
-//! A sender and a receiver with a path between them, in virtual time. After every step it checks what must always hold.
+//! A sender and a receiver with a path between them, in virtual time. After every step it checks what must
+//! always hold.
 
 #![allow(dead_code, missing_docs)] // each test file uses a part of it
 
@@ -7,7 +8,8 @@ use multihop_transport::{Endpoint, Progress};
 
 /// What happens on the way.
 pub trait Path {
-    /// Puts into `copies` the delay of each copy of the segment that arrives: none if it is lost. May mark it.
+    /// Puts into `copies` the delay of each copy of the segment that arrives: none if it is lost. May mark
+    /// it.
     fn carry(&mut self, now: Time, to_receiver: bool, segment: &mut Segment, copies: &mut Vec<Span>);
 }
 

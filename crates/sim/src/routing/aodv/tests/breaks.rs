@@ -98,8 +98,8 @@ fn a_break_without_a_loss_is_reported_as_well() {
 
 // ---- repair ----
 
-/// Nearer to the destination than to the source a node holds the packet and asks, with the number that it had; it sends no RERR, and
-/// what waits in the interface queue stays there.
+/// Nearer to the destination than to the source a node holds the packet and asks, with the number that it
+/// had; it sends no RERR, and what waits in the interface queue stays there.
 #[test]
 fn a_node_nearer_to_the_destination_repairs_as_in_ns2() {
     let mut aodv = node(prompt());
@@ -127,8 +127,9 @@ fn a_node_nearer_to_the_destination_repairs_as_in_ns2() {
     assert_eq!(run(&mut aodv, 1.42).len(), 2);
 }
 
-/// A repair that began at 1.1 s floods the network, as the distance counts as known only once the route was lost. It waits for 1.8 s, until
-/// 2.9 s, which ns-2 takes for a delay: it is over at 4 s. The route is gone then, and no RERR is sent.
+/// A repair that began at 1.1 s floods the network, as the distance counts as known only once the route was
+/// lost. It waits for 1.8 s, until 2.9 s, which ns-2 takes for a delay: it is over at 4 s. The route is gone
+/// then, and no RERR is sent.
 #[test]
 fn a_repair_ends_late_in_ns2() {
     let mut aodv = node(AodvConfig { rreq_retries: 1000, ..prompt() });
@@ -144,8 +145,8 @@ fn a_repair_ends_late_in_ns2() {
     assert_eq!(drain(&mut aodv, at(4.1)), lost);
 }
 
-/// RFC 3561, 6.12: one request with a new number, as far as the destination was and 2 hops more. If nothing comes of it in time,
-/// what waits is lost, and neighbours receive an RERR.
+/// RFC 3561, 6.12: one request with a new number, as far as the destination was and 2 hops more. If nothing
+/// comes of it in time, what waits is lost, and neighbours receive an RERR.
 #[test]
 fn a_repair_by_the_rfc_is_over_in_time() {
     let rules = AodvConfig { local_repair: LocalRepair::Rfc, ..prompt() };
@@ -193,7 +194,8 @@ fn far_from_the_destination_and_without_repair_packets_are_lost() {
 
 // ---- silence ----
 
-/// Hellos come every second, give or take a quarter. A neighbour is lost after 4.5 s of silence, at the next look.
+/// Hellos come every second, give or take a quarter. A neighbour is lost after 4.5 s of silence, at the next
+/// look.
 #[test]
 fn without_the_mac_a_neighbour_is_lost_by_its_silence() {
     let mut aodv = node(AodvConfig { link_layer_detection: false, ..prompt() });

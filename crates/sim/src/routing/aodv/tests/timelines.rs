@@ -16,8 +16,9 @@ fn messages_have_ns2s_sizes() {
 
 // ---- asking ----
 
-/// A destination that was never known: in ns-2 the first RREQ floods the network. Each request waits for twice 30 hops of 30 ms, and then as
-/// many times longer as there were requests; the node looks every half second. The fifth time it gives up, and pauses for 10 s.
+/// A destination that was never known: in ns-2 the first RREQ floods the network. Each request waits for
+/// twice 30 hops of 30 ms, and then as many times longer as there were requests; the node looks every half
+/// second. The fifth time it gives up, and pauses for 10 s.
 #[test]
 fn requests_become_rarer_until_the_node_gives_up() {
     let mut aodv = node(prompt());
@@ -254,8 +255,8 @@ fn a_request_brings_the_route_that_packets_wait_for() {
 
 // ---- expiry ----
 
-/// A route that is not used ends after 10 s, at the next look; the reverse route of a request after 6 s. The number becomes odd, so that
-/// only the destination's next one is good enough.
+/// A route that is not used ends after 10 s, at the next look; the reverse route of a request after 6 s. The
+/// number becomes odd, so that only the destination's next one is good enough.
 #[test]
 fn routes_that_no_packet_takes_expire() {
     let mut aodv = node(prompt());

@@ -7,7 +7,8 @@ use crate::routing::testing::cut;
 use multihop_core::Carrier;
 use proptest::prelude::*;
 
-/// RFC 3561, 5.1: type 1, flags (U), hop count, request id, destination and originator with their numbers; then when it was asked.
+/// RFC 3561, 5.1: type 1, flags (U), hop count, request id, destination and originator with their numbers;
+/// then when it was asked.
 #[test]
 fn a_request_by_hand() {
     let message = AodvMessage::Request(request()).emit(A, NodeId::BROADCAST);
@@ -28,7 +29,8 @@ fn a_request_by_hand() {
     assert_eq!(known.emit(A, B).on_air()[1], 0, "the number of the destination is known");
 }
 
-/// RFC 3561, 5.2: type 2, flags, prefix size, hop count, destination with its number, originator, lifetime in milliseconds.
+/// RFC 3561, 5.2: type 2, flags, prefix size, hop count, destination with its number, originator, lifetime in
+/// milliseconds.
 #[test]
 fn a_reply_by_hand() {
     let message = AodvMessage::Reply(reply(6, 3)).emit(B, ME);

@@ -31,8 +31,8 @@ fn telling(link: BrokenLink) -> DsrMessage {
     })
 }
 
-/// 6.1: next header, flags, payload length. 6.2: type 1, length, identification, target, addresses. 6.4: type 3, length, error type,
-/// salvage, error source, error destination, unreachable node.
+/// 6.1: next header, flags, payload length. 6.2: type 1, length, identification, target, addresses. 6.4: type
+/// 3, length, error type, salvage, error source, error destination, unreachable node.
 #[test]
 fn a_request_by_hand() {
     let message = request(D, 7, 15, &[ME, A, B]).emit(B);
