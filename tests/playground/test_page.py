@@ -216,6 +216,8 @@ def test_the_viewer_shows_a_run_that_is_under_way_and_what_is_there_of_a_cancell
     page.wait_for_selector("#viewer .viewer > canvas")
     assert page.is_enabled("#cancel"), "the run goes on"
     assert "This is the beginning of the run" in page.inner_text("#viewer .viewer-note")
+    seconds = float(re.match(r"0 s to ([0-9.]+) s", page.inner_text("#viewer .viewer-status"))[1])
+    assert 0 < seconds < 1e6, "what is there is in sight, and not the time to come"
     page.click("#cancel")
     page.wait_for_selector("#run:enabled")
     page.wait_for_selector("#viewer .viewer > canvas")

@@ -37,7 +37,7 @@ def read(directory: Path, variant: str | None = None) -> Source:
     if about["engine"] != engine():
         raise UserError(
             f"{directory}: written by engine {about['engine']}, while this is {engine()}, whose runs may differ; "
-            f"make the results again: cd {directory} && {about['command']} --out ."
+            f"reproduce them: cd {directory} && {about['command']} --out ."
         )
     variants = {str(each["name"]): each for each in about["variants"]}
     chosen = next(iter(variants)) if variant is None else variant

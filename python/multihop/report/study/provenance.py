@@ -1,4 +1,4 @@
-"""Where a study's results come from, and how to make them again. Nothing here depends on the machine."""
+"""Where a study's results come from, and how to reproduce them. Nothing here depends on the machine."""
 
 from __future__ import annotations
 
