@@ -336,7 +336,7 @@ def test_a_community_mesh_is_imported(inline, tmp_path):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--schemes", "recnn"], ["--schemes", "'recnn'", 'did you mean "recn"?', "tcp-newreno"]),
+        (["--schemes", "recnn"], ["--schemes", "recnn", 'did you mean "recn"?', "tcp-newreno"]),
         (["--schemes", ","], ["--schemes", "names none", "recn"]),
         (["--seeds", "0"], ["--seeds", "found 0", "at least 1"]),
         (["--seeds", "many"], ["--seeds", "many"]),

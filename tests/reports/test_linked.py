@@ -189,7 +189,8 @@ def test_why_a_flow_starves_is_seen_from_its_sentence(browser, hidden):
         assert tab.evaluate("document.querySelector(\"select[aria-label='Light up a flow']\").value") == "0"
         tab.select_option("select[aria-label='Light up a flow']", label="right")
         assert tab.evaluate("document.querySelector('[data-frames]').viewer.state.flow") == 1
-        assert tab.locator(".explained li").count() == tab.locator(".explained li a.seen").count()
+        # What no frame shows, such as how long links are busy together, leads nowhere.
+        assert 3 < tab.locator(".explained li a.seen").count() < tab.locator(".explained li").count()
 
 
 def test_charts_that_are_wider_than_a_phone_say_so(browser, tmp_path, comparison):

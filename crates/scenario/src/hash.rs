@@ -64,9 +64,7 @@ pub(super) fn hash(
     let network = (unmoved(nodes, moved), phy, rates, mac, medium, routing);
     let names: Vec<&String> = schemes.iter().map(|SchemeConfig { name, scheme: _ }| name).collect();
     sink.text(format_args!("{general:?} {network:?} {names:?} {flows:?} {jitters:?}"));
-    for (base, parameters) in identities {
-        sink.text(format_args!(" {base} {parameters}"));
-    }
+    sink.schemes(identities);
     // What was added to scenarios later counts where it is used alone, so that those without it keep their identity.
     sink.unless(measurements.is_empty(), measurements);
     sink.unless(*discipline == Discipline::DropTail, discipline);
@@ -99,6 +97,12 @@ fn unmoved(nodes: &[NodeConfig], moved: &Moved) -> Vec<NodeConfig> {
 struct Sink(Sha256);
 
 impl Sink {
+    fn schemes(&mut self, identities: &[(&'static str, Value)]) {
+        for (base, parameters) in identities {
+            self.text(format_args!(" {base} {parameters}"));
+        }
+    }
+
     fn text(&mut self, text: Arguments<'_>) {
         self.write_fmt(text).expect("a digest takes all text");
     }

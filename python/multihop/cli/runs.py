@@ -172,6 +172,15 @@ def compare(
             console.say(sentence)
 
 
+def _note_logs(logs: Logs, *, quiet: bool) -> None:
+    """What a run was logged to."""
+    if logs.pcap is not None:
+        console.note(f"capture: {logs.pcap}", quiet=quiet)
+    if logs.frames is not None:
+        console.note(f"frame log: {logs.frames}; to see it: multihop view {logs.frames}", quiet=quiet)
+        _note_empty(logs.frames, logs.selection)
+
+
 def _note_empty(log: Path, part: Selection) -> None:
     """Says so where nothing of a run is in a frame log of a part of it."""
     from multihop.framelog.reading import checked
@@ -261,11 +270,7 @@ def _simulate(
             console.note(progress.summary(), quiet=quiet)
         if store is not None:
             report_damaged(store, "and these runs were repeated", quiet=quiet)
-        if logs.pcap is not None:
-            console.note(f"capture: {logs.pcap}", quiet=quiet)
-        if logs.frames is not None:
-            console.note(f"frame log: {logs.frames}; to see it: multihop view {logs.frames}", quiet=quiet)
-            _note_empty(logs.frames, logs.selection)
+        _note_logs(logs, quiet=quiet)
         if out is not None:
             _report_replaced(comparison, out, quiet=quiet)
             console.note(f"tables: {comparison.save(out)}", quiet=quiet)

@@ -336,7 +336,7 @@ def explain(
     for run in runs:
         before = found.fingerprints.get(str(run.seed))
         if before is not None and before != run.summary["fingerprint"]:
-            raise UserError(f"{directory}: seed {run.seed} ran otherwise than these results say; run the scenario again")
+            raise UserError(f"{directory}: seed {run.seed} ran otherwise than these results say; run it again")
     made = of_runs(runs, found.variant, found.others)
     if made is None:
         raise RuntimeError("the runs were asked for their causes")
