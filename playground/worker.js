@@ -8,6 +8,9 @@ const SHOW_MS = 250;
 /** The log is shown when it has grown by this factor: what is drawn at each time is proportional to all of it. */
 const GROWTH = 2;
 
+/** Bytes of a log from which on the rest is shown at the end alone, as to read more would hold up the page. */
+const MOST_PART = 1 << 20;
+
 let engine = null;
 
 self.onmessage = ({ data }) => {
@@ -49,7 +52,7 @@ function simulate(id, run) {
     if (ended < showAt) {
       self.postMessage({ id, progress: { now, end } });
     } else {
-      const log = run.frames ? engine.framesSoFar(GROWTH * shown) : new Uint8Array();
+      const log = run.frames && shown < MOST_PART ? engine.framesSoFar(GROWTH * shown) : new Uint8Array();
       shown = Math.max(shown, log.length);
       const part = log.length ? log : null;
       self.postMessage({ id, progress: { now, end, tables: engine.call({ do: "tables" }), part } }, part ? [part.buffer] : []);
