@@ -8,7 +8,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-PAPERS ?= recn winf ewccp varcap retfrc wifi
+FIVE := recn winf ewccp varcap retfrc
+PAPERS ?= $(FIVE) wifi
 PY := benches docs python tests tools validation
 
 build: $(READY)
@@ -139,7 +140,7 @@ results: build
 # Claims at a glance from the verdicts that `make results` leaves: docs/results/claims.md and the README's picture of the five papers, and
 # docs/results/claims-wifi.md of what modern Wi-Fi does to them.
 claims: build
-	$(BIN)/python -m docs.claims results/reproduce --papers ewccp,recn,retfrc,varcap,winf
+	$(BIN)/python -m docs.claims results/reproduce --papers $(shell echo $(sort $(FIVE)) | tr " " ,)
 	$(BIN)/python -m docs.claims results/reproduce --papers wifi --to docs/results/claims-wifi.md
 
 # The page of the league of all schemes, docs/results/league.md; LEAGUE_MESH=file for the community mesh, which is left out without one, and

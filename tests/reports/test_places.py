@@ -96,7 +96,7 @@ def test_a_comparison_links_to_the_pages_of_its_logs(multihop, tmp_path):
     assert 'class="seen" href="frames/udp.html#t=' in report
 
 
-#: a sends to b, and c to d, all of which hear each other; b is told by c's flow alone what is said of the hop from c.
+#: a sends to b, and c to d, all of which hear each other; what is said of the hop from c is of c's flow alone.
 TWO = (
     f"{RADIO}[topology]\nnodes = [{NODES}, "
     '{ name = "c", position = ["0 m", "100 m"] }, { name = "d", position = ["200 m", "100 m"] }]\n'

@@ -47,8 +47,7 @@ impl World {
         self.frame_log = Some(log);
     }
 
-    /// Tells the log of packets that were lost, or came otherwise than by a frame, since it was told the last
-    /// time.
+    /// Hands to the log the packets that were lost, or came otherwise than by a frame, since the last time.
     pub(super) fn tell(&mut self, log: &mut FrameLog) {
         for dropped in self.record.take_dropped() {
             log.dropped(&dropped);

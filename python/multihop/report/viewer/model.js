@@ -111,7 +111,7 @@ export class Model {
     this.sorts = sorts;
     this.longest = 0;
     const nodes = this.head.nodes.length;
-    // Since when a node contends is told by its exchange before, if that must be in the log.
+    // Since when a node contends follows from its exchange before, if that must be in the log.
     const last = Float64Array.from({ length: nodes }, () => (this.only.from ? -1 : 0));
     const isKnown = (node) => last[node] >= 0 && !this.only.flows && (!this.only.nodes || this.only.nodes.has(node));
     const answered = new Int8Array(nodes);
