@@ -98,7 +98,7 @@ OPTIONS = {
         ["compare", "chain.toml", "--schemes", "udp", "--schemes", "recn"],
         ["--schemes udp,recn"],
     ),
-    "unknown scheme": (["compare", "chain.toml", "--schemes", "udp,recm"], ["recm", "recn"]),
+    "unknown scheme": (["compare", "chain.toml", "--schemes", "udp,recm"], ["--schemes: recm", "recn"]),
     "output over a file": (["run", "chain.toml", "--out", "chain.toml"], ["chain.toml", "file is in the way"]),
     "output below a file": (["run", "chain.toml", "--out", "chain.toml/results"], ["file is in the way"]),
     "output where nothing can be written": (["run", "chain.toml", "--out", "/proc/results"], ["/proc/results"]),

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_not_seen_for_a_window_is_forgotten() {
+    fn a_flow_not_seen_for_a_window_is_forgotten() {
         let mut flows = flows();
         sends(&mut flows, FlowId(0), 100);
         flows.on_link(&heard(FrameKind::Data, B, C, (300, 400), 0));

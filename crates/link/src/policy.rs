@@ -167,7 +167,7 @@ mod tests {
     impl RouterPolicy for Silent {}
 
     #[test]
-    fn who_says_nothing_changes_nothing_and_is_never_due() {
+    fn a_silent_policy_changes_nothing_and_is_never_due() {
         let mut silent = Silent;
         assert_eq!(silent.next_notice(), None);
         assert!(silent.poll_notice(Time::ZERO).is_none());

@@ -99,7 +99,7 @@ impl Gauges {
     pub fn read_during(&mut self, air: Interval) {
         if air.start < self.next {
             let Gauges { reconstruction, estimators, .. } = self;
-            reconstruction.begin(air, &mut |event| tell(estimators, event));
+            reconstruction.begin(air, &mut |event| report(estimators, event));
         }
         self.read();
     }
@@ -107,7 +107,7 @@ impl Gauges {
     /// An exchange is over of which no more frames came.
     pub fn exchange(&mut self, over: &Seen) {
         let Gauges { reconstruction, estimators, .. } = self;
-        reconstruction.own(over, None, &mut |event| tell(estimators, event));
+        reconstruction.own(over, None, &mut |event| report(estimators, event));
     }
 
     /// A frame: as [`Reconstruction::frame`].
@@ -119,7 +119,7 @@ impl Gauges {
         ends: (Option<&Seen>, Option<&Settled>),
     ) {
         let Gauges { reconstruction, estimators, .. } = self;
-        reconstruction.frame(frame, air, sender, ends, &mut |event| tell(estimators, event));
+        reconstruction.frame(frame, air, sender, ends, &mut |event| report(estimators, event));
     }
 
     /// The capture is over. Returns the readings, and the step between them.
@@ -133,7 +133,7 @@ impl Gauges {
     fn read(&mut self) {
         let (now, step) = (self.next, self.step);
         let Gauges { reconstruction, estimators, readings, .. } = self;
-        reconstruction.advance(now, &mut |event| tell(estimators, event));
+        reconstruction.advance(now, &mut |event| report(estimators, event));
         for (gauge, estimator) in estimators.iter().enumerate() {
             let mut view = LinkView::default();
             estimator.write(now, &mut view);
@@ -161,7 +161,7 @@ impl Gauges {
     }
 }
 
-fn tell(estimators: &mut [Box<dyn Estimator>], event: &LinkEvent) {
+fn report(estimators: &mut [Box<dyn Estimator>], event: &LinkEvent) {
     for estimator in estimators {
         estimator.on_link(event);
     }

@@ -142,16 +142,16 @@ impl Reconstruction {
         air: Interval,
         sender: Option<StationId>,
         (done, settled): (Option<&Seen>, Option<&Settled>),
-        tell: &mut dyn FnMut(&LinkEvent),
+        report: &mut dyn FnMut(&LinkEvent),
     ) {
-        self.begin(air, tell);
+        self.begin(air, report);
         // An exchange that this frame shows to be over ended before it; one that it ends, with it.
         let (before, with) = match done {
             Some(seen) if seen.ack == Some(air) => (None, done),
             _ => (done, None),
         };
         if let Some(seen) = before {
-            self.own(seen, None, tell);
+            self.own(seen, None, report);
         }
         let mine = (frame.sent && self.at_radio) || (self.me.is_some() && sender == self.me);
         if mine && !matches!(frame.control(), Some(Control::Cts | Control::Ack)) {
@@ -159,22 +159,22 @@ impl Reconstruction {
             self.begun[0] = Some((air.start, self.idle));
         }
         if !mine {
-            self.hear(frame, air, sender, with, tell);
+            self.hear(frame, air, sender, with, report);
         } else if frame.control().is_none() && frame.receiver.is_none() {
-            self.own_to_group(frame, air, tell);
+            self.own_to_group(frame, air, report);
         }
         let settled = settled.filter(|_| self.me.is_some() && frame.receiver == self.me);
         match with {
-            Some(seen) => self.own(seen, settled, tell),
+            Some(seen) => self.own(seen, settled, report),
             // A request asked for it.
-            None => settled.into_iter().for_each(|settled| self.settle(settled, air.end, Span::ZERO, tell)),
+            None => settled.into_iter().for_each(|settled| self.settle(settled, air.end, Span::ZERO, report)),
         }
     }
 
     /// Nothing else happened up to `now`.
-    pub fn advance(&mut self, now: Time, tell: &mut dyn FnMut(&LinkEvent)) {
+    pub fn advance(&mut self, now: Time, report: &mut dyn FnMut(&LinkEvent)) {
         if let Some(over) = self.busy.take_if(|busy| busy.end <= now) {
-            tell(&LinkEvent::Busy(over));
+            report(&LinkEvent::Busy(over));
             self.idle_since = over.end;
         }
         if self.busy.is_none()
@@ -182,13 +182,13 @@ impl Reconstruction {
             && reset < self.nav
         {
             self.nav = reset;
-            tell(&LinkEvent::NavReset(reset));
+            report(&LinkEvent::NavReset(reset));
         }
     }
 
     /// A frame begins, which will be on the air for so long.
-    pub fn begin(&mut self, air: Interval, tell: &mut dyn FnMut(&LinkEvent)) {
-        self.advance(air.start, tell);
+    pub fn begin(&mut self, air: Interval, report: &mut dyn FnMut(&LinkEvent)) {
+        self.advance(air.start, report);
         if let Some(busy) = &mut self.busy {
             busy.end = busy.end.max(air.end);
             return;
@@ -201,7 +201,7 @@ impl Reconstruction {
         // Clocks that count microseconds may make frames overlap a little.
         let start = air.start.max(self.idle_since);
         self.busy = Some(Interval { start, end: air.end.max(start) });
-        tell(&LinkEvent::BusyFrom(start));
+        report(&LinkEvent::BusyFrom(start));
     }
 
     fn node(&self) -> NodeId {
@@ -215,12 +215,12 @@ impl Reconstruction {
         air: Interval,
         sender: Option<StationId>,
         ended: Option<&Seen>,
-        tell: &mut dyn FnMut(&LinkEvent),
+        report: &mut dyn FnMut(&LinkEvent),
     ) {
         let duration = frame.frame.duration.unwrap_or(Span::ZERO);
         if let Some(kind) = kind(frame, ended) {
             let unknown_receiver = !frame.frame.receiver.is_some_and(multihop_capture::Address::is_group);
-            tell(&LinkEvent::Decoded(DecodedFrame {
+            report(&LinkEvent::Decoded(DecodedFrame {
                 node: self.node(),
                 kind,
                 from: sender.map_or(UNKNOWN_STATION, node_of),
@@ -235,7 +235,7 @@ impl Reconstruction {
         let until = air.end + duration;
         if duration > Span::ZERO && (self.me.is_none() || frame.receiver != self.me) && until > self.nav {
             self.nav = until;
-            tell(&LinkEvent::NavSet(Interval { start: air.end, end: until }));
+            report(&LinkEvent::NavSet(Interval { start: air.end, end: until }));
             let is_rts = kind(frame, ended) == Some(FrameKind::Rts);
             self.nav_reset = is_rts.then(|| air.end + self.nav_reset_after);
         }
@@ -249,12 +249,12 @@ impl Reconstruction {
     /// to have got the packet DIFS before.
     ///
     /// With a block acknowledgement it is an exchange of the data that this settles.
-    pub fn own(&mut self, seen: &Seen, settled: Option<&Settled>, tell: &mut dyn FnMut(&LinkEvent)) {
+    pub fn own(&mut self, seen: &Seen, settled: Option<&Settled>, report: &mut dyn FnMut(&LinkEvent)) {
         let Some(first) = [seen.rts, seen.data].into_iter().flatten().next() else { return };
         if self.me.is_none() || seen.sender != self.me || !is_try(seen) {
             return;
         }
-        self.give_up_another(seen, tell);
+        self.give_up_another(seen, report);
         if !seen.is_possible() {
             // It arrived, and its time is unknown.
             self.trying = None;
@@ -263,7 +263,7 @@ impl Reconstruction {
         let (node, peer) = (self.node(), seen.receiver.map_or(UNKNOWN_STATION, node_of));
         let Seen { rts, cts, data, ack, .. } = *seen;
         let (flow, cw, slots) = (FlowId(0), 0, 0);
-        tell(&LinkEvent::Attempt(Attempt { node, peer, flow, cw, slots, rts, cts, data, ack }));
+        report(&LinkEvent::Attempt(Attempt { node, peer, flow, cw, slots, rts, cts, data, ack }));
         let fresh = Trying::begin(seen.receiver, self.taken(first.start), first.end);
         let idle = self.idle_before(data.unwrap_or(first).start);
         let trying = self.trying.get_or_insert(fresh);
@@ -289,23 +289,23 @@ impl Reconstruction {
             // Stamps may say that the frames were closer together than they can be.
             let airtime = airtime.min(ack.end.since(first.start));
             match settled {
-                Some(settled) => self.settle(settled, ack.end, airtime, tell),
-                None => self.finish(Fate::Acknowledged, ack.end, airtime, tell),
+                Some(settled) => self.settle(settled, ack.end, airtime, report),
+                None => self.finish(Fate::Acknowledged, ack.end, airtime, report),
             }
         } else if limit {
-            self.give_up(tell);
+            self.give_up(report);
         }
     }
 
     /// A frame to a group, which nothing answers.
-    fn own_to_group(&mut self, frame: &CapturedFrame, air: Interval, tell: &mut dyn FnMut(&LinkEvent)) {
+    fn own_to_group(&mut self, frame: &CapturedFrame, air: Interval, report: &mut dyn FnMut(&LinkEvent)) {
         if !matches!(frame.frame.kind, FrameType::Data(_)) {
             return;
         }
-        self.give_up(tell);
+        self.give_up(report);
         let begun = Trying::begin(None, self.taken(air.start), air.end);
         self.trying = Some(Trying { data_tries: 1, size: frame.size, rate: frame.rate, ..begun });
-        self.finish(Fate::Broadcast, air.end, air.length(), tell);
+        self.finish(Fate::Broadcast, air.end, air.length(), report);
     }
 
     /// When the MAC took the frame whose first try began at `start`.
@@ -326,32 +326,32 @@ impl Reconstruction {
     }
 
     /// The frame that is being tried was given up.
-    fn give_up(&mut self, tell: &mut dyn FnMut(&LinkEvent)) {
+    fn give_up(&mut self, report: &mut dyn FnMut(&LinkEvent)) {
         if let Some(trying) = self.trying {
-            self.finish(Fate::GivenUp, trying.end, Span::ZERO, tell);
+            self.finish(Fate::GivenUp, trying.end, Span::ZERO, report);
         }
     }
 
     /// Another frame is tried now: the one before was given up.
-    fn give_up_another(&mut self, seen: &Seen, tell: &mut dyn FnMut(&LinkEvent)) {
+    fn give_up_another(&mut self, seen: &Seen, report: &mut dyn FnMut(&LinkEvent)) {
         let Some(trying) = self.trying else { return };
         // An A-MPDU is named by one of its MPDUs, and the next has others beside those that are sent again.
         let other_number =
             !seen.aggregate && trying.number.is_some() && seen.data.is_some() && seen.number != trying.number;
         if trying.peer != seen.receiver || other_number {
-            self.give_up(tell);
+            self.give_up(report);
         }
     }
 
     /// The frame's life ends.
-    fn finish(&mut self, fate: Fate, done: Time, airtime: Span, tell: &mut dyn FnMut(&LinkEvent)) {
+    fn finish(&mut self, fate: Fate, done: Time, airtime: Span, report: &mut dyn FnMut(&LinkEvent)) {
         let Some(trying) = self.trying.take() else { return };
-        self.end(&trying, fate, done, airtime, tell);
+        self.end(&trying, fate, done, airtime, report);
     }
 
     /// A block acknowledgement came. As the MAC of a simulated node does, reports what arrived as one
     /// exchange, with the mean of service delays, and what was given up as another.
-    fn settle(&mut self, settled: &Settled, at: Time, airtime: Span, tell: &mut dyn FnMut(&LinkEvent)) {
+    fn settle(&mut self, settled: &Settled, at: Time, airtime: Span, report: &mut dyn FnMut(&LinkEvent)) {
         let Some(trying) = self.trying.take() else { return };
         self.free = Some((at, self.idle));
         for (fate, group) in [(Fate::Acknowledged, &settled.arrived), (Fate::GivenUp, &settled.given_up)] {
@@ -366,7 +366,7 @@ impl Reconstruction {
             let head_of_line = at - services.sum::<Span>() / group.frames;
             let size = u32::try_from(group.bytes).unwrap_or(u32::MAX);
             let group = Trying { head_of_line, size, ..trying };
-            self.end(&group, fate, at, airtime, tell);
+            self.end(&group, fate, at, airtime, report);
         }
     }
 
@@ -376,11 +376,11 @@ impl Reconstruction {
         fate: Fate,
         done: Time,
         airtime: Span,
-        tell: &mut dyn FnMut(&LinkEvent),
+        report: &mut dyn FnMut(&LinkEvent),
     ) {
         // That a frame was given up shows later: what was idle since its last try counts from there.
         self.free = Some((done, if fate == Fate::GivenUp { trying.idle } else { self.idle }));
-        tell(&LinkEvent::Exchange(Exchange {
+        report(&LinkEvent::Exchange(Exchange {
             node: self.node(),
             peer: match fate {
                 Fate::Broadcast => NodeId::BROADCAST,

@@ -1,6 +1,6 @@
 //! What can be named in a scenario.
 
-use crate::flows::{App, Distribution, Kind, Pattern, Way};
+use crate::flows::{App, Distribution, FlowDirection, Kind, Pattern};
 use crate::generate::Generator;
 use crate::mac::RuleSet;
 use crate::measure::Measure;
@@ -52,7 +52,7 @@ pub fn catalogue() -> Value {
         "link_failures": names::<OnLinkFailure>(),
         "generators": names::<Generator>(),
         "traffic": names::<Pattern>(),
-        "directions": names::<Way>(),
+        "directions": names::<FlowDirection>(),
         "mixes": names::<Kind>(),
         "apps": names::<App>(),
         "distributions": names::<Distribution>(),

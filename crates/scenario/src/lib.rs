@@ -50,7 +50,7 @@ pub use catalogue::catalogue;
 pub use discipline::{Codel, Discipline};
 pub use document::{Step, locate};
 pub use error::{Place, ScenarioError};
-pub use flows::{App, Distribution, Flow, Kind, Pattern, Traffic, Way};
+pub use flows::{App, Distribution, Flow, FlowDirection, Kind, Pattern, Traffic};
 pub use generate::{
     Bar, Chain, Circle, Cross, Direction, Dumbbell, ExposedTerminal, Generator, Grid, ParkingLot,
     RandomGeometric, Server, Star, Wlan,

@@ -145,6 +145,8 @@ def compare(
     quiet: QuietOption = False,
 ) -> None:
     """Compare schemes on a scenario over common seeds, and test the differences for significance."""
+    from multihop._core import ScenarioError
+
     if len(schemes) > 1:
         raise UserError(f"--schemes: found {len(schemes)} times; give it once: --schemes {','.join(schemes)}")
     names = [name.strip() for name in schemes[0].split(",") if name.strip()]
@@ -160,9 +162,14 @@ def compare(
     write_logs = None
     if frames is not None and out is not None:
         write_logs = partial(_frame_logs, load(scenario), variants, seed_number(frames), out / "frames")
-    comparison = _simulate(
-        load(scenario), variants, seed, seeds, jobs, out, report, write_logs=write_logs, quiet=quiet or as_json
-    )
+    try:
+        comparison = _simulate(
+            load(scenario), variants, seed, seeds, jobs, out, report, write_logs=write_logs, quiet=quiet or as_json
+        )
+    except ScenarioError as error:
+        if error.setting != "scheme":
+            raise
+        raise UserError(f"--schemes: {error.found}; {error.remedy}") from error
     if as_json:
         console.print_json(as_json_value(comparison))
     else:

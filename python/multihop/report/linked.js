@@ -312,14 +312,14 @@
       if (f >= 0 && (flows.length ? !flows.includes(f) : nodes.length && !nodes.every((node) => path(f).includes(node)))) return false;
       return n < 0 || (nodes.length ? nodes.includes(n) : !flows.length || flows.some((flow) => path(flow).includes(n)));
     },
-    pick(change, tells = true) {
+    pick(change, reports = true) {
       const before = JSON.stringify(this.now);
       Object.assign(this.now, change);
       if (JSON.stringify(this.now) === before) return;
       this.parts.forEach(({ part, of }) => part.classList.toggle("dim", !this.isLit(of)));
       Object.entries(this.selects).forEach(([letter, select]) => { select.value = String(this.now[letter]); });
       this.clear.disabled = Object.values(this.now).every((number) => number < 0);
-      if (!tells) return;
+      if (!reports) return;
       viewers((viewer) => viewer.go({ flow: this.named("f", viewer.model.head.flows), node: this.named("n", viewer.model.head.nodes) }));
       if (!document.querySelector("[data-frames]")) this.write();
     },

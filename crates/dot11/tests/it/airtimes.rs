@@ -266,7 +266,7 @@ fn rates_of_another_phy_are_unknown() {
 
 /// 17.2.2.3: a short preamble exists from 2 Mb/s on, and for direct sequence alone.
 #[test]
-fn who_has_a_short_preamble() {
+fn short_preambles_are_of_direct_sequence_from_2_mbps() {
     let of = |preamble, mbps: u64| {
         Phy::new(Standard::Dot11g, preamble).has_short_preamble(Rate::from_kbps(1_000 * mbps))
     };

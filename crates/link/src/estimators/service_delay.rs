@@ -45,13 +45,13 @@ mod tests {
     #[test]
     fn frames_that_arrived_make_a_mean() {
         let mut estimator = ServiceDelay::new(1.0 / 8.0);
-        let mut tell = |start, end, fate| {
+        let mut report = |start, end, fate| {
             estimator.on_link(&LinkEvent::Exchange(exchange(1000, start, end, fate)));
             estimator.seconds()
         };
-        assert_eq!(tell(0, 90_000, Fate::GivenUp), None);
-        assert_eq!(tell(0, 90_000, Fate::Broadcast), None);
-        assert_eq!(tell(1_000, 17_000, Fate::Acknowledged), Some(0.016));
-        assert_eq!(tell(20_000, 44_000, Fate::Acknowledged), Some(0.016 + (0.024 - 0.016) / 8.0));
+        assert_eq!(report(0, 90_000, Fate::GivenUp), None);
+        assert_eq!(report(0, 90_000, Fate::Broadcast), None);
+        assert_eq!(report(1_000, 17_000, Fate::Acknowledged), Some(0.016));
+        assert_eq!(report(20_000, 44_000, Fate::Acknowledged), Some(0.016 + (0.024 - 0.016) / 8.0));
     }
 }

@@ -208,7 +208,7 @@ fn directions_and_ends_of_flows_are_different_flows() {
 
 /// Airtime is a station's debt where stations share it; elsewhere packets leave in their order.
 #[test]
-fn who_was_charged_waits_where_stations_share_airtime() {
+fn a_charged_station_waits_where_stations_share_airtime() {
     for discipline in disciplines() {
         let shares = matches!(discipline, Discipline::Stations(_));
         let mut queue = InterfaceQueue::new(&discipline, 10, 0);

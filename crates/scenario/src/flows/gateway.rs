@@ -14,10 +14,10 @@ use serde::Deserialize;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Which way the flows of a client go.
+/// The direction of the flows between a client and its gateway.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq)]
 #[serde(rename_all = "kebab-case")]
-pub enum Way {
+pub enum FlowDirection {
     /// From the gateway to the client.
     #[default]
     Downloads,
@@ -113,13 +113,14 @@ pub(super) fn add(
     let served = nearest(&gateways, traffic.min_hops(), config, component, &quality);
     let clients = chosen(traffic, document, served)?;
     let Some(mix) = &traffic.mix else {
-        let pairs: Vec<Pair> = clients.iter().flat_map(|client| ways(*client, traffic.direction)).collect();
+        let pairs: Vec<Pair> =
+            clients.iter().flat_map(|client| pairs_of(*client, traffic.direction)).collect();
         return flows.add(&traffic.offer(), None, &pairs, schemes);
     };
     let doing = clients.into_iter().zip(mix.iter().cycle());
     let all = doing.flat_map(|(client, kind)| {
-        let way = if *kind == Kind::Call { Some(Way::Both) } else { traffic.direction };
-        ways(client, way).into_iter().map(|pair| (*kind, pair))
+        let direction = if *kind == Kind::Call { Some(FlowDirection::Both) } else { traffic.direction };
+        pairs_of(client, direction).into_iter().map(|pair| (*kind, pair))
     });
     for (place, (kind, pair)) in all.enumerate() {
         let app = kind.app();
@@ -233,10 +234,10 @@ fn chosen(traffic: &Traffic, document: &Document<'_>, served: Vec<Pair>) -> Resu
 }
 
 /// The flows of a client and its gateway, from their sources.
-fn ways((client, gateway): Pair, way: Option<Way>) -> Vec<Pair> {
-    match way.unwrap_or_default() {
-        Way::Downloads => vec![(gateway, client)],
-        Way::Uploads => vec![(client, gateway)],
-        Way::Both => vec![(gateway, client), (client, gateway)],
+fn pairs_of((client, gateway): Pair, direction: Option<FlowDirection>) -> Vec<Pair> {
+    match direction.unwrap_or_default() {
+        FlowDirection::Downloads => vec![(gateway, client)],
+        FlowDirection::Uploads => vec![(client, gateway)],
+        FlowDirection::Both => vec![(gateway, client), (client, gateway)],
     }
 }

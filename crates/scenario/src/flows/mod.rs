@@ -4,7 +4,7 @@ mod gateway;
 mod traffic;
 mod video;
 
-pub use gateway::{Kind, Way};
+pub use gateway::{FlowDirection, Kind};
 pub use traffic::{Pattern, Traffic};
 
 use crate::document::{Document, KeyPath, Result, key, seconds};

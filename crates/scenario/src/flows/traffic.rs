@@ -2,7 +2,7 @@
 
 use crate::document::{Document, Result, key};
 use crate::error::{ScenarioError, instead_of};
-use crate::flows::gateway::{self, Kind, Way};
+use crate::flows::gateway::{self, FlowDirection, Kind};
 use crate::flows::{App, Flows, Offer};
 use crate::schemes::Schemes;
 use crate::settings::matches;
@@ -48,7 +48,7 @@ pub struct Traffic {
     #[schemars(transform = bounds!(1, 100_000))]
     pub clients: Option<u32>,
     /// `gateway`: which way the flows of a client go. Default: downloads.
-    pub direction: Option<Way>,
+    pub direction: Option<FlowDirection>,
     /// `gateway`: what clients do, instead of `app`: the first the first of these, and so on, over and over.
     pub mix: Option<Vec<Kind>>,
     /// Name of the scheme of all flows: one of `multihop list`, or of `[schemes]`. It may be absent if the

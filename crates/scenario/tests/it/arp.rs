@@ -70,9 +70,9 @@ fn a_neighbour_is_asked_for_its_address_before_it_is_sent_anything() {
     }
 }
 
-/// On three hops each node is asked once: it knows the way back.
+/// On three hops each node is asked once: it knows the address of the previous hop.
 #[test]
-fn who_is_asked_knows_who_asked() {
+fn the_target_of_an_arp_request_needs_none_itself() {
     let text = chain(3, "ieee", "").replace("scheme = \"udp\"", "scheme = \"tcp-newreno\"");
     let (outcome, _) = captured(&text);
     let sent: Vec<u64> = outcome.nodes.iter().map(|node| node.signalling.sent).collect();

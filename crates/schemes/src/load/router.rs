@@ -127,7 +127,7 @@ impl LoadRouter {
         &mut self.hops[index]
     }
 
-    fn tell(&self, packet: &mut Packet, load: f64) {
+    fn signal(&self, packet: &mut Packet, load: f64) {
         let came = packet.segment.ecn;
         packet.segment.ecn = match self.constants.code {
             Code::Number => adpm::mark(came, packet.identification(), load),
@@ -164,7 +164,7 @@ impl RouterPolicy for LoadRouter {
     fn on_head_of_line(&mut self, hop: Hop, packet: &mut Packet, view: &LinkView) -> Verdict {
         self.advance(hop.now, view.queue_bytes + u64::from(packet.size), view);
         let load = if self.is_weighted() { self.hop(hop.now, hop.peer).load } else { self.load };
-        self.tell(packet, load);
+        self.signal(packet, load);
         Verdict::Pass
     }
 

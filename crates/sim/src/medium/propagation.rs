@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_somewhere_else_is_reached_later() {
+    fn a_listener_elsewhere_is_reached_later() {
         let mut wavefront = Wavefront::default();
         wavefront.arrange([0.0].into_iter());
         wavefront.arrange([30.0].into_iter());

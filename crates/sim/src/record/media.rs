@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn who_sends_evenly_does_not_vary_and_who_sends_nothing_has_no_variation() {
+    fn an_even_rate_has_no_variation_and_silence_has_none_to_state() {
         let mut counters = RateCounters::new(at(0), at(10_000));
         assert_eq!(counters.variation(), None);
         (0..100).for_each(|packet| counters.add(500, at(100 * packet)));

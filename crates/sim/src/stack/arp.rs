@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn who_overhears_a_request_learns_what_it_wants_to_know() {
+    fn the_target_of_a_request_learns_the_address_of_its_sender() {
         let [a, ..] = handles();
         let mut neighbours = Neighbours::default();
         assert_eq!(neighbours.learn(NodeId(1), false), None);

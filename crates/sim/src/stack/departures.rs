@@ -27,12 +27,12 @@ impl Stack {
     #[inline]
     pub fn on_departed(&mut self, now: Time, packet: &Packet) {
         if self.followed {
-            self.tell_departed(now, packet);
+            self.report_departed(now, packet);
         }
     }
 
     #[inline(never)]
-    fn tell_departed(&mut self, now: Time, packet: &Packet) {
+    fn report_departed(&mut self, now: Time, packet: &Packet) {
         // What comes back on a loop of routes has departed before.
         let Some(index) = self.sending_end(packet).filter(|_| packet.hops == 0) else { return };
         let changed = self.ends[index].endpoint.on_departed(now, &packet.segment);

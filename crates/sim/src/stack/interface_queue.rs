@@ -80,7 +80,7 @@ impl Stack {
                 continue;
             }
             let packet = &mut packets.get_mut(handle).packet;
-            self.policies.tell_others(now, packet, QueueEvent::Dequeue);
+            self.policies.report_other(now, packet, QueueEvent::Dequeue);
             let verdict = peer.map_or(Verdict::Pass, |peer| {
                 let hop = Hop { now, peer };
                 let ask = |policy: &mut dyn RouterPolicy, packet: &mut Packet, view: &LinkView| {
@@ -127,7 +127,7 @@ impl Stack {
     /// Puts a packet into the interface queue; if that is full, some are lost.
     pub(super) fn queue_up(&mut self, around: &mut Surroundings, handle: Handle, peer: Option<NodeId>) {
         let packet = &around.packets.get(handle).packet;
-        self.policies.tell_others(around.now, packet, QueueEvent::Enqueue);
+        self.policies.report_other(around.now, packet, QueueEvent::Enqueue);
         self.policies.entered(around.now, peer, packet.size);
         let tid = self.tid(packet.segment.dscp);
         let category = AccessCategory::of_priority(tid);

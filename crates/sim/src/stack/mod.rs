@@ -228,12 +228,12 @@ impl Stack {
     #[inline]
     pub fn on_link(&mut self, event: &LinkEvent) {
         if self.observed {
-            self.tell(event);
+            self.report_event(event);
         }
     }
 
     #[inline(never)]
-    fn tell(&mut self, event: &LinkEvent) {
+    fn report_event(&mut self, event: &LinkEvent) {
         self.policies.on_link(event);
         self.gauges.iter_mut().for_each(|(_, estimator)| estimator.on_link(event));
         for end in &self.observing_ends {
@@ -272,7 +272,7 @@ impl Stack {
         let sees = self.failures.see(&packets.get(handle).packet);
         let breaks = sees && self.failures.on_given_up(now, peer);
         let strands = if self.agent.is_some() && sees {
-            self.tell_of_failure(now, peer, breaks, handle, packets, record)
+            self.report_failure(now, peer, breaks, handle, packets, record)
         } else if packets.get(handle).passed_on {
             let packet = packets.remove(handle).packet;
             self.on_departed(now, &packet);

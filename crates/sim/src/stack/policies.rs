@@ -104,7 +104,7 @@ impl Policies {
     }
 
     /// Reports to the policies of other schemes that a packet passes the queue.
-    pub fn tell_others(&mut self, now: Time, packet: &Packet, event: QueueEvent) {
+    pub fn report_other(&mut self, now: Time, packet: &Packet, event: QueueEvent) {
         let own = self.scheme_of.get(packet.flow.index()).copied();
         for (scheme, router) in self.routers.iter_mut().enumerate() {
             if let Some(router) = router.as_mut().filter(|_| own != Some(scheme)) {

@@ -97,7 +97,7 @@ impl Stack {
             self.lose_at_port(around, port, handle, DropCause::Policy);
             return;
         }
-        policies.tell_others(now, packet, QueueEvent::Enqueue);
+        policies.report_other(now, packet, QueueEvent::Enqueue);
         policies.entered(now, Some(hop.peer), packet.size);
         self.ports[port].queue.push(&Arrival::of(packet, Some(hop.peer), now), handle);
         self.lose_queued_at_port(around, port, DropCause::QueueFull);
@@ -172,7 +172,7 @@ impl Stack {
             let hop = Hop { now, peer: self.ports[port].peer };
             let policies = &mut self.ports[port].policies;
             policies.taken(packet.size);
-            policies.tell_others(now, packet, QueueEvent::Dequeue);
+            policies.report_other(now, packet, QueueEvent::Dequeue);
             let verdict = policies
                 .consult(now, packet, |policy, packet, view| policy.on_head_of_line(hop, packet, view));
             if verdict == Verdict::Drop {

@@ -44,7 +44,7 @@ impl Stack {
     }
 
     /// The protocol learns that the MAC gave a packet up. Returns whether others are stranded with it.
-    pub(super) fn tell_of_failure(
+    pub(super) fn report_failure(
         &mut self,
         now: Time,
         peer: NodeId,

@@ -188,8 +188,8 @@ pub(super) fn aggregation(config: &Config, nodes: &mut [Node], plan: &mut SlotPl
 
 /// Slots of the nodes whose router policies may have something to signal.
 pub(super) fn notices(nodes: &[Node], plan: &mut SlotPlan) -> Vec<(u32, Slot)> {
-    let tells = (0..).zip(nodes).filter(|(_, node)| node.stack.has_policies());
-    tells.map(|(index, _)| (index, plan.add(index, Purpose::Notice(index)))).collect()
+    let signallers = (0..).zip(nodes).filter(|(_, node)| node.stack.has_policies());
+    signallers.map(|(index, _)| (index, plan.add(index, Purpose::Notice(index)))).collect()
 }
 
 /// Radios of one node know each other.

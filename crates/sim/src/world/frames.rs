@@ -31,7 +31,7 @@ impl World {
     /// A frame begins, or would have if the radio of its sender were on.
     pub(super) fn frame_begins(&mut self, frame: &Frame) {
         let Some(mut log) = self.frame_log.take() else { return };
-        self.tell(&mut log);
+        self.log_packets(&mut log);
         let sender = &self.nodes[self.order.of(frame.from)];
         let access = sender.mac.access(frame);
         let packet = frame.packet.or(access.packet).map(|handle| &self.packets.get(handle).packet);
@@ -48,7 +48,7 @@ impl World {
     }
 
     /// Hands to the log the packets that were lost, or came otherwise than by a frame, since the last time.
-    pub(super) fn tell(&mut self, log: &mut FrameLog) {
+    pub(super) fn log_packets(&mut self, log: &mut FrameLog) {
         for dropped in self.record.take_dropped() {
             log.dropped(&dropped);
         }

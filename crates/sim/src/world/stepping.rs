@@ -135,7 +135,7 @@ impl World {
             log.finish()?;
         }
         if let Some(mut log) = self.frame_log.take() {
-            self.tell(&mut log);
+            self.log_packets(&mut log);
             log.finish(self.now)?;
         }
         Ok(self.count())

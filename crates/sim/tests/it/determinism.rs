@@ -133,11 +133,11 @@ fn where_nodes_lie_in_memory_makes_no_difference() {
     for small in configurations() {
         let mut large = small.clone();
         let far_away = |i: u32| [1e7 + 1e5 * f64::from(i % 25), 1e7 - 1e5 * f64::from(i / 25)];
-        let stranger = |i: u32| {
-            let (name, position) = (format!("stranger {i}"), Some(far_away(i)));
+        let distant = |i: u32| {
+            let (name, position) = (format!("distant {i}"), Some(far_away(i)));
             NodeConfig { name, position, ..small.nodes[0].clone() }
         };
-        large.nodes.extend((0..500).map(stranger));
+        large.nodes.extend((0..500).map(distant));
         let [alone, among] = [run(&small), run(&large)];
         assert!(alone.flows.iter().any(|flow| flow.delivered_bytes > 0));
         assert_eq!(among.flows, alone.flows);

@@ -80,7 +80,7 @@ impl Scheme for Listening {
     fn segment_size(&self) -> u32 {
         self.tcp.segment_size()
     }
-    fn router(&self, node: NodeId, _outlet: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
+    fn router(&self, node: NodeId, _egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         Some(Box::new(Ear(node, self.heard.clone())))
     }
 }

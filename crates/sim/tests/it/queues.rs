@@ -234,7 +234,7 @@ impl Scheme for Watched {
     fn segment_size(&self) -> u32 {
         self.0.segment_size()
     }
-    fn router(&self, node: NodeId, _outlet: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
+    fn router(&self, node: NodeId, _egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         Some(Box::new(Watch(node, self.1.clone())))
     }
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 
 /// A frame that began during one's own, and outlasts the deadline of its ACK, is no reason to wait for ever.
 #[test]
-fn a_station_goes_on_after_a_frame_that_it_talked_over() {
+fn a_station_resumes_after_a_frame_that_overlapped_its_own_transmission() {
     let mut config = network(DcfRules::IEEE, &[[0.0; 2]; 4]);
     let links = [(0, 1), (1, 0), (0, 2), (2, 0), (2, 1), (2, 3), (3, 2)];
     let links = links.map(|(from, to)| MatrixLink { from: NodeId(from), to: NodeId(to), value: 1.0 });

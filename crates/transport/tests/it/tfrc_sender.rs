@@ -199,7 +199,7 @@ fn without_reports_the_rate_falls_and_falls() {
 }
 
 #[test]
-fn who_was_idle_keeps_an_initial_window() {
+fn an_idle_sender_keeps_an_initial_window() {
     let mut sender = Script { sender: TfrcSender::new(plain(), Box::new(Unlimited)), left: Vec::new() };
     sender.push(0, 500);
     sender.report(100, 100, 0, 0.0);

@@ -64,10 +64,10 @@ function pause() {
 
 /**
  * The tables of a frame log: `{head, cutShort, tables: {name: {rows, columns: {name: typed array}}}, sets, aggregates}`; instead of a table of
- * packets in aggregates there are these as runs. `between`, in nanoseconds, leaves out blocks of transmissions that do not overlap it. `tell` hears
+ * packets in aggregates there are these as runs. `between`, in nanoseconds, leaves out blocks of transmissions that do not overlap it. `progress` hears
  * now and then which share was read; in between, the page can do something else. Throws an Error in plain words.
  */
-export async function decode(bytes, { between = null, most = MOST, tell = () => {} } = {}) {
+export async function decode(bytes, { between = null, most = MOST, progress = () => {} } = {}) {
   const text = String.fromCharCode(...bytes.subarray(0, 8));
   if (text !== MAGIC) throw new Error("This is no frame log: it does not begin with mhframes.");
   if (bytes.length < 12) throw new Error("The frame log is cut short: nothing of it is left.");
@@ -90,7 +90,7 @@ export async function decode(bytes, { between = null, most = MOST, tell = () => 
   for (const [place, block] of wanted.entries()) {
     tables.read(block);
     if (performance.now() - since < TURN_MS) continue;
-    tell((place + 1) / wanted.length);
+    progress((place + 1) / wanted.length);
     await pause();
     since = performance.now();
   }

@@ -51,9 +51,9 @@ export async function mount(root, bytes, { between = null, hash = true, cutShort
   root.classList.add("viewer-host");
   const status = make("p", { role: "status" }, "Reading the frame log...");
   root.replaceChildren(status);
-  const tell = (share) => { status.textContent = `Reading the frame log: ${Math.floor(100 * share)} %`; };
+  const progress = (share) => { status.textContent = `Reading the frame log: ${Math.floor(100 * share)} %`; };
   try {
-    const model = new Model(await decode(bytes, { between, tell }), between);
+    const model = new Model(await decode(bytes, { between, progress }), between);
     const viewer = new Viewer(root, model, hash, cutShort);
     return viewer;
   } catch (error) {
@@ -452,11 +452,11 @@ export class Viewer {
     if (this.status.textContent !== text) this.status.textContent = text;
     this.canvas.setAttribute("aria-label", `Time line: ${text}. Arrow keys pan, plus and minus zoom, n and p go to the next and previous transmission${model.isCapture ? "" : ", c, d, t to the next collision, drop, timeout"}.`);
     this.writeHash();
-    this.tell();
+    this.announce();
   }
 
-  /** Tells the page around it where it is now, once it has moved. */
-  tell() {
+  /** Reports to the page around it where it is now, once it has moved. */
+  announce() {
     const { state, model } = this;
     const detail = { t: state.at / 1e9, flow: model.flowName(state.flow), node: state.node >= 0 ? model.name(state.node) : "" };
     const place = JSON.stringify(detail);

@@ -58,9 +58,9 @@ impl Row {
         }
     }
 
-    /// The node tells its neighbours what it has to tell, without waiting for its turn. Returns the size of
+    /// The node signals to its neighbours what it has to signal, without waiting for its turn. Returns the size of
     /// that.
-    fn tell(&mut self, from: u32) -> Option<u32> {
+    fn signal(&mut self, from: u32) -> Option<u32> {
         let notice = self.routers[from as usize].poll_notice(self.now)?;
         for to in [from.wrapping_sub(1), from + 1] {
             if let Some(router) = self.routers.get_mut(to as usize) {
@@ -70,8 +70,8 @@ impl Row {
         Some(notice.size)
     }
 
-    fn tell_all(&mut self) -> Vec<Option<u32>> {
-        (0..self.routers.len() as u32).map(|from| self.tell(from)).collect()
+    fn signal_all(&mut self) -> Vec<Option<u32>> {
+        (0..self.routers.len() as u32).map(|from| self.signal(from)).collect()
     }
 
     /// A packet crosses the link from this node to the next.
@@ -114,7 +114,7 @@ fn equation_6_by_hand() {
 
 /// By hand, with the links a = 0-1 (1600), b = 1-2 (3200), c = 2-3 (4800), d = 3-4 (6400):
 ///
-/// * Each node tells its neighbours of the links that leave and enter it: node 0 of a, 1 of a and b, 2 of b
+/// * Each node signals to its neighbours the links that leave and enter it: node 0 of a, 1 of a and b, 2 of b
 ///   and c, 3 of c and d, 4 of d. In that order node 1 knows a, b, c; node 2 all; node 3 b, c, d.
 /// * Interference sets: of a {a, b, c}, of b and c all, of d {b, c, d}: 9600, 16 000, 16 000, 14 400 bytes.
 /// * Halves: node 0 counts a, b (4800) and node 1 adds c (4800); 1 counts a, b, c (9600) and 2 adds d (6400);
@@ -123,7 +123,7 @@ fn equation_6_by_hand() {
 #[test]
 fn five_nodes_by_hand() {
     let mut row = five_nodes();
-    let sizes = row.tell_all();
+    let sizes = row.signal_all();
     assert_eq!(sizes, [1, 2, 2, 2, 1].map(|entries| Some(28 + 6 * entries)), "bytes of the broadcasts");
     assert_eq!(row.queued(), [4_800.0, 9_600.0, 16_000.0, 14_400.0, 11_200.0]);
     let mut packet = packet(false);
@@ -176,11 +176,11 @@ fn nothing_below_the_threshold_is_congestion() {
     let mut row = Row::new(3, constants());
     row.wait(&[500, 480]);
     row.now = ms(101);
-    row.tell_all();
+    row.signal_all();
     assert_eq!(row.through(false).feedback, 0, "980 bytes in all");
     row.wait(&[64, 0]);
     row.now = ms(201);
-    row.tell_all();
+    row.signal_all();
     let reported = row.through(false).bytes();
     assert!((reported - 2.0 * 10.44).abs() < 0.3, "1044 bytes at both links: {reported}");
 }
@@ -192,7 +192,7 @@ fn congestion_begins_above_the_threshold() {
         let mut row = Row::new(3, Constants { threshold: 1_600.0, ..constants() });
         row.wait(&[0, waiting]);
         row.now = ms(101);
-        row.tell_all();
+        row.signal_all();
         // Both links count it once.
         let found = row.through(false).bytes();
         assert!((found - reported).abs() < 0.05, "{waiting}: {found}");
@@ -260,7 +260,7 @@ fn a_probe_that_meets_congestion_is_one_no_more() {
 #[test]
 fn acknowledgements_pass_untouched() {
     let mut row = five_nodes();
-    row.tell_all();
+    row.signal_all();
     let mut packet = testing::packet(0, Ecn::NotCapable);
     let returned = EwccpHeader { packets: Bits(2), feedback: 77, ..EwccpHeader::default() };
     packet.segment.feedback = HeaderBytes::of(&returned);
@@ -275,19 +275,19 @@ fn queues_are_signalled_over_as_many_hops_as_asked() {
         let mut row = Row::new(5, Constants { hops, ..constants() });
         row.wait(&[1_600]);
         row.now = ms(101);
-        // In turn, so that each has heard what it tells.
-        row.tell_all();
+        // In turn, so that each has received what it signals.
+        row.signal_all();
         let count: Vec<usize> = row.routers.iter().map(|router| router.table.entries().len()).collect();
         let expected: Vec<usize> = known.iter().map(|known| usize::from(*known > 0)).collect();
         assert_eq!(count, expected, "{hops} hops");
     }
 }
 
-/// Broadcasts come about every 100 ms, never all at once, and only while there is something to tell.
+/// Broadcasts come about every 100 ms, never all at once, and only while there is something to signal.
 #[test]
 fn broadcasts_have_their_times() {
     let mut router = EwccpRouter::new(NodeId(7), constants(), 1);
-    assert_eq!(router.next_notice(), None, "nothing to tell");
+    assert_eq!(router.next_notice(), None, "nothing to signal");
     router.on_backlog(ms(0), NodeId(8), 1_000);
     router.catch_up(ms(100));
     let mut last = router.next_notice().unwrap();
@@ -361,7 +361,7 @@ fn lost_broadcasts_leave_older_news_and_then_none() {
         row.now = ms(101 + 100 * round);
         for from in 0..5 {
             if mix(round << 8 | u64::from(from)) & 1 == 0 {
-                row.tell(from);
+                row.signal(from);
             }
         }
         let reported = row.through(false).bytes();
@@ -386,7 +386,7 @@ fn a_restarted_router_is_believed_again() {
     let mut row = five_nodes();
     for round in 0..99 {
         row.now = ms(101 + 100 * round);
-        row.tell_all();
+        row.signal_all();
     }
     row.routers[2].on_restart(row.now);
     assert!(row.routers[2].table.is_empty());
@@ -396,7 +396,7 @@ fn a_restarted_router_is_believed_again() {
     let mut reported = Vec::new();
     for _ in 0..8 {
         row.now += Span::from_ms(100);
-        row.tell_all();
+        row.signal_all();
         reported.push(row.through(false).bytes());
     }
     // 64 + 128 + 128 + 112 of the queues as they are now; more while others believe in the 4800 bytes of before.
@@ -414,7 +414,7 @@ fn numbers_wrap() {
     let mut row = five_nodes();
     for round in 0..300 {
         row.now = ms(101 + 100 * round);
-        row.tell_all();
+        row.signal_all();
         assert!((row.through(false).bytes() - 560.0).abs() < 0.2, "round {round}");
     }
     assert_eq!(row.routers[0].own[0].sequence, (300 % 256) as u8);
@@ -424,12 +424,12 @@ fn numbers_wrap() {
 #[test]
 fn stale_entries_end() {
     let mut row = five_nodes();
-    row.tell_all();
+    row.signal_all();
     // Nodes 0 and 1 move away, or are switched off; the others go on.
     for at in [200, 300, 400, 401, 402] {
         row.now = ms(at);
         for from in 2..5 {
-            row.tell(from);
+            row.signal(from);
         }
     }
     assert_eq!(row.routers[2].table.queued(), 4_800.0 + 6_400.0);

@@ -154,9 +154,9 @@ impl Neighbour {
         let before = self.per_index;
         self.per_index = self.red();
         let persists = before > 0.0 && self.per_index > 0.0;
-        let tells = self.parameters.notices && persists && shares.own > min_own_share;
+        let signals = self.parameters.notices && persists && shares.own > min_own_share;
         let lifetime = self.parameters.lifetime.span();
-        tells.then_some(Congestion { per_index: self.per_index, lifetime })
+        signals.then_some(Congestion { per_index: self.per_index, lifetime })
     }
 
     /// RED's probability over the mean index.

@@ -133,7 +133,7 @@ proptest! {
 #[test]
 fn a_node_without_congestion_heeds_its_neighbours_for_the_lifetime() {
     let mut node = after(200, 0.3, 0.2);
-    let tell = |node: &mut Neighbour, now: u64, by: u32, per_index: f64, lifetime_ms: u64| {
+    let signal = |node: &mut Neighbour, now: u64, by: u32, per_index: f64, lifetime_ms: u64| {
         let congestion = Congestion { per_index, lifetime: Span::from_ms(lifetime_ms) };
         node.on_notice(at(now), NodeId(by), &congestion.to_notice().content);
     };
@@ -142,12 +142,12 @@ fn a_node_without_congestion_heeds_its_neighbours_for_the_lifetime() {
         assert!((node.probability(at(now)) - per_index * own).abs() < 1e-9, "{now} ms");
     };
     expect(&mut node, 1_000, 0.0);
-    tell(&mut node, 1_000, 1, 4e-4, 200);
+    signal(&mut node, 1_000, 1, 4e-4, 200);
     expect(&mut node, 1_000, 4e-4);
-    tell(&mut node, 1_050, 2, 5e-4, 100);
+    signal(&mut node, 1_050, 2, 5e-4, 100);
     expect(&mut node, 1_149, 5e-4); // the greater of the two
     expect(&mut node, 1_150, 4e-4);
-    tell(&mut node, 1_160, 1, 3e-4, 200);
+    signal(&mut node, 1_160, 1, 3e-4, 200);
     expect(&mut node, 1_160, 3e-4); // the latest of the same neighbour
     expect(&mut node, 1_360, 0.0);
     node.poll_notice(at(1_400));

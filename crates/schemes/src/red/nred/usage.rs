@@ -15,7 +15,7 @@ pub(super) struct Shares {
 /// Sorts the time of an interval into what was idle, what was the node's own, and the rest.
 ///
 /// The node's own are its RTS and DATA and the CTS and ACK that it got for them, and the RTS and DATA that
-/// came for it with its answers; of these no event tells, so that they are the time that frames left for
+/// came for it with its answers; no event reports these, so that they are the time that frames left for
 /// them, SIFS included. Broadcasts are no node's own. A try counts in the interval in which its outcome is
 /// known.
 #[derive(Clone, Debug)]

@@ -179,7 +179,7 @@ fn other_traffic_counts_as_input() {
 }
 
 #[test]
-fn who_does_not_know_its_round_trip_gets_nothing() {
+fn a_flow_without_a_round_trip_sample_has_no_feedback() {
     let mut router = Xcp::default().router(NodeId(0), &EGRESS).unwrap();
     for at in 0..200 {
         assert_eq!(pass(router.as_mut(), ms(at), packet(0, 0, 500), &EMPTY), 0);

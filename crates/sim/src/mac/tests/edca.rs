@@ -60,8 +60,8 @@ fn each_category_waits_for_its_own_space_10_22_2_4() {
 fn eifs_is_longer_by_as_much_as_the_space_is() {
     for (category, space) in [(Background, 150), (BestEffort, 70), (Voice, 50)] {
         let mut s = Script::with(&setup());
-        let garbled = s.data(C, None, 1);
-        let end = s.hears(100, garbled, Signal::FcsError);
+        let corrupt = s.data(C, None, 1);
+        let end = s.hears(100, corrupt, Signal::FcsError);
         s.queues_marked(end + 5, Some(B), marked(category));
         assert_eq!(s.runs_until(end + 1_000), [(end + 314 + space, Data, Some(B), 314)], "{category:?}");
     }

@@ -152,7 +152,7 @@ fn a_reservation_that_nothing_follows_is_dropped_9_3_2_4() {
 }
 
 #[test]
-fn a_garbled_frame_costs_eifs_9_3_2_3_7() {
+fn an_fcs_error_costs_eifs_9_3_2_3_7() {
     let mut s = basic();
     let broadcast = s.data(C, None, 1);
     let end = s.hears(100, broadcast, Signal::FcsError);

@@ -70,7 +70,7 @@ fn an_opportunity_ends_with_a_failure() {
 }
 
 #[test]
-fn who_answers_within_an_opportunity_protects_the_next_exchange_too() {
+fn an_answer_within_an_opportunity_protects_the_next_exchange_too() {
     let mut s = limited(0, false);
     let frame = s.marked_data(B, 1, marked(Voice));
     let frame = crate::medium::Frame { duration: Span::from_us(314 + 10 + EXCHANGE), ..frame };

@@ -218,7 +218,7 @@ fn full_updates_come_after_three_to_four_quarters_of_the_period_with_even_number
 }
 
 #[test]
-fn who_is_said_to_be_unreachable_speaks_at_once() {
+fn a_node_advertised_as_unreachable_advertises_at_once() {
     let mut dsdv = started(quiet());
     hear(&mut dsdv, 5.0, B, &[advert(ME, UNREACHABLE, 5)]);
     let sent = run(&mut dsdv, at(5.0));

@@ -69,7 +69,7 @@ impl<S: Scheme> Scheme for Listening<S> {
     fn segment_size(&self) -> u32 {
         self.scheme.segment_size()
     }
-    fn router(&self, node: NodeId, _outlet: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
+    fn router(&self, node: NodeId, _egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         Some(Box::new(Ear(node, self.reported.clone())))
     }
 }

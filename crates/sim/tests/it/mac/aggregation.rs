@@ -54,22 +54,22 @@ fn sum(outcome: &Outcome, of: fn(&LinkOutcome) -> u64) -> u64 {
 type Seen = Arc<Mutex<Vec<u64>>>;
 
 /// Datagrams whose receiver notes the numbers of all that come, however often.
-struct Witnessed {
+struct Recorded {
     datagrams: Datagrams,
     seen: Seen,
 }
 
-struct Witness {
+struct RecordingReceiver {
     seen: Seen,
     receiver: UdpReceiver,
 }
 
-impl Scheme for Witnessed {
+impl Scheme for Recorded {
     fn sender(&self) -> Box<dyn Endpoint> {
         self.datagrams.sender()
     }
     fn receiver(&self) -> Box<dyn Endpoint> {
-        Box::new(Witness { seen: self.seen.clone(), receiver: UdpReceiver::new() })
+        Box::new(RecordingReceiver { seen: self.seen.clone(), receiver: UdpReceiver::new() })
     }
     fn segment_size(&self) -> u32 {
         self.datagrams.segment_size()
@@ -79,7 +79,7 @@ impl Scheme for Witnessed {
     }
 }
 
-impl Endpoint for Witness {
+impl Endpoint for RecordingReceiver {
     fn push(&mut self, _now: Time, _bytes: u64) {}
     fn backlog(&self) -> u64 {
         0
@@ -143,8 +143,8 @@ fn row(rng: &mut Rng) -> (Config, Vec<Seen>) {
     let seen: Vec<Seen> = (0..2 * hops).map(|_| Seen::default()).collect();
     for (index, seen) in seen.iter().enumerate() {
         let datagrams = Datagrams { payload: pick(&[80, 700, 1_472]), header: 28 };
-        let scheme: Arc<dyn Scheme> = Arc::new(Witnessed { datagrams, seen: seen.clone() });
-        config.schemes.push(SchemeConfig { name: format!("witnessed-{index}"), scheme });
+        let scheme: Arc<dyn Scheme> = Arc::new(Recorded { datagrams, seen: seen.clone() });
+        config.schemes.push(SchemeConfig { name: format!("recorded-{index}"), scheme });
         let (near, far) = (index / 2, hops);
         let (from, to) = if index % 2 == 0 { (near, far) } else { (far, near) };
         saturate(&mut config, from, to);

@@ -68,7 +68,7 @@ impl Scheme for Foretelling {
     fn segment_size(&self) -> u32 {
         self.tcp.segment_size()
     }
-    fn router(&self, _node: NodeId, _outlet: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
+    fn router(&self, _node: NodeId, _egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         Some(Box::new(Prophet { predicted: None, fulfilled: self.fulfilled.clone() }))
     }
 }

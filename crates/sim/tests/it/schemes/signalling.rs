@@ -70,7 +70,7 @@ impl Scheme for Cries {
     fn datagrams(&self) -> bool {
         true
     }
-    fn router(&self, id: NodeId, _outlet: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
+    fn router(&self, id: NodeId, _egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         // Not in step: each at a time of its own.
         let next = Time::ZERO + Span::from_ms(7 * u64::from(id.0));
         Some(Box::new(Crier { id, said: 0, next, log: self.0.clone() }))

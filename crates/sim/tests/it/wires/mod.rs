@@ -202,7 +202,7 @@ impl Scheme for Counted {
     fn datagrams(&self) -> bool {
         true
     }
-    fn router(&self, node: NodeId, _outlet: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
+    fn router(&self, node: NodeId, _egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         let counter = Counter { calls: self.0.clone(), seen: 0 };
         (node == NodeId(1)).then(|| Box::new(counter) as Box<dyn RouterPolicy>)
     }

@@ -213,7 +213,7 @@ fn the_target_answers_with_a_new_number() {
 }
 
 #[test]
-fn who_knows_a_way_that_is_recent_enough_answers() {
+fn an_intermediate_node_with_a_fresh_enough_route_replies() {
     let mut aodv = node(prompt());
     knows(&mut aodv, 1.0, B, 6, 3);
     let asks = |number: u32, target_sequence: u32| {

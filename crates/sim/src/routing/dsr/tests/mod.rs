@@ -256,7 +256,7 @@ fn a_request_is_relayed_once_and_as_far_as_it_may_go() {
 }
 
 #[test]
-fn who_knows_the_rest_of_the_way_answers_even_neighbours() {
+fn a_node_with_a_cached_route_replies_even_to_neighbours() {
     let mut dsr = node(prompt());
     knows(&mut dsr, &[ME, A, E, D]);
     let answers = hear(&mut dsr, 1.0, B, request(D, 1, 0, &[C, B]));
