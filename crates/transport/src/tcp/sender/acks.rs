@@ -23,7 +23,7 @@ impl TcpSender {
             self.controller.on_opened(rtt);
         }
         self.timed = None;
-        self.tell_feedback(now, segment, samples);
+        self.report_feedback(now, segment, samples);
     }
 
     pub(super) fn on_ack(&mut self, now: Time, segment: &Segment) {
@@ -32,9 +32,9 @@ impl TcpSender {
         self.note_application_limit();
         let in_flight_before = self.rates.is_some().then(|| self.pipe());
         self.take_in(now, segment);
-        self.tell_delivery(now, segment, in_flight_before, samples);
+        self.report_delivery(now, segment, in_flight_before, samples);
         if counts {
-            self.tell_feedback(now, segment, samples);
+            self.report_feedback(now, segment, samples);
         }
     }
 
@@ -60,7 +60,7 @@ impl TcpSender {
     /// the number of round-trip samples, are from before it. A round trip that only it knows is one for the
     /// retransmission timer too: in a long repair, when the acknowledgement number stands still, none other
     /// ends the back-off.
-    fn tell_delivery(&mut self, now: Time, segment: &Segment, in_flight_before: Option<u64>, samples: u64) {
+    fn report_delivery(&mut self, now: Time, segment: &Segment, in_flight_before: Option<u64>, samples: u64) {
         let Some(in_flight_before) = in_flight_before else { return };
         if segment.ack != self.at.una {
             return; // it is old, or of what was never sent
@@ -91,7 +91,7 @@ impl TcpSender {
     }
 
     /// What routers signalled. `samples` is how many round-trip samples there were before it.
-    fn tell_feedback(&mut self, now: Time, segment: &Segment, samples: u64) {
+    fn report_feedback(&mut self, now: Time, segment: &Segment, samples: u64) {
         if segment.feedback.is_none() || segment.ack > self.at.max {
             return;
         }
@@ -205,7 +205,7 @@ impl TcpSender {
         let overdue = self.overdue(now) && recover.is_none_or(|recover| self.at.una > recover);
         if overdue || self.recovery.detects_loss(&self.view(), recover) {
             if !echoed {
-                self.tell_lost(now, LossKind::DuplicateAcks);
+                self.report_lost(now, LossKind::DuplicateAcks);
             }
             self.cut = Some((self.at.max, Cut::DuplicateAcks));
             self.counters.recoveries += 1;

@@ -309,7 +309,7 @@ impl TcpSender {
         self.counters.timeouts += 1;
         let echoed = matches!(self.cut, Some((recover, Cut::Echo)) if self.at.una < recover);
         let again = echoed || self.timed_out == Some(self.at.una);
-        self.tell_lost(now, LossKind::Timeout { again });
+        self.report_lost(now, LossKind::Timeout { again });
         self.cut = Some((self.at.max, Cut::Timeout));
         self.timed_out = Some(self.at.una);
         let view = View::new(&self.options, self.at, &*self.controller);
@@ -327,14 +327,14 @@ impl TcpSender {
     fn on_syn_timeout(&mut self, now: Time) {
         self.counters.timeouts += 1;
         // A lost SYN leaves an initial window of one segment (RFC 5681, section 3.1).
-        self.tell_lost(now, LossKind::Timeout { again: self.syn_retried });
+        self.report_lost(now, LossKind::Timeout { again: self.syn_retried });
         self.syn_retried = true;
         self.connection = Connection::SynDue;
         self.rto.back_off();
         self.deadline = Some(now + self.rto.timeout());
     }
 
-    fn tell_lost(&mut self, now: Time, kind: LossKind) {
+    fn report_lost(&mut self, now: Time, kind: LossKind) {
         self.cwr = self.ecn;
         let sent = self.in_flight();
         // A timeout in recovery is to lower the threshold a second time (RFC 5681, section 4.3), and not to set it by what was sent
