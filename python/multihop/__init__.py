@@ -6,10 +6,11 @@
 >>> both = multihop.compare("scenarios/chain.toml", ["tcp-newreno", "recn"], seeds=10)   # doctest: +SKIP
 >>> both.report("report.html")                                   # doctest: +SKIP
 
-`run` simulates one seed, `compare` several schemes over common seeds, and a `Study` a scenario over factors and seeds,
-with claims that are tested. A `Run` goes on in steps, and takes packets from outside. `check` reads a scenario without
-running it, `bound` says what its channel can carry at all, and `optimum` what a fair share of it would be. The work is
-done in Rust with the GIL released; columns arrive as NumPy arrays and are handed out as DataFrames.
+`run` simulates one seed, `compare` several schemes over common seeds, and a `Study` a scenario over factors
+and seeds, with claims that are tested. A `Run` goes on in steps, and takes packets from outside. `check`
+reads a scenario without running it, `bound` says what its channel can carry at all, and `optimum` what a fair
+share of it would be. The work is done in Rust with the GIL released; columns arrive as NumPy arrays and are
+handed out as DataFrames.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
 
     __version__: str
 
-#: Where each public name is. They are imported when first used: all of them take most of a second, in which the command
-#: has to be able to see Ctrl-C, and a study's need not be there for one run.
+#: Where each public name is. They are imported when first used: all of them take most of a second, in which
+#: the command has to be able to see Ctrl-C, and a study's need not be there for one run.
 _HOMES = {
     "Bound": "optima.capacity",
     "Comparison": "api.results",

@@ -52,9 +52,9 @@ class MeasurementView(TypedDict):
 class ScenarioView(TypedDict):
     """A resolved scenario.
 
-    `links` holds [from, to, delivery probability of a full DATA frame without interference]; that of wires, which are
-    among them, is 1. `wires` has each direction of a wire. `motion_file` is what nodes take their motion from, if it
-    is a file. `queue` is how many packets the queue of a radio holds.
+    `links` holds [from, to, delivery probability of a full DATA frame without interference]; that of wires,
+    which are among them, is 1. `wires` has each direction of a wire. `motion_file` is what nodes take their
+    motion from, if it is a file. `queue` is how many packets the queue of a radio holds.
     """
 
     name: str
@@ -76,12 +76,15 @@ class LinkTimeView(TypedDict):
 
     `link` indexes the list of links. What the channel loses without interference is sent again.
 
-    The least that any MAC needs: `data_s`, DATA frames alone, and `exchange_s`, whole exchanges from the first bit to
-    the last. What DCF does: `airtime_s`, all frames of all tries until a packet is at the end of the path; `access_s`,
-    what a station that is alone waits besides, which is DIFS, the mean of back-offs, time-outs, and propagation.
+    The least that any MAC needs: `data_s`, DATA frames alone, and `exchange_s`, whole exchanges from the
+    first bit to
+    the last. What DCF does: `airtime_s`, all frames of all tries until a packet is at the end of the path;
+    `access_s`, what a station that is alone waits besides, which is DIFS, the mean of back-offs, time-outs,
+    and propagation.
 
-    `delivery`: share of the tries with a full packet that succeed; `transmissions`: DATA frames for each packet that
-    arrives at the end; `lost`: share of the packets that do not get across, as they are given up at the retry limit.
+    `delivery`: share of the tries with a full packet that succeed; `transmissions`: DATA frames for each
+    packet that arrives at the end; `lost`: share of the packets that do not get across, as they are given up
+    at the retry limit.
     """
 
     link: int
@@ -96,11 +99,12 @@ class LinkTimeView(TypedDict):
 class DemandView(TypedDict):
     """What a flow needs of the channel for each message of `payload_bytes`.
 
-    `header_bytes` are the network and transport headers of each of its packets, the least that its transport uses.
+    `header_bytes` are the network and transport headers of each of its packets, the least that its transport
+    uses.
 
-    `offered_bps` is the payload rate of its application, `None` if that is without limit; `steady` whether it offers
-    that during all of the measured time. `forward` holds the links of the path, none if nothing crosses it;
-    `feedback` those of what the receiver sends back when every packet arrives once.
+    `offered_bps` is the payload rate of its application, `None` if that is without limit; `steady` whether it
+    offers that during all of the measured time. `forward` holds the links of the path, none if nothing
+    crosses it; `feedback` those of what the receiver sends back when every packet arrives once.
     """
 
     payload_bytes: int
@@ -113,12 +117,12 @@ class DemandView(TypedDict):
 class CapacityView(TypedDict):
     """What flows need of the channel, and which links share it.
 
-    `links` holds the directed links in use as [from, to]; `demands` is in the order of the flows. The conflicts are
-    pairs of indices of links: `data_conflicts`, whose DATA frames cannot both arrive if they overlap;
-    `exchange_conflicts`, of which no two frames can; `sensing_conflicts`, which carrier sense or fatal interference
-    keeps apart; `interference_conflicts`, of which an endpoint senses an endpoint of the other; `hidden`, whose DATA
-    frames exclude each other though neither sender senses the other.
-    `changes` says whether nodes move or are switched off, so that all this is of the start only.
+    `links` holds the directed links in use as [from, to]; `demands` is in the order of the flows. The
+    conflicts are pairs of indices of links: `data_conflicts`, whose DATA frames cannot both arrive if they
+    overlap; `exchange_conflicts`, of which no two frames can; `sensing_conflicts`, which carrier sense or
+    fatal interference keeps apart; `interference_conflicts`, of which an endpoint senses an endpoint of the
+    other; `hidden`, whose DATA frames exclude each other though neither sender senses the other. `changes`
+    says whether nodes move or are switched off, so that all this is of the start only.
     """
 
     links: list[tuple[int, int]]
@@ -158,7 +162,8 @@ class LinkCapacityView(TypedDict):
 class Output(TypedDict):
     """The columns of a run's tables and its scalars.
 
-    Wires, measurements and positions are there if it has some; hops, drops, losses and collisions if asked for.
+    Wires, measurements and positions are there if it has some; hops, drops, losses and collisions if asked
+    for.
     """
 
     summary: dict[str, int | float | str]
@@ -180,7 +185,8 @@ MAC_HEADER: int
 class ScenarioError(ValueError):
     """A scenario that cannot be run. The message is `file:line: key: what was found; what would do`."""
 
-    #: The key path, such as `flows[1].stop`; as the others, None of what is found out later, as for a capture.
+    #: The key path, such as `flows[1].stop`; as the others, None of what is found out later, as for a
+    #: capture.
     key: str | None
     #: What was found, and what would do.
     found: str | None
@@ -196,8 +202,8 @@ class InternalError(RuntimeError):
 def check(text: str, origin: str, overrides: Mapping[str, Any] | None = None) -> ScenarioView:
     """Reads and resolves a scenario without running it.
 
-    `overrides` may hold `seed`, `duration`, `warmup`, `record_interval`, `scheme`, and `set`: a list of pairs of a key
-    path and a TOML document whose key `value` is what replaces that key.
+    `overrides` may hold `seed`, `duration`, `warmup`, `record_interval`, `scheme`, and `set`: a list of pairs
+    of a key path and a TOML document whose key `value` is what replaces that key.
     """
 
 def airtimes(text: str, origin: str, frame_bytes: int) -> AirtimesView:
@@ -215,8 +221,9 @@ def link_capacity(
 ) -> LinkCapacityView:
     """The model of a link's capacity (Qazi, Eqs. 1 to 3) with the PHY of a scenario.
 
-    `frame` and `header` are bytes, `loss` and `others` shares; `backoff` is in seconds, `None` for the mean of the
-    first one; `acknowledgement` is bytes of a frame that carries the transport's, and how many frames each answers.
+    `frame` and `header` are bytes, `loss` and `others` shares; `backoff` is in seconds, `None` for the mean
+    of the first one; `acknowledgement` is bytes of a frame that carries the transport's, and how many frames
+    each answers.
     """
 
 def snr_of_delivery(text: str, origin: str, shares: list[float]) -> list[float]:
@@ -291,9 +298,10 @@ class Stepper:
 class EmulationStatus(TypedDict):
     """How far an emulation has come: virtual and real seconds, how late packets were, and what became of them.
 
-    Lateness is real seconds from the instant at which the run delivers a packet to that at which its destination has
-    it. Each packet that was `read` is refused, delivered (some of these marked with congestion experienced), lost, not
-    taken by a full device, or queued. `delivered_bytes` are payload, by flow; `queues` packets at each node.
+    Lateness is real seconds from the instant at which the run delivers a packet to that at which its
+    destination has it. Each packet that was `read` is refused, delivered (some of these marked with
+    congestion experienced), lost, not taken by a full device, or queued. `delivered_bytes` are payload, by
+    flow; `queues` packets at each node.
     """
 
     virtual_s: float
@@ -374,9 +382,9 @@ def run(
     """Runs a scenario with the GIL released.
 
     What each radio sees goes to the file `pcap`, if it is named; an `OSError` says why it cannot be written.
-    `frames` is where a frame log goes; `part` says of which nodes, by index, of which interval in nanoseconds, and of
-    which flows, by index, both are.
-    With `causes` there are the tables of causes as well (`multihop.results.causes`).
+    `frames` is where a frame log goes; `part` says of which nodes, by index, of which interval in
+    nanoseconds, and of which flows, by index, both are. With `causes` there are the tables of causes as well
+    (`multihop.results.causes`).
     """
 
 def read_frames(

@@ -36,8 +36,10 @@ class Sniffer:
         start_s: when its first frame began: seconds since 1970, or of the radio's timer.
         length_s: from there to the end of the last frame.
         bin_s: width of the bins of `airtime` and `busy`; longer than asked for if the capture is very long.
-        step_s: from one estimate to the next; longer than the bin if there would be more than some two thousand.
-        stamps: what stamps mark, `begin`, `mpdu` or `end`, found from `stamp_pairs` frames with their answers.
+        step_s: from one estimate to the next; longer than the bin if there would be more than some two
+            thousand.
+        stamps: what stamps mark, `begin`, `mpdu` or `end`, found from `stamp_pairs` frames with their
+            answers.
         own: the station that the sniffer is itself, if the capture shows it.
         at: the station whose estimators were run; none for a sniffer that sends nothing.
         grade: how far to trust the rest, `good`, `fair` or `poor`, for these `reasons`.
@@ -87,8 +89,8 @@ class Measurement:
     def airtime(self) -> pd.DataFrame:
         """Airtime by bin, station and kind.
 
-        Columns: interface, time_s (begin of the bin), station (empty: unknown), kind, frames, bytes, airtime_s, and
-        share (of the bin).
+        Columns: interface, time_s (begin of the bin), station (empty: unknown), kind, frames, bytes,
+        airtime_s, and share (of the bin).
         """
         tables = []
         for raw, sniffer in zip(self._raw, self.sniffers, strict=True):
@@ -156,13 +158,14 @@ class Measurement:
     def links(self) -> pd.DataFrame:
         """What links carried, and can carry.
 
-        `capacity_bps` is rt-Winf's as printed (Barreto 2015, Eqs. 6 and 12), the mean of batches of 16 exchanges, with
-        its 95 % interval; `available_bps` is that times the share of time in which nothing was on the air. Its interval
-        is of both: of the capacity's batches, and of that share over bins, taken as independent of each other.
-        `phy_rate_bps` is the bit rate of the fastest data that the capacity is from, which it is never above.
-        `airtime` is the share of time of exchanges that were answered, from their first frame to the answer;
-        `aggregate_mean` how many MPDUs a PPDU with data had, 1 without A-MPDUs; `tries_mean` how often an MPDU
-        was sent for each that was acknowledged; `rate_mean_bps` the bit rate of data frames, mean over them.
+        `capacity_bps` is rt-Winf's as printed (Barreto 2015, Eqs. 6 and 12), the mean of batches of 16
+        exchanges, with its 95 % interval; `available_bps` is that times the share of time in which nothing
+        was on the air. Its interval is of both: of the capacity's batches, and of that share over bins, taken
+        as independent of each other. `phy_rate_bps` is the bit rate of the fastest data that the capacity is
+        from, which it is never above. `airtime` is the share of time of exchanges that were answered, from
+        their first frame to the answer; `aggregate_mean` how many MPDUs a PPDU with data had, 1 without
+        A-MPDUs; `tries_mean` how often an MPDU was sent for each that was acknowledged; `rate_mean_bps` the
+        bit rate of data frames, mean over them.
         """
         tables = []
         for raw, sniffer in zip(self._raw, self.sniffers, strict=True):
@@ -171,7 +174,8 @@ class Measurement:
             half = statistics.half_width(
                 table.pop("capacity_deviation_bps").to_numpy(), table["capacity_batches"].to_numpy()
             )
-            # No capacity is below zero or above the rate of the frames that it is from, whatever the spread of few.
+            # No capacity is below zero or above the rate of the frames that it is from, whatever the spread
+            # of few.
             table["capacity_low_bps"] = (table["capacity_bps"] - half).clip(lower=0.0)
             table["capacity_high_bps"] = (table["capacity_bps"] + half).clip(upper=table["phy_rate_bps"])
             idle = 1.0 - self.busy_ratio(sniffer)
@@ -192,7 +196,8 @@ class Measurement:
     def rates(self) -> pd.DataFrame:
         """At which bit rates links sent data: interface, sender, receiver, rate_bps, frames, share.
 
-        `frames` counts each time that a data frame was sent, of an A-MPDU all that were seen; `share` is of the link's.
+        `frames` counts each time that a data frame was sent, of an A-MPDU all that were seen; `share` is of
+        the link's.
         """
         tables = []
         for raw, sniffer in zip(self._raw, self.sniffers, strict=True):
@@ -206,8 +211,9 @@ class Measurement:
     def estimates(self) -> pd.DataFrame:
         """What estimators said over time, at whole multiples of the bin on the capture's clock.
 
-        Columns: interface, time_s (since the first frame), estimator, and what it measures, NaN where it does not:
-        capacity_bps, available_bps, packet_throughput_bps, service_delay_s, transmission_efficiency, busy_ratio.
+        Columns: interface, time_s (since the first frame), estimator, and what it measures, NaN where it does
+        not: capacity_bps, available_bps, packet_throughput_bps, service_delay_s, transmission_efficiency,
+        busy_ratio.
         """
         tables = []
         for raw, sniffer in zip(self._raw, self.sniffers, strict=True):
@@ -223,7 +229,8 @@ class Measurement:
     def estimates_over_time(self) -> pd.DataFrame:
         """What estimators said, summarised.
 
-        Columns: interface, estimator, quantity (a column of `estimates`), count, mean, and the quantiles q05 and q95.
+        Columns: interface, estimator, quantity (a column of `estimates`), count, mean, and the quantiles q05
+        and q95.
         """
         keys = ["interface", "estimator"]
         tables = []
@@ -286,10 +293,11 @@ def measure(
         capture: the file.
         bin: width of the bins of time, as text with a unit or in seconds.
         stamps: what stamps mark; found out if not given.
-        station: the address of the station whose estimators are run, as far as its frames, and those around it, were
-            captured. By default the station that captured, if the capture shows it, or a sniffer that sends nothing.
-        estimators: a file with `[[measure]]` tables as scenarios have them. By default all that a capture has enough
-            for, with their default options.
+        station: the address of the station whose estimators are run, as far as its frames, and those around
+            it, were captured. By default the station that captured, if the capture shows it, or a sniffer
+            that sends nothing.
+        estimators: a file with `[[measure]]` tables as scenarios have them. By default all that a capture has
+            enough for, with their default options.
         watch: called with the bytes read, now and then.
 
     Raises:

@@ -41,9 +41,11 @@ def run(
         seed: replaces the scenario's seed; 0 to 2**64 - 1.
         pcap: writes what each node's radio saw to this file, as pcapng with radiotap.
         frames: writes every transmission to this file, as a frame log, which `multihop.frames` reads.
-        set: replaces or adds any keys: paths as messages show them with TOML values, as in `{"topology.hops": 5}`.
-            `flows[*].start` is a key of every flow; `flows.length` keeps that many first flows. Applied in this order.
-        **overrides: `duration`, `warmup` and `record_interval` as text with a unit (`"60 s"`); `scheme` for all flows.
+        set: replaces or adds any keys: paths as messages show them with TOML values, as in
+            `{"topology.hops": 5}`. `flows[*].start` is a key of every flow; `flows.length` keeps that many
+            first flows. Applied in this order.
+        **overrides: `duration`, `warmup` and `record_interval` as text with a unit (`"60 s"`); `scheme` for
+            all flows.
 
     Raises:
         ScenarioError: naming file, line, key, what was found and what would do.
@@ -190,7 +192,8 @@ def optimum(
         constraints: `cliques` of the conflict graph, or `interference-sets` as in EWCCP's program (13).
         level: what is charged, as in `bound`.
         feedback: charges the transport's acknowledgements.
-        weights: flow -> what its utility is multiplied by, 1 by default; in max-min, rates over weights are compared.
+        weights: flow -> what its utility is multiplied by, 1 by default; in max-min, rates over weights are
+            compared.
         set: replaces or adds any keys, as in `run`.
         scheme: replaces the scheme of every flow.
 

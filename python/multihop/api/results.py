@@ -52,8 +52,9 @@ class Comparison(Runs):
 
         Args:
             path: of the report.
-            frames: a frame log of the first variant, which the report shows; or one for each of several variants, to
-                whose pages it links, files of their names that end in `.html`, as `multihop view` writes them.
+            frames: a frame log of the first variant, which the report shows; or one for each of several
+                variants, to whose pages it links, files of their names that end in `.html`, as
+                `multihop view` writes them.
         """
         from multihop.report import Shown, write
 

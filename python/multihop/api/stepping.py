@@ -34,8 +34,8 @@ class PacketOutcome:
 class Run:
     """A run in steps.
 
-    `step` lets virtual time pass; between steps, `result` has the tables so far, and `inject` sends packets over flows
-    whose `app` is `external`. Into which steps a run is divided makes no difference to it.
+    `step` lets virtual time pass; between steps, `result` has the tables so far, and `inject` sends packets
+    over flows whose `app` is `external`. Into which steps a run is divided makes no difference to it.
 
     >>> run = multihop.Run("scenarios/chain.toml", seed=1)          # doctest: +SKIP
     >>> while run.step(run.now_s + 1.0) is not None:                # doctest: +SKIP
@@ -81,7 +81,8 @@ class Run:
     def step(self, until_s: float) -> float | None:
         """Lets everything happen up to this second of virtual time, included.
 
-        A second that has passed changes nothing. Returns when the next event is due; none when the run is over.
+        A second that has passed changes nothing. Returns when the next event is due; none when the run is
+        over.
 
         Raises:
             UserError: if this is no number of seconds from 0.

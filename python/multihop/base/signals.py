@@ -18,7 +18,8 @@ _terminated = False
 def leave_at_once() -> None:
     """From now on either signal ends the process, with one line.
 
-    An exception could come in the middle of an import, where the importing code may print it, or take it for another.
+    An exception could come in the middle of an import, where the importing code may print it, or take it for
+    another.
     """
     _handle(_leave)
 

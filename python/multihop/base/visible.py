@@ -1,7 +1,8 @@
 """Text of others, as it may be shown: whatever would act on a terminal, a page or a spreadsheet is made visible.
 
-Names of nodes and interfaces come from captures and meshes of strangers. There is one place for each way out: the
-console and the document pass all that they show through `visible`, and tables in CSV are written by `write_csv`.
+Names of nodes and interfaces come from captures and meshes of strangers. There is one place for each way out:
+the console and the document pass all that they show through `visible`, and tables in CSV are written by
+`write_csv`.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# C0 but for line breaks and tabs, DEL, C1, separators of lines and paragraphs, and what reorders letters (Unicode's
-# bidirectional controls).
+# C0 but for line breaks and tabs, DEL, C1, separators of lines and paragraphs, and what reorders letters
+# (Unicode's bidirectional controls).
 _ACTING = "\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069"
 _CONTROL = re.compile(f"[{_ACTING}]|\\r(?!\\n)")
 

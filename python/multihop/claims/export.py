@@ -29,8 +29,8 @@ EXPORT_NAMES = (
 def export(result: StudyResult, directory: Path) -> list[Path]:
     """Writes every table as Parquet and CSV, `verdicts.json`, and a manifest; returns the paths.
 
-    Tables have a column per factor and the seed in front, then their own; `estimates` has a row per point and metric,
-    `differences` a row per pair of the compared factor's values, both in SI units.
+    Tables have a column per factor and the seed in front, then their own; `estimates` has a row per point and
+    metric, `differences` a row per pair of the compared factor's values, both in SI units.
 
     Raises:
         UserError: if the directory cannot be written, or holds files of these names that are not results.

@@ -1,8 +1,8 @@
 """Holds what a paper says against what the runs of a study say.
 
-Every claim falls apart into cells, one for each number or comparison that it makes. A cell *holds*, *fails*, or is
-*undecided* where the seeds leave it open, as one seed always does. The verdict on a claim says how many of them hold:
-`grade` has the rule, which is the same for all of a claim and for one reading of it.
+Every claim falls apart into cells, one for each number or comparison that it makes. A cell *holds*, *fails*,
+or is *undecided* where the seeds leave it open, as one seed always does. The verdict on a claim says how many
+of them hold: `grade` has the rule, which is the same for all of a claim and for one reading of it.
 """
 
 from __future__ import annotations
@@ -72,7 +72,8 @@ class Cell:
         measured: what the runs say, with interval and unit.
         expected: what the claim says.
         printed: the paper's number in the metric's unit, if it gives one.
-        possible: the most that the channel can carry there, in the metric's unit, where the claim asks for it.
+        possible: the most that the channel can carry there, in the metric's unit, where the claim asks for
+            it.
         reading: of the paper, if its claim has several.
         pair: in an order, the two that are compared.
         point: index of the point that a printed number or a bound is about.

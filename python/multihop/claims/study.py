@@ -28,8 +28,9 @@ class Study(RunnableStudy[StudyResult]):
 
         Study(name="hops", scenario="chain.toml", factors={"topology.hops": {...}}, seeds=20)
 
-    A factor may also be given as plain values, `factors={"scheme": ["tcp-newreno", "recn"]}`, and under the path of
-    its key: `factors={"topology.hops": range(1, 5)}` makes the factor `topology-hops`. Tables and files use names.
+    A factor may also be given as plain values, `factors={"scheme": ["tcp-newreno", "recn"]}`, and under the
+    path of its key: `factors={"topology.hops": range(1, 5)}` makes the factor `topology-hops`. Tables and
+    files use names.
 
     Raises:
         UserError: naming the key, what was found and what would do.

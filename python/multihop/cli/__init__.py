@@ -1,7 +1,8 @@
 """The command line.
 
-Exit codes: 0 done; 1 a run failed, or what it found cannot be written; 2 what was asked for cannot be done (one message
-on standard error says why); 70 a bug of ours; 130 interrupted; 141 the reader of the output went away; 143 terminated.
+Exit codes: 0 done; 1 a run failed, or what it found cannot be written; 2 what was asked for cannot be done
+(one message on standard error says why); 70 a bug of ours; 130 interrupted; 141 the reader of the output went
+away; 143 terminated.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ def main() -> NoReturn:
     except KeyboardInterrupt:
         code = _interrupted()
     if code in {signals.EXIT_INTERRUPTED, signals.EXIT_TERMINATED}:
-        # Runs in other threads cannot be stopped halfway; leaving without waiting for them is safe, as whatever is
-        # written is written under another name first.
+        # Runs in other threads cannot be stopped halfway; leaving without waiting for them is safe, as
+        # whatever is written is written under another name first.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
@@ -96,7 +97,8 @@ def _run() -> int:
     except typer.TyperException as error:
         return _fail(f"{_usage(error, arguments)} (multihop --help lists what there is)", EXIT_USER_ERROR)
     except SystemExit as leaving:
-        # Typer leaves by itself with 1 where the reader of its output went away, otherwise after shell completion.
+        # Typer leaves by itself with 1 where the reader of its output went away, otherwise after shell
+        # completion.
         return EXIT_BROKEN_PIPE if leaving.code == 1 else int(leaving.code or 0)
     except typer.Abort:
         return _interrupted()

@@ -1,6 +1,7 @@
 """What goes to the terminal: results to standard output, everything else to standard error.
 
-Nothing else in the package writes to either. What acts on a terminal is made visible here; colours are Rich's own.
+Nothing else in the package writes to either. What acts on a terminal is made visible here; colours are Rich's
+own.
 """
 
 from __future__ import annotations

@@ -164,7 +164,8 @@ def import_mesh(
         mix=_names(mix),
     )
     imported = to_scenario.write(mesh, plan, file.name)
-    # The engine has the last word on what is a scenario: options that make none fail here, not at the first run.
+    # The engine has the last word on what is a scenario: options that make none fail here, not at the first
+    # run.
     Scenario(imported.text, str(out or "<imported>")).check()
     _show(imported, out, as_json=as_json, quiet=quiet)
 

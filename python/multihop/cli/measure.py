@@ -18,7 +18,8 @@ from multihop.results.words import share
 
 #: Rows of a table, and reasons, that are printed: of one screen, and of all that `--all` has.
 _SCREEN, _SCREEN_REASONS, _SCREEN_SNIFFERS, _SCREEN_SIDES = 5, 3, 20, 4
-#: Links of which a screen has aggregates and bit rates, the most frequent rates first, and how many others it has then.
+#: Links of which a screen has aggregates and bit rates, the most frequent rates first, and how many others it
+#: has then.
 _SCREEN_AGGREGATES, _SCREEN_RATES, _SCREEN_BESIDE = 2, 2, 3
 _ALL = 1_000_000
 #: Bit rates in a line of their column.

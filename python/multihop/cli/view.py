@@ -116,7 +116,8 @@ def write_page(log: Path, file: Path, window: tuple[int, int] | None = None) -> 
     """Writes the page of a frame log, or of an interval of it in nanoseconds.
 
     Raises:
-        UserError: if the log cannot be read or has too many transmissions for a page, or the page cannot be written.
+        UserError: if the log cannot be read or has too many transmissions for a page, or the page cannot be
+            written.
     """
     from multihop.framelog.reading import checked, cut
     from multihop.report.viewer import page

@@ -90,7 +90,8 @@ class Runs:
     def optima(self) -> dict[str, Optimum]:
         """Variant -> its proportionally fair optimum, with the headers and acknowledgements of its own transport.
 
-        See `Optimum.not_comparable` for what runs cannot be held against it. Nothing where the extra is not installed.
+        See `Optimum.not_comparable` for what runs cannot be held against it. Nothing where the extra is not
+        installed.
         """
         made: dict[str, Optimum] = {}
         if not extras.has("optimum"):

@@ -20,7 +20,8 @@ MANIFEST_FORMAT = 1
 def save(runs: Runs, directory: Path) -> Path:
     """Writes every table as Parquet and CSV, the scenario, its file of motion, and `manifest.json`.
 
-    Each file is written whole and then moved into place, the manifest last: where there is a manifest, all is there.
+    Each file is written whole and then moved into place, the manifest last: where there is a manifest, all is
+    there.
 
     Raises:
         UserError: if the directory cannot be written, or holds files of these names that are not results.
@@ -29,7 +30,8 @@ def save(runs: Runs, directory: Path) -> Path:
         about = manifest(runs)
         for name in TABLES:
             write_table(directory, name, runs.table(name), about, RUN_COLUMNS | TABLES[name])
-        # Results that are reproduced from their own copies of the scenario and of the file of motion leave these alone.
+        # Results that are reproduced from their own copies of the scenario and of the file of motion leave
+        # these alone.
         copy = directory / "scenario.toml"
         if runs.scenario.file is None or not same_file(copy, runs.scenario.file):
             replace_file(copy, lambda path: path.write_text(runs.scenario.text, encoding="utf-8"))

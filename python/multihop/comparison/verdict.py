@@ -62,8 +62,8 @@ class Unserved:
 
     Attributes:
         dead: variant -> flows of which nothing arrived in any seed.
-        starving: variant -> others of which nothing arrived in some seeds, or on average less than `FLOOR` of what
-            they have at the optimum, where runs can be held against one.
+        starving: variant -> others of which nothing arrived in some seeds, or on average less than `FLOOR` of
+            what they have at the optimum, where runs can be held against one.
     """
 
     def __init__(self, runs: Runs) -> None:

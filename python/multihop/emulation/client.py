@@ -50,8 +50,8 @@ def emulate(
     ...     said = emulation.node("n0").run(["iperf3", "-c", "n7"]).stdout
     >>> emulation.outcome.result.flows                                  # doctest: +SKIP
 
-    It begins with the `with` block and ends with it, or with the scenario's `duration`; programs that still run are
-    ended. What a `with` block does not end, the kernel does when this process is gone.
+    It begins with the `with` block and ends with it, or with the scenario's `duration`; programs that still
+    run are ended. What a `with` block does not end, the kernel does when this process is gone.
 
     Args:
         scenario: a path, TOML text, or a dictionary of the same shape.
@@ -60,14 +60,15 @@ def emulate(
         mode: what routes: the run ("ip"), or programs, over frames of one hop ("ethernet").
         traffic: the flows of the scenario are simulated as well.
         shim: the scheme's ends stand below the TCP of the kernel, and regulate it.
-        uplink: a node that leads to the networks of the host, and is the other nodes' gateway; needs slirp4netns.
+        uplink: a node that leads to the networks of the host, and is the other nodes' gateway; needs
+            slirp4netns.
         slow: real seconds for each virtual one, 0.01 to 1000000. Programs do not know of it.
         max_lag: the p99 of packets' lag up to which the result counts, with a unit.
         sysctls: settings of every node's kernel, such as `{"net.ipv4.tcp_ecn": "1"}`.
         pcap: where a capture of all radios goes.
         record: where the journal goes that `multihop replay` runs again.
-        **overrides: `duration`, `warmup` (0 s by default), `record_interval` as text with a unit; `scheme`, whose
-            routers see the packets.
+        **overrides: `duration`, `warmup` (0 s by default), `record_interval` as text with a unit; `scheme`,
+            whose routers see the packets.
 
     Raises:
         ScenarioError: naming file, line, key, what was found and what would do.

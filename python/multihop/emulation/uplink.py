@@ -1,7 +1,7 @@
 """The route from a node, the gateway, to the networks of the host: slirp4netns, a TCP/IP stack in an ordinary process.
 
-It needs no privilege, and leaves nothing behind: connections of nodes become connections of that process. It has to be
-outside of the namespaces that an emulation makes, and learns of the gateway's when this is there.
+It needs no privilege, and leaves nothing behind: connections of nodes become connections of that process. It
+has to be outside of the namespaces that an emulation makes, and learns of the gateway's when this is there.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ MARK = "MULTIHOP_UPLINK"
 PROGRAM = "slirp4netns"
 #: What the gateway calls its device.
 DEVICE = "up0"
-#: Addresses that no network of a host has (RFC 2544); slirp4netns chooses those of the host and the resolver in them.
+#: Addresses that no network of a host has (RFC 2544); slirp4netns chooses those of the host and the resolver
+#: in them.
 NETWORK = "198.18.0.0/24"
 HOST = "198.18.0.2"
 RESOLVER = "198.18.0.3"

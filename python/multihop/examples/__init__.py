@@ -1,6 +1,7 @@
 """Scenarios and studies to start from: in the package, so that `multihop init` has them wherever it is installed.
 
-In the repository the files are links to those of `scenarios/` and `studies/`; a wheel holds the files themselves.
+In the repository the files are links to those of `scenarios/` and `studies/`; a wheel holds the files
+themselves.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ def write(directory: Path) -> list[Path]:
     """Writes all examples into a directory, which is made; returns their paths.
 
     Raises:
-        UserError: if one of them is there already, in which case none is written, or the directory cannot be written.
+        UserError: if one of them is there already, in which case none is written, or the directory cannot be
+            written.
         OutputError: if the disk is full or broken.
     """
     names = examples()

@@ -1,10 +1,10 @@
 """What holds a flow back, and which part of it each cause is.
 
-A flow that is slow either keeps a hop of its path occupied, or does not. Where it does, the time that a frame takes at
-the head of that hop's queue is what counts, split into the exchange itself, tries that failed (by why they failed), and
-waiting for a medium that others use. Where it does not, its packets were lost and its transport waits, or its packets
-did not come so far: then the packets that were dropped count, split by where and why. The share of time that the flow
-occupies its busiest hop weighs the two.
+A flow that is slow either keeps a hop of its path occupied, or does not. Where it does, the time that a frame
+takes at the head of that hop's queue is what counts, split into the exchange itself, tries that failed (by
+why they failed), and waiting for a medium that others use. Where it does not, its packets were lost and its
+transport waits, or its packets did not come so far: then the packets that were dropped count, split by where
+and why. The share of time that the flow occupies its busiest hop weighs the two.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ DEAD, STARVING, SLOW = 0.01, 0.1, 0.5
 #: Causes smaller than this part of what holds a flow back are not named.
 LEAST_SCORE = 0.05
 
-#: From this loss rate on a window-limited transport is taken to be held back by losses alone: the window of TCP goes
-#: with one over the root of the loss rate, and is of one to two segments here, too few for a fast retransmit.
+#: From this loss rate on a window-limited transport is taken to be held back by losses alone: the window of
+#: TCP goes with one over the root of the loss rate, and is of one to two segments here, too few for a fast
+#: retransmit.
 _CRIPPLING_LOSS = 0.1
 
 #: Where less than this part of a frame's time is lost to anything, the time counts in proportion.
@@ -38,7 +39,8 @@ _LITTLE = 0.1
 #: A link whose PPDUs carry more MPDUs than this is one that aggregates.
 _AGGREGATES = 1.05
 
-#: What the causes of dropped packets are called here; the others are those of frames, and `contention`, `transport`.
+#: What the causes of dropped packets are called here; the others are those of frames, and `contention`,
+#: `transport`.
 DROP_KINDS = {
     "queue_full": "queue",
     "no_route": "no-route",
@@ -52,7 +54,8 @@ DROP_KINDS = {
 }
 
 
-#: Kind of a cause, sender, receiver and interferer. What is said of a hop or of a flow has the kind `hop` or `flow`.
+#: Kind of a cause, sender, receiver and interferer. What is said of a hop or of a flow has the kind `hop` or
+#: `flow`.
 Place = tuple[str, int | None, int | None, int | None]
 
 
@@ -63,7 +66,8 @@ class Cause:
     Attributes:
         kind: which: see `multihop.explanation.words`.
         score: which part it is of what holds the flow back, from 0 to 1.
-        sender: index of the node that sends on the hop, or where packets are dropped; none where it is no hop's.
+        sender: index of the node that sends on the hop, or where packets are dropped; none where it is no
+            hop's.
         receiver: index of the other end of the hop.
         interferer: index of the node that collided, if that is it.
         facts: numbers and names for the sentence about it.
@@ -121,7 +125,8 @@ class FlowAccount:
     Attributes:
         flow: index.
         goodput_bps: by run.
-        fair_bps: what it would get in proportional fairness, with no more than it offers; none without a path.
+        fair_bps: what it would get in proportional fairness, with no more than it offers; none without a
+            path.
         alone_bps: what it could get alone.
         payload_bytes: of its packets.
         hops: of its data, then of its acknowledgements.
@@ -283,8 +288,8 @@ class _Accountant:
             counters.airtime * self.counters.measured_s * self.counters.runs / max(counters.data / counters.mpdus, 1)
         )
         access = next((time["access_s"] for time in self.demand["forward"]), 0.0)
-        # The contention window doubles with each failure, up to 32 times its first length: what failed n times in a row
-        # waits for 2^n times the first back-off before it is sent again.
+        # The contention window doubles with each failure, up to 32 times its first length: what failed n
+        # times in a row waits for 2^n times the first back-off before it is sent again.
         failed = sum(failure.frames for failure in hop.failures.values())
         failing = hop.share(failed)
         backoff = access * sum(failing**n * min(2**n, 32) for n in range(1, 7))
@@ -298,7 +303,8 @@ class _Accountant:
         left = max(counters.service_s - own - sum(spent.values()), 0.0)
         deferral = min(left, busy * counters.service_s)
         others = self._others_of(hop)
-        # MPDUs for a neighbour stand at the head while their node serves others; without A-MPDUs a queue has one head.
+        # MPDUs for a neighbour stand at the head while their node serves others; without A-MPDUs a queue has
+        # one head.
         turns = min(left - deferral, sum(others.values()) * counters.service_s) if counters.mpdus > _AGGREGATES else 0.0
         # Without what the exchange itself takes: that holds nothing back.
         lost = deferral + turns + sum(spent.values())

@@ -17,7 +17,8 @@ from multihop.results.columns import DROP_CAUSES
 #: Frames that ask for an answer, and their answers.
 ASKING, ANSWERING = ("rts", "data"), ("cts", "ack")
 
-#: What the causes of lost frames are called here; those of collisions are called by how the frames came to overlap.
+#: What the causes of lost frames are called here; those of collisions are called by how the frames came to
+#: overlap.
 FRAME_KINDS = {
     "lost_receiver_sending": "receiver-sending",
     "lost_channel": "channel",

@@ -314,7 +314,8 @@ def explain(
         directory: what `run --out` or `compare --out` wrote.
         flow: the flow to explain; all that are not fine by default.
         variant: of a comparison; the first by default.
-        seeds: how many, from the first of the results; by default those of the results, or 5 if these are fewer.
+        seeds: how many, from the first of the results; by default those of the results, or 5 if these are
+            fewer.
         try_remedies: are remedies run as well?
         threads: runs at once; all cores by default.
         on_tick: called now and then with what is run, and which share of it is done.

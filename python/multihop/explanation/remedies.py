@@ -33,7 +33,8 @@ MOST_REMEDIES = 5
 #: The PHYs whose rates are stepped down one by one: those of direct sequence, and of OFDM.
 _STEPPED = ("802.11b", "802.11a")
 
-#: What schemes are tried in place of others: of the same kind of transport, with another signal of congestion.
+#: What schemes are tried in place of others: of the same kind of transport, with another signal of
+#: congestion.
 _SCHEMES = ("tcp-vegas", "recn", "xcp-winf")
 
 

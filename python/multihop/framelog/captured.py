@@ -37,15 +37,15 @@ def capture_frames(
 
     Args:
         capture: pcap or pcapng, plain or gzip.
-        out: the frame log, which `multihop.frames` and `multihop view` read. `inferred` of its description names what
-            was concluded.
+        out: the frame log, which `multihop.frames` and `multihop view` read. `inferred` of its description
+            names what was concluded.
         interface: its number in the file; by default the one that saw most.
         between: only what begins between these instants, in seconds after the first frame.
         stamps: what stamps mark; found out by default.
 
     Raises:
-        UserError: if it cannot be read, has no frame that can be placed in time, or has more than five million
-            transmissions in the interval.
+        UserError: if it cannot be read, has no frame that can be placed in time, or has more than five
+            million transmissions in the interval.
     """
     path = Path(capture)
     window = None if between is None else (round(between[0] * 1e9), round(between[1] * 1e9))

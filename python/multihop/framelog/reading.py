@@ -61,7 +61,8 @@ def frames(path: str | os.PathLike[str], between: tuple[float, float] | None = N
         between: only what begins between these instants, in seconds.
 
     Raises:
-        UserError: if it cannot be read, is no frame log, or has more than ten million transmissions in the interval.
+        UserError: if it cannot be read, is no frame log, or has more than ten million transmissions in the
+            interval.
     """
     window = None if between is None else (round(between[0] * 1e9), round(between[1] * 1e9))
     return read(Path(path), window).transmissions

@@ -1,6 +1,7 @@
 """Real meshes as scenarios: one module per file format, each saying how it reads a link's quality.
 
-`read` turns a file into a `Mesh`; `to_scenario.write` turns a mesh into a scenario with positions and a link matrix.
+`read` turns a file into a `Mesh`; `to_scenario.write` turns a mesh into a scenario with positions and a link
+matrix.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ FORMATS = {
     "nycmesh": "NYC Mesh map: links.json, with nodes.json as --nodes",
 }
 
-#: A mesh is what machines wrote down; the largest real one so far is 1 MB. Reading takes up to ten times as much.
+#: A mesh is what machines wrote down; the largest real one so far is 1 MB. Reading takes up to ten times as
+#: much.
 MAX_BYTES = 100_000_000
 
 #: The options that each kind of file takes. Others would be ignored, and so are refused.

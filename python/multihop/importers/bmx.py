@@ -1,9 +1,9 @@
 """BMX6 and BMX7: what `-c jshow topology` and `-c jshow links` print, and the list of nodes with links of bmx6's b6m.
 
-A node counts the share of a neighbour's HELLOs that it receives, `rxRate` (BMX7: `rq`), in per cent; the neighbour
-reports how many of the node's own arrive there, `txRate` (BMX7: `tq`). Of a direction that both ends mention, the count
-of the end that receives is taken, not the report at the other end. `rxRate` and `txRate` of BMX7 are bits per second,
-which say nothing about delivery.
+A node counts the share of a neighbour's HELLOs that it receives, `rxRate` (BMX7: `rq`), in per cent; the
+neighbour reports how many of the node's own arrive there, `txRate` (BMX7: `tq`). Of a direction that both
+ends mention, the count of the end that receives is taken, not the report at the other end. `rxRate` and
+`txRate` of BMX7 are bits per second, which say nothing about delivery.
 """
 
 from collections.abc import Iterator

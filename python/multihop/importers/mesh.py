@@ -53,7 +53,8 @@ class Mesh:
     Attributes:
         format: name of the file format.
         reading: one sentence on how link qualities were read.
-        quantity: what `links` holds: delivery probabilities (0 to 1), received powers in dBm, or distances in metres.
+        quantity: what `links` holds: delivery probabilities (0 to 1), received powers in dBm, or distances in
+            metres.
         nodes: by id, in the order of the file.
         links: (from, to) -> value; absent means not heard.
         left_out: what was not taken over, and why -> how many.
@@ -62,10 +63,12 @@ class Mesh:
         powers: (from, to) -> received power in dBm, with noise of `NOISE_DBM`, where the file has it as well.
         rates: (from, to) -> rate of unicast frames in b/s, where the file has it.
         radios: where a file distinguishes radios: what one is called -> the same nodes with its links alone.
-        are_named: the file says which radio a link is of; otherwise they are the first, second, ... of parallel links.
+        are_named: the file says which radio a link is of; otherwise they are the first, second, ... of
+            parallel links.
         standard: the PHY that the file speaks of, where it does.
         assumed: the values of `links` are no measurement.
-        heard: pairs that the file lists, though nothing arrives in a direction: they know each other, so they sense.
+        heard: pairs that the file lists, though nothing arrives in a direction: they know each other, so they
+            sense.
     """
 
     format: str
@@ -192,7 +195,8 @@ class Mesh:
 def positions(nodes: dict[str, Node]) -> dict[str, tuple[float, float]]:
     """Positions in metres, of the nodes that have one.
 
-    Degrees are projected equirectangularly about the mean latitude, which is within 1 % up to some 100 km across.
+    Degrees are projected equirectangularly about the mean latitude, which is within 1 % up to some 100 km
+    across.
     """
     placed = {id: (n.x, n.y) for id, n in nodes.items() if n.x is not None and n.y is not None}
     located = {

@@ -1,13 +1,14 @@
 """meshviewer.json, as Freifunk communities publish it (nodes with `node_id`, links with `source_tq` and `target_tq`).
 
-batman-adv IV measures a link by the share of its own broadcasts that a neighbour repeats back, divided by the share of
-the neighbour's that it receives: the *transmit quality* towards that neighbour, lowered further where the reverse link
-is poor. So `source_tq` is read as the delivery probability from source to target, and `target_tq` as that of the
-reverse link.
-The broadcasts are short and sent at a low basic rate, without repetitions: a long frame at a high rate does worse.
+batman-adv IV measures a link by the share of its own broadcasts that a neighbour repeats back, divided by the
+share of the neighbour's that it receives: the *transmit quality* towards that neighbour, lowered further
+where the reverse link is poor. So `source_tq` is read as the delivery probability from source to target, and
+`target_tq` as that of the reverse link. The broadcasts are short and sent at a low basic rate, without
+repetitions: a long frame at a high rate does worse.
 
-meshnet-lab keeps the place of such a node as `x` and `y`: latitude and longitude where it converted a community's
-file, and units of its own, taken for metres, where it made the network. They are degrees where all could be.
+meshnet-lab keeps the place of such a node as `x` and `y`: latitude and longitude where it converted a
+community's file, and units of its own, taken for metres, where it made the network. They are degrees where
+all could be.
 """
 
 from collections import Counter

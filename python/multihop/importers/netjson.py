@@ -1,8 +1,9 @@
 """NetJSON NetworkGraph (netjson.org), whose links carry one cost.
 
-With the metric ETX, a cost is 1 / (d_f d_r), the product of both directions' delivery probabilities (De Couto et al.
-2003). The split is not in the file, so each direction is given 1 / sqrt(ETX). olsrd writes ETX in units of 1/1024;
-a file whose costs are all 1000 or more is read like that. Other metrics say nothing about delivery.
+With the metric ETX, a cost is 1 / (d_f d_r), the product of both directions' delivery probabilities (De Couto
+et al. 2003). The split is not in the file, so each direction is given 1 / sqrt(ETX). olsrd writes ETX in
+units of 1/1024; a file whose costs are all 1000 or more is read like that. Other metrics say nothing about
+delivery.
 """
 
 import math

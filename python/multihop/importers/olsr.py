@@ -1,8 +1,9 @@
 """OLSR: olsrd's jsoninfo, and CSV exports of its links with link qualities.
 
-OLSR counts HELLO messages: a node's *link quality* (LQ) is the share of the neighbour's HELLOs that it received, and
-the *neighbour link quality* (NLQ) the share of its own that the neighbour received. So NLQ is the delivery probability
-from the node to the neighbour, and LQ that of the reverse link. HELLOs are short broadcasts at a low basic rate.
+OLSR counts HELLO messages: a node's *link quality* (LQ) is the share of the neighbour's HELLOs that it
+received, and the *neighbour link quality* (NLQ) the share of its own that the neighbour received. So NLQ is
+the delivery probability from the node to the neighbour, and LQ that of the reverse link. HELLOs are short
+broadcasts at a low basic rate.
 """
 
 import re
@@ -37,8 +38,8 @@ def matches(data: Any) -> bool:  # noqa: ANN401 - any JSON value
 def read(data: dict[str, Any], origin: str) -> Mesh:
     """Reads the topology table; if there is none, the node's own links.
 
-    Addresses that the `mid` table lists as aliases count as the node that they belong to. jsoninfo does not say which
-    interfaces are wireless: all are taken.
+    Addresses that the `mid` table lists as aliases count as the node that they belong to. jsoninfo does not
+    say which interfaces are wireless: all are taken.
 
     Raises:
         UserError: if a row lacks an address.
@@ -72,11 +73,12 @@ def matches_csv(columns: tuple[str, ...]) -> bool:
 def read_csv(table: Table, nodes: Table | None) -> Mesh:
     """Reads links with `src, dst, lq, nlq`; `nodes` may give `node, lat, lon`.
 
-    If there is an `ifname`, links over an interface that is not wireless, or not named, are left out; where names end
-    in a band, as `wlan1-mesh-5` does, links of 2.4 and 5 GHz are those of different radios. Of a row's
-    `signal_dbm` and `noise_dbm`, which `src` measures of what `dst` sends, the ratio is taken; `tx_rate_kbps` and
-    `rx_rate_kbps` are the rates of the latest frames, which of 1 Mb/s or less is that of a broadcast, not of the link.
-    MCS say the same as the rates: that there are any says that these are links of 802.11n.
+    If there is an `ifname`, links over an interface that is not wireless, or not named, are left out; where
+    names end in a band, as `wlan1-mesh-5` does, links of 2.4 and 5 GHz are those of different radios. Of a
+    row's `signal_dbm` and `noise_dbm`, which `src` measures of what `dst` sends, the ratio is taken;
+    `tx_rate_kbps` and `rx_rate_kbps` are the rates of the latest frames, which of 1 Mb/s or less is that of a
+    broadcast, not of the link. MCS say the same as the rates: that there are any says that these are links of
+    802.11n.
 
     Raises:
         UserError: if a row has no ends.

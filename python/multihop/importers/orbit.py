@@ -1,8 +1,8 @@
 """Link measurements on the ORBIT grid: CSV with `noise_dbm,tx_x,tx_y,rx_x,rx_y,received,sent`.
 
-Each row counts the probes that one node received of those that another sent, while noise of the given power was
-injected. Nodes stand on a grid with one metre between neighbours. The RSSI of that card is in dB above its own noise
-floor, not in dBm; it is not used.
+Each row counts the probes that one node received of those that another sent, while noise of the given power
+was injected. Nodes stand on a grid with one metre between neighbours. The RSSI of that card is in dB above
+its own noise floor, not in dBm; it is not used.
 """
 
 from multihop.base.errors import UserError

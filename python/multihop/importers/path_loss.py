@@ -1,14 +1,15 @@
 """A path-loss law with shadowing, fitted to what is known of links, and to pairs that have none.
 
-Received power falls by `10 n` dB per decade of distance, and varies around that by a normal variable in dB, the
-shadowing (Rappaport 2002, 4.9: the log-distance law). What is known of a direction is how likely it makes the law, as
-in Tobin's regression (Econometrica 26(1), 1958):
+Received power falls by `10 n` dB per decade of distance, and varies around that by a normal variable in dB,
+the shadowing (Rappaport 2002, 4.9: the log-distance law). What is known of a direction is how likely it makes
+the law, as in Tobin's regression (Econometrica 26(1), 1958):
 
 - a power: by its density;
-- a link that loses nothing: the power is above the band in which a receiver goes from losing all to losing nothing;
-- a link that loses some: the power is in that band, or above it and frames are lost for another cause. Links above the
-  band have such losses with one probability, which is fitted with the rest: where it is high, losses of this mesh say
-  little about powers, such as where quality is lost in busy air;
+- a link that loses nothing: the power is above the band in which a receiver goes from losing all to losing
+  nothing;
+- a link that loses some: the power is in that band, or above it and frames are lost for another cause. Links
+  above the band have such losses with one probability, which is fitted with the rest: where it is high,
+  losses of this mesh say little about powers, such as where quality is lost in busy air;
 - no link: the power is below the band.
 
 Which pairs have a link only determines the ratio of exponent and shadowing, so that both have a prior
@@ -29,8 +30,8 @@ from scipy.special import expit, log_ndtr, ndtri_exp
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-#: What is known of the exponent before any link is: that of towns, where 2.7 to 3.5 is usual (Rappaport 2002, table
-#: 4.2), and its standard deviation. Where links say nothing, it stays at that.
+#: What is known of the exponent before any link is: that of towns, where 2.7 to 3.5 is usual (Rappaport 2002,
+#: table 4.2), and its standard deviation. Where links say nothing, it stays at that.
 USUAL_EXPONENT = 3.0
 EXPONENT_SPREAD = 0.7
 #: The same of shadowing, in dB and as the logarithm of a factor: 4 to 9 dB.

@@ -1,6 +1,7 @@
 """Positions without links: CSV with a node's `name` and `lat, lon` (degrees) or `x, y` (metres).
 
-Distances say which nodes hear each other: those within a range of each other have a link, as in the medium `ranges`.
+Distances say which nodes hear each other: those within a range of each other have a link, as in the medium
+`ranges`.
 """
 
 import math

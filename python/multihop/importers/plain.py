@@ -1,7 +1,8 @@
 """Plain CSV of links, with an optional CSV of nodes: the format for what no other importer reads.
 
-Links: `source,target` and either `delivery` (0 to 1, source to target) with an optional `reverse_delivery`, or
-`rssi_dbm` with an optional `reverse_rssi_dbm`; both may be there, and `rate_mbps`, the rate of the link, and `channel`,
+Links: `source,target` and either `delivery` (0 to 1, source to target) with an optional `reverse_delivery`,
+or `rssi_dbm` with an optional `reverse_rssi_dbm`; both may be there, and `rate_mbps`, the rate of the link,
+and `channel`,
 the number of its channel. Nodes: `name` with `lat,lon` (degrees) or `x,y` (metres), and
 optionally `gateway` (yes/no).
 """

@@ -1,8 +1,8 @@
 """Which radios nodes have, on which channels, and what is known of the links of each channel.
 
-A file may distinguish several radios of its nodes. Links of one radio of both ends are a channel; a node has a radio on
-each channel on which it has a link. Which channels these are a file rarely says, and the scenario has one PHY, of one
-band: what matters is that links of different channels do not contend.
+A file may distinguish several radios of its nodes. Links of one radio of both ends are a channel; a node has
+a radio on each channel on which it has a link. Which channels these are a file rarely says, and the scenario
+has one PHY, of one band: what matters is that links of different channels do not contend.
 """
 
 from __future__ import annotations

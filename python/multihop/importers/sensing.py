@@ -1,11 +1,12 @@
 """Which nodes sense each other, where a list of links ends: powers of links, and of pairs without one.
 
-A node does not stop sensing where a table of links ends. Where nodes have places, the power of each pair follows from
-a law that is fitted to the links (`path_loss`); where one of two has none, the graph says it: nodes with a neighbour in
-common sense each other.
+A node does not stop sensing where a table of links ends. Where nodes have places, the power of each pair
+follows from a law that is fitted to the links (`path_loss`); where one of two has none, the graph says it:
+nodes with a neighbour in common sense each other.
 
-Powers are those of the engine: its default noise, sensitivity and carrier sense. A delivery is that of frames of the
-probe's size at the data rate; such a link has the power at which the engine's error model delivers that share.
+Powers are those of the engine: its default noise, sensitivity and carrier sense. A delivery is that of frames
+of the probe's size at the data rate; such a link has the power at which the engine's error model delivers
+that share.
 """
 
 from __future__ import annotations

@@ -44,11 +44,12 @@ class Plan(Wishes):
         warmup: with unit.
         probe_size: size of frames that deliver as measured, with unit.
         min_delivery: links that deliver less in either direction are left out.
-        sensing: `inferred` for powers, and pairs that sense each other beyond the list; `listed` for the list alone.
+        sensing: `inferred` for powers, and pairs that sense each other beyond the list; `listed` for the list
+            alone.
         two_hops: where a place is missing, nodes with a neighbour in common sense each other.
         shadowing_seed: of what pairs without a link have.
-        radios: `one` per node, with the best of parallel links, or `several`, as the file distinguishes them; `None`
-            for `several` where the file names them.
+        radios: `one` per node, with the best of parallel links, or `several`, as the file distinguishes them;
+            `None` for `several` where the file names them.
     """
 
     name: str = "imported mesh"
@@ -78,7 +79,8 @@ class Imported:
         left_out: what -> how many.
         gateway: name of the node that traffic goes to, if it goes to one.
         gateways: names of the gateways of clients.
-        sensed: what was inferred about sensing, by channel where there are several; `None` if nothing was to be.
+        sensed: what was inferred about sensing, by channel where there are several; `None` if nothing was to
+            be.
         parallel: directions of which several radios have links.
     """
 
@@ -308,7 +310,8 @@ def _link_lines(known: Layer) -> list[str]:
         if mesh.quantity == "delivery":
             parts += [f"delivery = {_decimal(value)}", *([f"reverse = {_decimal(back)}"] if back is not None else [])]
             if powers:
-                # Shadowing is the same both ways: a direction that is not listed is as strong, and not decoded.
+                # Shadowing is the same both ways: a direction that is not listed is as strong, and not
+                # decoded.
                 there = powers[a, b]
                 parts += [f'rssi = "{there:g} dBm"', f'reverse_rssi = "{powers.get((b, a), there):g} dBm"']
         else:

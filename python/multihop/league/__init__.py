@@ -1,7 +1,7 @@
 """The league of all schemes: one common set of networks, on each of which every scheme of the engine runs.
 
-Networks, metrics, and what is equal for all stand in `league.toml` and `scenarios/`; a network by schemes by seeds is a
-study. The list of schemes is the engine's.
+Networks, metrics, and what is equal for all stand in `league.toml` and `scenarios/`; a network by schemes by
+seeds is a study. The list of schemes is the engine's.
 
 table       which scheme is better than which, and by which place: tables of all networks together
 page        the same as Markdown

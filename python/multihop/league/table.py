@@ -77,7 +77,8 @@ class Standing:
 def standings(league: League) -> list[Standing]:
     """One for each network, scheme and metric that has a value there.
 
-    A scheme is better than another of its kind where the difference of their runs, seed by seed, is significant.
+    A scheme is better than another of its kind where the difference of their runs, seed by seed, is
+    significant.
     """
     pairs = league.differences
     made = []

@@ -22,7 +22,8 @@ LEAST_SHARE = 0.02
 #: The same of indices, of which a share means nothing.
 LEAST_INDEX = 0.02
 
-#: Delay is compared among schemes that carry at least this share of the best goodput: an idle scheme queues nothing.
+#: Delay is compared among schemes that carry at least this share of the best goodput: an idle scheme queues
+#: nothing.
 CARRIES = 0.9
 
 #: How far behind this one is, what most hosts run today, is said wherever it does not lead.

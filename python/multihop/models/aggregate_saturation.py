@@ -40,11 +40,11 @@ class Aggregates:
 def goodput(stations: int, sent: Aggregates) -> float:
     """Goodput in bit/s of all stations together, which hear each other and lose nothing but by collisions.
 
-    The fixed point of Bianchi (IEEE JSAC 18(3), 2000) for exchanges of two kinds. An A-MPDU that collides is not
-    answered. Its sender doubles its window and asks with a BlockAckReq whether it arrived (802.11-2016, 10.24.7), until
-    a BlockAck says that it did not; then it sends the A-MPDU again, from the first window. So the first of the tries
-    `1, p, p^2, ...` is an A-MPDU, the others are requests, and a request that collides with an A-MPDU costs the length
-    of that.
+    The fixed point of Bianchi (IEEE JSAC 18(3), 2000) for exchanges of two kinds. An A-MPDU that collides is
+    not answered. Its sender doubles its window and asks with a BlockAckReq whether it arrived (802.11-2016,
+    10.24.7), until a BlockAck says that it did not; then it sends the A-MPDU again, from the first window. So
+    the first of the tries `1, p, p^2, ...` is an A-MPDU, the others are requests, and a request that collides
+    with an A-MPDU costs the length of that.
 
     Args:
         stations: how many there are.

@@ -10,7 +10,8 @@ import tomli_w
 
 from multihop import _core
 
-#: 802.11 at 1 Mb/s with long preambles and the standard's slots: what most multi-hop papers of the time ran on.
+#: 802.11 at 1 Mb/s with long preambles and the standard's slots: what most multi-hop papers of the time ran
+#: on.
 DSSS_1MBPS: Mapping[str, Any] = {"standard": "dsss", "data_rate": "1 Mb/s", "control_rate": "1 Mb/s"}
 
 

@@ -19,8 +19,9 @@ def chain_capacity(
         payload: of a packet, to which 40 bytes of TCP and IP are added.
 
     Returns:
-        `end_to_end`, the most that arrives at the end (level "hard" of `multihop.optima.capacity`); `idle_channel`,
-        with DIFS and mean back-off before each exchange; `all_hops`, `end_to_end` counted once at each hop.
+        `end_to_end`, the most that arrives at the end (level "hard" of `multihop.optima.capacity`);
+        `idle_channel`, with DIFS and mean back-off before each exchange; `all_hops`, `end_to_end` counted
+        once at each hop.
     """
     made = bound(
         load(

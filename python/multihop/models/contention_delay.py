@@ -27,8 +27,8 @@ def contention_delay(
     """Delay among saturated stations (Li, Agu, Claypool and Kinicki 2003, Eqs. 4 to 8).
 
     `T = alpha (W beta - 1) / 2q + (1 - q) / q t_c + t_s`, and
-    `r(N) = 2 T_d(3) + (N - 2) T_d(4) + 2 T_a(3) + (N - 2) T_a(4)`, of data and of feedback.
-    Spaces and airtimes are the engine's, and so is the function, which is that of `re-tfrc`. Defaults: Table II, DSSS.
+    `r(N) = 2 T_d(3) + (N - 2) T_d(4) + 2 T_a(3) + (N - 2) T_a(4)`, of data and of feedback. Spaces and
+    airtimes are the engine's, and so is the function, which is that of `re-tfrc`. Defaults: Table II, DSSS.
 
     Args:
         hops: N; of one hop, which the paper leaves out, r is that of two stations.
@@ -40,13 +40,16 @@ def contention_delay(
         control_rate: rate of RTS, CTS and ACK.
         mac_header: bytes of MAC header and FCS; ns-2 has 34.
         rts: whether RTS and CTS go before DATA.
-        linear: the probability of a success to the first order, for up to five stations; or else Bianchi's fixed point.
-        growing_windows: whether the mean back-off counts that windows grow (beta); without it, Eq. 5 is as printed.
+        linear: the probability of a success to the first order, for up to five stations; or else Bianchi's
+            fixed point.
+        growing_windows: whether the mean back-off counts that windows grow (beta); without it, Eq. 5 is as
+            printed.
         propagation: delta, time that a frame takes to arrive.
 
     Returns:
         `attempt` (tau) and `success` (q); `step_s` (alpha), and how many `steps`, (W beta - 1) / 2q; of data
-        `success_s` (t_s), `collision_s` (t_c) and `delay_s` (T); of feedback `feedback_delay_s`; `round_trip_s`, r(N).
+        `success_s` (t_s), `collision_s` (t_c) and `delay_s` (T); of feedback `feedback_delay_s`;
+        `round_trip_s`, r(N).
 
     Raises:
         ValueError: if a number is out of its range.

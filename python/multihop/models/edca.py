@@ -18,9 +18,10 @@ class Contenders:
 
     Attributes:
         stations: how many there are.
-        exchange: from the first bit of a frame to the last of its response: DATA or A-MPDU, SIFS, ACK or BlockAck.
-        collided: from the first bit of a frame that collides until it is over for its sender, the wait for a response
-            included.
+        exchange: from the first bit of a frame to the last of its response: DATA or A-MPDU, SIFS, ACK or
+            BlockAck.
+        collided: from the first bit of a frame that collides until it is over for its sender, the wait for a
+            response included.
         payload: bits that an exchange delivers, losses of MPDUs taken off.
         aifsn: slots of the arbitration inter-frame space besides SIFS.
         window: slots of the first contention window, `CW_min + 1`.
@@ -50,10 +51,11 @@ class Share:
 def saturated(contenders: Sequence[Contenders], slot: float, sifs: float) -> list[Share]:
     """The fixed point of saturated stations, by category.
 
-    As Bianchi (IEEE JSAC 18(3), 2000), each station transmits in a slot that it may use with a probability of its own,
-    and each transmission of a category collides with the same. One with a longer AIFS may not use the first slots after
-    the medium was busy: slots are a Markov chain from the end of a busy period to the next (the contention zones of
-    Robinson and Randhawa, IEEE JSAC 22(5), 2004), so that collisions are those of slots that the category may use.
+    As Bianchi (IEEE JSAC 18(3), 2000), each station transmits in a slot that it may use with a probability of
+    its own, and each transmission of a category collides with the same. One with a longer AIFS may not use
+    the first slots after the medium was busy: slots are a Markov chain from the end of a busy period to the
+    next (the contention zones of Robinson and Randhawa, IEEE JSAC 22(5), 2004), so that collisions are those
+    of slots that the category may use.
 
     Args:
         contenders: the categories.

@@ -4,21 +4,22 @@ Tan, Jiang, Zhang and Shen (section IV) write the law of a flow s as Eqs. 20 and
 
     dx_s/dt = alpha - beta x_s sum_{l in P_s} lambda_l,    lambda_l = (y_l - C)^+ / y_l,
 
-where P_s are the links of its path, and y_l is the rate of all links in the interference set of l: y = H x with
-H = G A. They say that it converges to the optimum of program (13), the largest sum of log x_s under H x <= C. Of that
-programme, with the constraints as penalties, the gradient is another: there a flow pays for every interference set that
-its links are in, as often as they are,
+where P_s are the links of its path, and y_l is the rate of all links in the interference set of l: y = H x
+with H = G A. They say that it converges to the optimum of program (13), the largest sum of log x_s under H x
+<= C. Of that
+programme, with the constraints as penalties, the gradient is another: there a flow pays for every
+interference set that its links are in, as often as they are,
 
     dx_s/dt = alpha - beta x_s sum_l H_ls lambda_l.
 
-`law="printed"` is the first, `law="gradient"` the second. The second also follows from their Eqs. 16 and 17: in the sum
-of neighbourhood queues over a path, the queue of link l is counted H_ls times, and where other links get what they
-send, that queue is (y_l - C)^+ d. Eq. 19 adds up differently.
+`law="printed"` is the first, `law="gradient"` the second. The second also follows from their Eqs. 16 and 17:
+in the sum of neighbourhood queues over a path, the queue of link l is counted H_ls times, and where other
+links get what they send, that queue is (y_l - C)^+ d. Eq. 19 adds up differently.
 
-Rates are in units of C throughout, and time in units of 1 / beta, which leaves one number: the step alpha / (beta C).
-Overload is of its order. In consistent units (bytes, seconds) Eq. 8 as printed increases a rate by alpha s / (rtt d) a
-second, where Eq. 16 has alpha, so that the step is not equal for flows of unequal round trips: `weights` are for that.
-With the engine's `law = "rates"` it is alpha s / d^2, equal for all.
+Rates are in units of C throughout, and time in units of 1 / beta, which leaves one number: the step alpha /
+(beta C). Overload is of its order. In consistent units (bytes, seconds) Eq. 8 as printed increases a rate by
+alpha s / (rtt d) a second, where Eq. 16 has alpha, so that the step is not equal for flows of unequal round
+trips: `weights` are for that. With the engine's `law = "rates"` it is alpha s / d^2, equal for all.
 """
 
 from __future__ import annotations
@@ -45,9 +46,10 @@ class Network:
     """Which flows use which links, and which links share the channel.
 
     Attributes:
-        paths: A, shape (links, flows): the share of C that a rate of 1 takes on a link; 1 where airtime plays no part.
-        interference: G, shape (links, links), symmetric: 1 where two links are in each other's interference set, and on
-            the diagonal.
+        paths: A, shape (links, flows): the share of C that a rate of 1 takes on a link; 1 where airtime plays
+            no part.
+        interference: G, shape (links, links), symmetric: 1 where two links are in each other's interference
+            set, and on the diagonal.
     """
 
     paths: np.ndarray
@@ -150,8 +152,8 @@ def settle(
     return Motion(found.t, rates, float(still))
 
 
-#: Topologies by name: places of nodes in units of the range, which is that of sending and of interference alike, and
-#: the paths of flows.
+#: Topologies by name: places of nodes in units of the range, which is that of sending and of interference
+#: alike, and the paths of flows.
 _PLACES: Mapping[str, tuple[list[tuple[float, float]], list[list[int]]]] = {
     "chain": ([(0.8 * i, 0.0) for i in range(8)], [list(range(8))]),
     "exposed": ([(0.8 * i, 0.0) for i in range(4)], [[1, 0], [2, 3]]),
@@ -167,9 +169,10 @@ TOPOLOGIES = (*_PLACES, "random")
 def named(name: str, seed: int = 1) -> Network:
     """One of `TOPOLOGIES`, with interference sets by distance.
 
-    `chain`, `exposed`, `bar` and `parking-lot` are those of the paper's section V; `long-parking-lot` is one whose
-    bottlenecks are apart; of three flows side by side in `middle`, the middle one interferes with both others, which do
-    not with each other; `random` has 25 nodes in a square of four ranges and eight flows over shortest paths.
+    `chain`, `exposed`, `bar` and `parking-lot` are those of the paper's section V; `long-parking-lot` is one
+    whose bottlenecks are apart; of three flows side by side in `middle`, the middle one interferes with both
+    others, which do not with each other; `random` has 25 nodes in a square of four ranges and eight flows
+    over shortest paths.
 
     Raises:
         ValueError: if there is none of that name.
@@ -223,10 +226,11 @@ def ewccp_fluid(
         seed: of the random topology.
 
     Returns:
-        `distance` |x - x*| / |x*|, `gap` (1 less the geometric mean of x / x*) and `least_share` (the least x / x*), of
-        rates that were scaled down until no set is overloaded; `raw_distance` before that; `overload`, the largest load
-        of a set less 1; `ratio`, the rate of the first flow over the mean of the others (1 if there is no other);
-        `residual`, how far it is from rest; `spread`, how far apart it ends from two starts.
+        `distance` |x - x*| / |x*|, `gap` (1 less the geometric mean of x / x*) and `least_share` (the least x
+        / x*), of rates that were scaled down until no set is overloaded; `raw_distance` before that;
+        `overload`, the largest load of a set less 1; `ratio`, the rate of the first flow over the mean of the
+        others (1 if there is no other); `residual`, how far it is from rest; `spread`, how far apart it ends
+        from two starts.
     """
     if round_trips not in ("equal", "hops"):
         raise ValueError(f"round_trips is {round_trips!r}; needs equal or hops")

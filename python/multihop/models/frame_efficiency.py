@@ -3,18 +3,21 @@
 `n` stations hear each other; each transmits in a slot with probability `tau`. The efficiency is the time of a
 successful exchange over the mean service delay of a frame, `R_FTE = T_SL / E(T_FSD)`.
 
-Equation 19 of the paper does not follow from its Eqs. 8-18. By default `E(T_FSD)` is the sum that those define;
-`literal=True` is the formula as printed. `docs/reference/models.md` has both and their difference. The readings taken:
+Equation 19 of the paper does not follow from its Eqs. 8-18. By default `E(T_FSD)` is the sum that those
+define; `literal=True` is the formula as printed. `docs/reference/models.md` has both and their difference.
+The readings taken:
 
-* `p`, the probability that a transmission collides, is that of Eq. 21 in Eqs. 18 and 19, and the share of slots with
-  collisions is that of Eq. 16 in Eq. 17; the paper calls both `p_c`;
-* `G` is the time of one collision (Eqs. 11, 12), although the text defines it as that of all collisions of a frame;
-* the mean back-off after `j` collisions is `2^(j-1) CW_min` slots, for `j = 0` too, and that of `j = M` from there on;
+* `p`, the probability that a transmission collides, is that of Eq. 21 in Eqs. 18 and 19, and the share of
+  slots with collisions is that of Eq. 16 in Eq. 17; the paper calls both `p_c`;
+* `G` is the time of one collision (Eqs. 11, 12), although the text defines it as that of all collisions of a
+  frame;
+* the mean back-off after `j` collisions is `2^(j-1) CW_min` slots, for `j = 0` too, and that of `j = M` from
+  there on;
 * `P(N = m) = p^m`, after which the frame arrives like any other.
 
-In Eqs. 14 and 15 all `n` stations may transmit while one of them counts its back-off down, that one included, which so
-waits for itself. `slots="others"` lets only the other `n - 1` do so; with it the form meets simulation. `"all"` is as
-printed.
+In Eqs. 14 and 15 all `n` stations may transmit while one of them counts its back-off down, that one included,
+which so waits for itself. `slots="others"` lets only the other `n - 1` do so; with it the form meets
+simulation. `"all"` is as printed.
 """
 
 from __future__ import annotations
@@ -111,7 +114,8 @@ def service_delay(
     slot = slot_time(tau, n, times, access, slots=slots)
     success, collision = success_time(times, access), collision_time(times, access)
     if literal:
-        # The last of the terms P(N = m) is missing from the first and the second summand, but not from the third.
+        # The last of the terms P(N = m) is missing from the first and the second summand, but not from the
+        # third.
         mean: np.ndarray = (
             (times.difs + success) * (1 - p**collisions)
             + times.cw_min / 2 * slot * _printed_windows(p, collisions, times.stages)

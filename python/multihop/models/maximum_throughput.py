@@ -16,8 +16,8 @@ def maximum_throughput(
 ) -> dict[str, float]:
     """Bits of packets over the time that each takes a station that is alone (Barreto 2015, Eq. 14).
 
-    That time is DIFS, the mean of the first back-off, and the exchange, with preambles, MAC headers and propagation
-    over 200 m.
+    That time is DIFS, the mean of the first back-off, and the exchange, with preambles, MAC headers and
+    propagation over 200 m.
 
     Args:
         packet: size in bytes, IP header included; at least 29.

@@ -13,7 +13,8 @@ from multihop.models.ranges import require
 HT_5GHZ: Mapping[str, Any] = {"standard": "802.11n", "band": "5 GHz", "guard_interval": "400 ns"}
 TURNS = ("aggregate", "airtime", "packet")
 
-#: Bytes around each packet of an A-MPDU: the delimiter; the MAC header of QoS DATA, LLC and SNAP, FCS. Padding follows.
+#: Bytes around each packet of an A-MPDU: the delimiter; the MAC header of QoS DATA, LLC and SNAP, FCS.
+#: Padding follows.
 _DELIMITER, _HEADERS = 4, 26 + 8 + 4
 
 
@@ -28,17 +29,17 @@ def performance_anomaly(
 ) -> dict[str, float]:
     """Airtime and rate of a station of an access point (Høiland-Jørgensen et al., USENIX ATC 2017, section 2.2).
 
-    Alone, a station has `R_0 = n l / (T_data + T_oh)` with aggregates of n packets of l bytes; beside others it has
-    `R = T R_0` of its share T of airtime. Downlink, without losses. T_data is a PPDU with its preamble, T_oh is DIFS,
-    the mean of a first back-off, SIFS and the BlockAck; all are the engine's.
+    Alone, a station has `R_0 = n l / (T_data + T_oh)` with aggregates of n packets of l bytes; beside others
+    it has `R = T R_0` of its share T of airtime. Downlink, without losses. T_data is a PPDU with its
+    preamble, T_oh is DIFS, the mean of a first back-off, SIFS and the BlockAck; all are the engine's.
 
     Args:
         station: which one, from 1 on.
         aggregates: n, packets of an A-MPDU to each station, mean.
         rates: bit rate of DATA to each, as `data_rate` of `[phy]` has it.
-        turns: whose turn it is: "aggregate", each station has one in turn, which is the paper's without airtime
-            fairness; "airtime", each has the same time; "packet", each has as many packets, as where all wait in one
-            queue.
+        turns: whose turn it is: "aggregate", each station has one in turn, which is the paper's without
+            airtime fairness; "airtime", each has the same time; "packet", each has as many packets, as where
+            all wait in one queue.
         packet: l, bytes of a packet at the network layer.
         phy: other keys of `[phy]`.
 

@@ -7,7 +7,8 @@ def probing_overhead(rate_bps: float, length_s: float, probes: int = 4, packet: 
     """Bytes of probes over those of the communication that follows (Barreto 2015, section 3.2).
 
     Args:
-        rate_bps: rate of the communication in bits per second, of whatever is counted: payload, or with headers.
+        rate_bps: rate of the communication in bits per second, of whatever is counted: payload, or with
+            headers.
         length_s: how long it lasts in seconds.
         probes: how many are sent before it.
         packet: bytes of each.

@@ -17,8 +17,9 @@ def throughput_equation(
 ) -> dict[str, float]:
     """Rate of a conformant TCP Reno (RFC 5348, 3.1; Li et al. 2003, Eq. 1), or the loss event rate that gives a rate.
 
-    `X = s / (R sqrt(2bp/3) + t_RTO 3 sqrt(3bp/8) p (1 + 32 p^2))` with `t_RTO = 4 R`. The function is the engine's. Its
-    inverse lies between 1e-9 and 1: a rate above what the one gives, or below what the other does, has that one.
+    `X = s / (R sqrt(2bp/3) + t_RTO 3 sqrt(3bp/8) p (1 + 32 p^2))` with `t_RTO = 4 R`. The function is the
+    engine's. Its inverse lies between 1e-9 and 1: a rate above what the one gives, or below what the other
+    does, has that one.
 
     Args:
         rtt: R, round-trip time in seconds.
@@ -32,7 +33,8 @@ def throughput_equation(
         `rate_bps`, and `loss_event_rate`.
 
     Raises:
-        ValueError: if a number is out of its range, or if not one of `loss_event_rate` and `rate_bps` is given.
+        ValueError: if a number is out of its range, or if not one of `loss_event_rate` and `rate_bps` is
+            given.
     """
     if (loss_event_rate is None) == (rate_bps is None):
         raise ValueError("give either loss_event_rate or rate_bps")

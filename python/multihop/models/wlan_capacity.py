@@ -28,9 +28,9 @@ def wlan_capacity(
 ) -> dict[str, float]:
     """Capacity of a link in a shared medium without RTS/CTS (Qazi, Znati and Mosse, Eqs. 1 to 3).
 
-    `C = T_tr / (T_tr + T_ov) R (1 - p) (1 - U)`, with `T_tr = X / R` and `T_ov = DIFS + 2 T_pr + T_BO + SIFS + T_ack`.
-    Spaces and airtimes are the engine's, and so is the function. `docs/results/link-capacity.md` compares it with
-    simulation, and says what it leaves out.
+    `C = T_tr / (T_tr + T_ov) R (1 - p) (1 - U)`, with `T_tr = X / R` and
+    `T_ov = DIFS + 2 T_pr + T_BO + SIFS + T_ack`. Spaces and airtimes are the engine's, and so is the
+    function. `docs/results/link-capacity.md` compares it with simulation, and says what it leaves out.
 
     Args:
         frame: X, bytes of a MAC frame: the packet, the MAC header and the FCS. The paper's example has 1500.
@@ -38,10 +38,13 @@ def wlan_capacity(
         loss: p, the share of DATA frames that the channel loses, from 0 to 1.
         others: U, the share of time that transmissions on other links take, from 0 to 1.
         backoff: T_BO, mean back-off of a transmission, as in "320 us"; by default that of the PHY's windows.
-        tries: without `backoff`, how many a frame has at most, each from a window twice as large; 1 for the first.
-        acknowledgement: bytes of a frame with the transport's acknowledgement, on the same medium; 0 for none.
+        tries: without `backoff`, how many a frame has at most, each from a window twice as large; 1 for the
+            first.
+        acknowledgement: bytes of a frame with the transport's acknowledgement, on the same medium; 0 for
+            none.
         per: how many frames each of them answers.
-        header: H, bytes of a frame above which goodput is counted: by default 28 of MAC and FCS, and 20 of IP.
+        header: H, bytes of a frame above which goodput is counted: by default 28 of MAC and FCS, and 20 of
+            IP.
         standard: physical layer, as in `[phy]`.
         preamble: long or short, as in `[phy]`.
         ack_rate: bit rate of ACKs.

@@ -1,14 +1,15 @@
 """What the stated channel can carry at all: upper bounds on goodput from airtime alone.
 
-Links that exclude each other share the airtime: the exchanges on the links of a clique of the conflict graph take, put
-together, at most all of the time. Under these constraints, one per maximal clique, the largest sum of goodputs is a
-linear programme (Jain, Padhye, Padmanabhan and Qiu, MobiCom 2003, section 4). See `LEVELS` for what is charged.
+Links that exclude each other share the airtime: the exchanges on the links of a clique of the conflict graph
+take, put together, at most all of the time. Under these constraints, one per maximal clique, the largest sum
+of goodputs is a linear programme (Jain, Padhye, Padmanabhan and Qiu, MobiCom 2003, section 4). See `LEVELS`
+for what is charged.
 
-What the channel loses by itself is sent again, by the engine's own delivery of each link for the frames that cross it;
-collisions are not counted.
+What the channel loses by itself is sent again, by the engine's own delivery of each link for the frames that
+cross it; collisions are not counted.
 
-Routes are those of a scenario with static routes. A routing protocol may take others; then these are bounds for the
-shortest ones only.
+Routes are those of a scenario with static routes. A routing protocol may take others; then these are bounds
+for the shortest ones only.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ from multihop.simulation.scenario import Scenario
 #: Cliques beyond this many are left out. With fewer constraints a bound is higher, but still a bound.
 MAX_CLIQUES = 20_000
 
-#: Of links that lose a smaller share of their tries, or for good of their packets, nothing is said; of others, so many
-#: are named at most.
+#: Of links that lose a smaller share of their tries, or for good of their packets, nothing is said; of
+#: others, so many are named at most.
 _FEW_TRIES = 0.01
 _FEW_PACKETS = 0.001
 _MOST_LINKS = 6
@@ -80,7 +81,8 @@ class Shares:
     """The airtime that flows take from what they share.
 
     Attributes:
-        airtime: one row per constraint, one column per flow: the share of the time that a goodput of 1 bit/s takes.
+        airtime: one row per constraint, one column per flow: the share of the time that a goodput of 1 bit/s
+            takes.
         offered_bps: what each flow can offer its path at most; infinite without limit, 0 without a path.
         cliques: the links (indices) of each constraint: maximal cliques, or interference sets.
         complete: were all maximal cliques taken?
@@ -108,7 +110,8 @@ class Shares:
     @cached_property
     def total_bps(self) -> float:
         """The largest sum of goodputs."""
-        # Imported here, as networkx below: what only a bound needs would slow down the start of every command.
+        # Imported here, as networkx below: what only a bound needs would slow down the start of every
+        # command.
         extras.require("optimum", "the largest sum of goodputs")
         from scipy.optimize import linprog
 
@@ -234,9 +237,9 @@ def shares(capacity: _core.CapacityView, level: Level, *, feedback: bool = False
 def interference_shares(capacity: _core.CapacityView, level: Level, *, feedback: bool = False) -> Shares:
     """The constraints of Tan, Jiang, Zhang and Shen (EWCCP, Eqs. 12 and 13): one per interference set of a link.
 
-    It holds the link and all that have an endpoint within interference range of one of its endpoints; their airtime is
-    at most all of the time, although some of them may well be used at once. Sets of the same links are one constraint.
-    The level says what is charged; where it charges in two ways, the smaller charge.
+    It holds the link and all that have an endpoint within interference range of one of its endpoints; their
+    airtime is at most all of the time, although some of them may well be used at once. Sets of the same links
+    are one constraint. The level says what is charged; where it charges in two ways, the smaller charge.
     """
     sets = sorted({tuple(map(int, np.flatnonzero(row))) for row in interference(capacity)})
     per_link = _per_link(capacity, level.families[-1][1], feedback=feedback)
@@ -256,7 +259,8 @@ def interference(capacity: _core.CapacityView) -> np.ndarray:
 def link_airtime(capacity: _core.CapacityView, level: str) -> np.ndarray:
     """The share of the time that a goodput of 1 bit/s of each flow takes on each link, of shape (links, flows).
 
-    Without the transport's acknowledgements; charged as the level says, where it says two things, the smaller charge.
+    Without the transport's acknowledgements; charged as the level says, where it says two things, the smaller
+    charge.
     """
     charge = next(known.families[-1][1] for known in LEVELS if known.name == level)
     return _per_link(capacity, charge, feedback=False)
@@ -267,7 +271,8 @@ def maximal_cliques(
 ) -> tuple[list[tuple[int, ...]], bool]:
     """The maximal cliques of a graph, each sorted, and whether these are all.
 
-    Beyond `limit` the rest is left out, but for each vertex as a clique of its own, so that every vertex is in one.
+    Beyond `limit` the rest is left out, but for each vertex as a clique of its own, so that every vertex is
+    in one.
     """
     extras.require("optimum", "finding cliques of links")
     import networkx as nx
@@ -284,9 +289,9 @@ def maximal_cliques(
 def crossings(capacity: _core.CapacityView, view: _core.ScenarioView) -> pd.DataFrame:
     """One row per link that packets of flows cross, the one with the most transmissions first.
 
-    `delivery` is the share of tries that succeed without interference, `transmissions` the DATA frames for each packet
-    that arrives at the end of its path, `lost` the share of packets that do not get across at all; of flows that share
-    a link, those of the one that needs the most.
+    `delivery` is the share of tries that succeed without interference, `transmissions` the DATA frames for
+    each packet that arrives at the end of its path, `lost` the share of packets that do not get across at
+    all; of flows that share a link, those of the one that needs the most.
     """
     names = [node["name"] for node in view["nodes"]]
     used = [time for demand in capacity["demands"] for time in demand["forward"]]

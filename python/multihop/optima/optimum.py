@@ -1,7 +1,7 @@
 """The network-utility optimum of a scenario: what flows would get if their rates maximised a sum of utilities.
 
-Constraints are those of airtime, as in `multihop.optima.capacity`; `multihop.optima.utility` solves the programme.
-Nothing is run, and routes are the shortest, as in a bound.
+Constraints are those of airtime, as in `multihop.optima.capacity`; `multihop.optima.utility` solves the
+programme. Nothing is run, and routes are the shortest, as in a bound.
 
 A run is held against the optimum by two numbers, `distance` and `gap`, and each flow by its share x / x*.
 """
@@ -48,7 +48,8 @@ class Question:
     Attributes:
         utility: of a rate.
         constraints: of which sets of links the airtime is limited.
-        level: name of one of `multihop.optima.capacity.LEVELS`: what is charged, and for cliques, what excludes.
+        level: name of one of `multihop.optima.capacity.LEVELS`: what is charged, and for cliques, what
+            excludes.
         feedback: are the transport's acknowledgements charged?
     """
 
@@ -135,10 +136,11 @@ class Optimum:
     def flows(self) -> pd.DataFrame:
         """One row per flow.
 
-        `optimum_bps` and `alone_bps`, what it could get alone, in bit/s; `price`, what 1 Mb/s of the flow costs others:
-        the sum over constraints of their price times the share of them that it takes; `limit_price`, what a higher
-        offered load would be worth per Mb/s. Together they are the marginal utility. `bottleneck` has those of its
-        links that are in constraints with a price; without prices, as in max-min fairness, in constraints that bind.
+        `optimum_bps` and `alone_bps`, what it could get alone, in bit/s; `price`, what 1 Mb/s of the flow
+        costs others: the sum over constraints of their price times the share of them that it takes;
+        `limit_price`, what a higher offered load would be worth per Mb/s. Together they are the marginal
+        utility. `bottleneck` has those of its links that are in constraints with a price; without prices, as
+        in max-min fairness, in constraints that bind.
         """
         links = self._link_names
         costs = self.allocation.prices @ (self.shares.airtime * _MBPS)
@@ -164,8 +166,8 @@ class Optimum:
     def constraints(self) -> pd.DataFrame:
         """One row per constraint that binds: its links, the utility that a whole one more would add, and its flows.
 
-        Where constraints that bind say the same of the flows, prices are one of many choices: one may have the price of
-        all.
+        Where constraints that bind say the same of the flows, prices are one of many choices: one may have
+        the price of all.
         """
         links = self._link_names
         names = [flow["name"] for flow in self.view["flows"]]
@@ -248,8 +250,8 @@ def optimum(
 def distance(rates: np.ndarray, best: np.ndarray) -> np.ndarray:
     """How far rates are from the best ones: |x - x*| / |x*|, Euclidean norms over the flows that have a path.
 
-    0 at the optimum, 1 where nothing is delivered. Rates have the shape (..., flows); missing (NaN) if no flow has a
-    path.
+    0 at the optimum, 1 where nothing is delivered. Rates have the shape (..., flows); missing (NaN) if no
+    flow has a path.
     """
     kept = best > 0
     if not kept.any():
@@ -262,10 +264,11 @@ def distance(rates: np.ndarray, best: np.ndarray) -> np.ndarray:
 def gap(rates: np.ndarray, best: np.ndarray) -> np.ndarray:
     """How much of the geometric mean of the best rates is missing: 1 - (prod_s x_s / x*_s)^(1 / n).
 
-    The product is over flows with a path. This is the mean difference of log utilities, as a share. If the best rates
-    are the proportionally fair ones, it is 0 there and positive for all other rates that the constraints allow, as the
-    mean of their x / x* is at most 1. A flow that carries less than `FLOOR` of its best rate counts as if it had that,
-    so that one starved flow of n costs a factor of FLOOR^(1 / n), and not everything. Shapes as in `distance`.
+    The product is over flows with a path. This is the mean difference of log utilities, as a share. If the
+    best rates are the proportionally fair ones, it is 0 there and positive for all other rates that the
+    constraints allow, as the mean of their x / x* is at most 1. A flow that carries less than `FLOOR` of its
+    best rate counts as if it had that, so that one starved flow of n costs a factor of FLOOR^(1 / n), and not
+    everything. Shapes as in `distance`.
     """
     kept = best > 0
     if not kept.any():

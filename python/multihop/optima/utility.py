@@ -1,13 +1,15 @@
 """The rates that maximise a sum of utilities where flows share resources.
 
-The convex programme is that of Kelly ("Charging and rate control for elastic traffic", 1997), which Tan, Jiang, Zhang
-and Shen ("Congestion control in multi-hop wireless networks") write for airtime as their program (13):
+The convex programme is that of Kelly ("Charging and rate control for elastic traffic", 1997), which Tan,
+Jiang, Zhang and Shen ("Congestion control in multi-hop wireless networks") write for airtime as their program
+(13):
 
     maximise sum_s w_s U(x_s)    where    sum_s a_rs x_s <= 1 for every resource r,    0 <= x_s <= m_s,
 
-with a_rs the share of resource r that flow s takes for each unit of its rate. The utilities are those of Mo and Walrand
-("Fair end-to-end window-based congestion control", 2000), U(x) = x^(1 - alpha) / (1 - alpha): alpha = 1 is log(x),
-proportional fairness; alpha = 2 is -1 / x, the least potential delay; and without end it is max-min fairness.
+with a_rs the share of resource r that flow s takes for each unit of its rate. The utilities are those of Mo
+and Walrand ("Fair end-to-end window-based congestion control", 2000), U(x) = x^(1 - alpha) / (1 - alpha):
+alpha = 1 is log(x), proportional fairness; alpha = 2 is -1 / x, the least potential delay; and without end it
+is max-min fairness.
 """
 
 from __future__ import annotations
@@ -108,11 +110,13 @@ class Allocation:
 
     Attributes:
         rates: of each flow, in the unit of its limit; 0 of those whose limit is 0, which are left out.
-        prices: of each resource: the utility that a whole one more would add, at the margin; 0 where some is left over.
-        limit_prices: of each flow: the utility per unit of rate that a higher limit would add; 0 where it is not met.
-        residual: how far the conditions of Karush, Kuhn and Tucker are from being met: the largest of what is exceeded,
-            the relative error of marginal utilities, and the share of all that is paid that is paid for what is left
-            over. 0 is exact.
+        prices: of each resource: the utility that a whole one more would add, at the margin; 0 where some is
+            left over.
+        limit_prices: of each flow: the utility per unit of rate that a higher limit would add; 0 where it is
+            not met.
+        residual: how far the conditions of Karush, Kuhn and Tucker are from being met: the largest of what is
+            exceeded, the relative error of marginal utilities, and the share of all that is paid that is paid
+            for what is left over. 0 is exact.
     """
 
     rates: np.ndarray
@@ -130,8 +134,8 @@ def allocate(
         usage: one row per resource, one column per flow: the share of it that one unit of rate takes, from 0.
         limits: the highest rate of each flow; infinite without limit, 0 for flows that are to be left out.
         utility: of a rate.
-        weights: what utilities are multiplied by, above 0; all 1 by default. In max-min fairness, rates over weights
-            are compared.
+        weights: what utilities are multiplied by, above 0; all 1 by default. In max-min fairness, rates over
+            weights are compared.
 
     Raises:
         ValueError: if shapes do not fit, a number is out of range, or a flow has neither limit nor resource.
@@ -237,8 +241,8 @@ def _solved(usage: np.ndarray, limits: np.ndarray, utility: Utility, weights: np
         unit = np.minimum(limits, 1.0 / usage.max(axis=0, initial=0.0))
     made = _in_units(usage, limits, LOG, weights, unit)
     if utility.alpha != LOG.alpha:
-        # Powers are harder than logarithms: they begin near the solution. What is wanted of Clarabel's is to be near
-        # enough for Newton's method; if it is not, the way there is shorter in steps.
+        # Powers are harder than logarithms: they begin near the solution. What is wanted of Clarabel's is to
+        # be near enough for Newton's method; if it is not, the way there is shorter in steps.
         near = made.rates
         made = _in_units(usage, limits, utility, weights, near)
         alpha = LOG.alpha
@@ -298,9 +302,9 @@ def _newton_step(
 
     None where numbers have no digits left for it.
 
-    The quadratic programme, to minimise |D (x - rates) - g / D| with g the marginal utilities and D^2 their slopes, is
-    one of the least distance, which non-negative least squares solve exactly (Lawson and Hanson, Solving Least Squares
-    Problems, section 23.4).
+    The quadratic programme, to minimise |D (x - rates) - g / D| with g the marginal utilities and D^2 their
+    slopes, is one of the least distance, which non-negative least squares solve exactly (Lawson and Hanson,
+    Solving Least Squares Problems, section 23.4).
     """
     extras.require("optimum", "an optimum")
     from scipy.optimize import nnls
@@ -344,11 +348,12 @@ def _newton_step(
 def _by_clarabel(usage: np.ndarray, limits: np.ndarray, alpha: float, weights: np.ndarray) -> _Solution:
     """Rates, prices of resources and of limits, where all rates are of the order of one.
 
-    Clarabel minimises q'v with A v + s = b, s in a cone. v holds the rates, then an epigraph variable t of each: the
-    utility is t in the exponential cone (t <= log x), or a multiple of t in a power cone (t <= x^(1 - alpha) below
-    alpha = 1, t >= x^(1 - alpha) above).
+    Clarabel minimises q'v with A v + s = b, s in a cone. v holds the rates, then an epigraph variable t of
+    each: the utility is t in the exponential cone (t <= log x), or a multiple of t in a power cone (t <= x^(1
+    - alpha) below alpha = 1, t >= x^(1 - alpha) above).
     """
-    # Imported here, as SciPy elsewhere: what only an optimum needs would slow down the start of every command.
+    # Imported here, as SciPy elsewhere: what only an optimum needs would slow down the start of every
+    # command.
     extras.require("optimum", "an optimum")
     import clarabel
     from scipy import sparse
@@ -357,7 +362,8 @@ def _by_clarabel(usage: np.ndarray, limits: np.ndarray, alpha: float, weights: n
     bounded = np.flatnonzero(np.isfinite(limits))
     used = np.flatnonzero(usage.any(axis=1))
     linear = sparse.vstack([sparse.csc_matrix(usage[used]), sparse.eye(flows, format="csc")[bounded]])
-    # Three rows for each flow: the coefficients of its x and of its t, and a constant, in the order of its cone.
+    # Three rows for each flow: the coefficients of its x and of its t, and a constant, in the order of its
+    # cone.
     cone: Any
     if alpha == 1.0:
         rows, cone, gain = ("t", "1", "x"), clarabel.ExponentialConeT(), -1.0

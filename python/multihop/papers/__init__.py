@@ -23,8 +23,8 @@ class Paper:
     Attributes:
         name: what `multihop reproduce` calls it.
         items: names of its studies, in the order of the paper.
-        community: the study (`item`) that a mesh of the reader's can be added to, as a `case` of a `factor`, and how
-            the mesh is imported (`plan`).
+        community: the study (`item`) that a mesh of the reader's can be added to, as a `case` of a `factor`,
+            and how the mesh is imported (`plan`).
     """
 
     name: str

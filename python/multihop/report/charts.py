@@ -326,7 +326,8 @@ def _lines_per_flow(chart: Chart, panels: tuple[Panel, Panel], series: pd.DataFr
 def flows_in_colour(series: pd.DataFrame) -> tuple[list[int], list[int]]:
     """Flows that are drawn in colour, and those that are drawn faint.
 
-    Of more than seven the first are those of the least, the most and between in equal steps of rank by goodput.
+    Of more than seven the first are those of the least, the most and between in equal steps of rank by
+    goodput.
     """
     means = series.groupby("flow", sort=False)["goodput_bps"].mean().sort_values(kind="stable")
     ranked = [int(flow) for flow in means.index]

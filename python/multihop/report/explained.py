@@ -11,7 +11,8 @@ from multihop.explanation.explain import Explanation, of_runs
 from multihop.report.markup import disclosure, escape, section
 from multihop.report.places import Places
 
-#: Flows that are explained in a report at most, of each variant; those that get the least of their share come first.
+#: Flows that are explained in a report at most, of each variant; those that get the least of their share come
+#: first.
 MOST_FLOWS = 8
 
 

@@ -13,8 +13,8 @@ from typing import Any
 from multihop.base import extras
 from multihop.report.numbers import Panel, element
 
-#: Okabe and Ito's palette, which people with any common colour blindness can distinguish. Yellow is too faint on white;
-#: the violet at the end is not theirs.
+#: Okabe and Ito's palette, which people with any common colour blindness can distinguish. Yellow is too faint
+#: on white; the violet at the end is not theirs.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8C8C8C", "#6A51A3")
 
 # Matplotlib needs colours; these two are replaced by what the page says.
@@ -91,7 +91,8 @@ class Chart:
     ) -> None:
         """Says `tip` when the pointer is on the artist, and shows it only while all of these series are shown.
 
-        `of` names variants, flows and nodes by number, as in `v0`, `f1`, `n2`: it is lit while these are picked.
+        `of` names variants, flows and nodes by number, as in `v0`, `f1`, `n2`: it is lit while these are
+        picked.
         """
         name = f"part{len(self._parts)}"
         artist.set_gid(name)

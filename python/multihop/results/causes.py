@@ -1,7 +1,8 @@
 """The tables of causes: what hops did for flows, where packets were dropped, and why frames were lost.
 
-The engine keeps these books, and a run's output has them, if they are asked for, as `run`, `compare` and `explain` do.
-Studies do not: they cost some percent of a run. `crates/sim/src/outcome/causes.rs` declares them.
+The engine keeps these books, and a run's output has them, if they are asked for, as `run`, `compare` and
+`explain` do. Studies do not: they cost some percent of a run. `crates/sim/src/outcome/causes.rs` declares
+them.
 """
 
 from __future__ import annotations

@@ -34,7 +34,8 @@ RESULT_NAMES = (
     *(f"{name}.{kind}" for name in TABLES for kind in ("parquet", "csv")),
 )
 
-#: There while results are written: a folder whose writer was killed holds some of our files but no manifest yet.
+#: There while results are written: a folder whose writer was killed holds some of our files but no manifest
+#: yet.
 _UNFINISHED = ".multihop-unfinished"
 
 
@@ -83,8 +84,8 @@ def write_table(
 ) -> list[Path]:
     """Writes a table as Parquet and as CSV, each whole; returns their paths. Without PyArrow, as CSV alone.
 
-    In Parquet each column that `columns` defines has its unit and meaning in its field's metadata, and `about` is in
-    the schema's.
+    In Parquet each column that `columns` defines has its unit and meaning in its field's metadata, and
+    `about` is in the schema's.
 
     Raises:
         OutputError: if the disk is full or broken.

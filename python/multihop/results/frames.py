@@ -1,7 +1,7 @@
 """From the engine's columns to tables: every derived column of a result is made here, for one run or for many at once.
 
-Runs that are handled together are runs of one resolved scenario, which differ in their seed only: they have the same
-nodes, flows and time steps. Tables have the seed as their first column.
+Runs that are handled together are runs of one resolved scenario, which differ in their seed only: they have
+the same nodes, flows and time steps. Tables have the seed as their first column.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     Outputs = Sequence[_core.Output]
 
 
-#: One object, so that summaries of equal runs are equal: a NaN equals nothing, but dicts look at identity first.
+#: One object, so that summaries of equal runs are equal: a NaN equals nothing, but dicts look at identity
+#: first.
 _MISSING = float("nan")
 
 

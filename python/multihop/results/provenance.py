@@ -11,9 +11,9 @@ def version() -> str:
 def engine() -> str:
     """Which engine this is: the version, and a name for the sources that it was built from.
 
-    Builds of equal sources are the same engine, on whatever machine; any edit of them is another one. Finished runs are
-    kept under it. A run is the engine's alone: Python hands it the scenario, and what Python makes of its output is
-    made anew whenever results are read.
+    Builds of equal sources are the same engine, on whatever machine; any edit of them is another one.
+    Finished runs are kept under it. A run is the engine's alone: Python hands it the scenario, and what
+    Python makes of its output is made anew whenever results are read.
     """
     return f"{version()}+{_core.identity()}"
 

@@ -34,8 +34,8 @@ class Estimate:
 class PairedDifference:
     """Mean of `a - b` over common seeds, its Student-t interval, and the two-sided p-value of "no difference".
 
-    Interval and p-value are `None` for a single pair. Runs of two schemes with one seed share topology, flows and start
-    times, so their difference varies less than either of them.
+    Interval and p-value are `None` for a single pair. Runs of two schemes with one seed share topology, flows
+    and start times, so their difference varies less than either of them.
     """
 
     mean: float

@@ -43,11 +43,12 @@ def run_all(
 ) -> list[_core.Output]:
     """Runs jobs in parallel and returns what came of them in the order of the jobs, whatever the number of threads.
 
-    With a store, jobs of which it has the run are not run, and each other run is kept the moment it is finished.
+    With a store, jobs of which it has the run are not run, and each other run is kept the moment it is
+    finished.
 
-    `threads` defaults to the number of cores. `on_done` is called from worker threads, once per job that was run;
-    `on_tick` from this thread, a few times a second, with the share of all virtual time that has passed. If a job
-    fails, jobs that have not begun are cancelled and its exception is raised.
+    `threads` defaults to the number of cores. `on_done` is called from worker threads, once per job that was
+    run; `on_tick` from this thread, a few times a second, with the share of all virtual time that has passed.
+    If a job fails, jobs that have not begun are cancelled and its exception is raised.
     """
     kept = [None if store is None else store.read(job.id) for job in jobs]
     missing = [job for job, output in zip(jobs, kept, strict=True) if output is None]

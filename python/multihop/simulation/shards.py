@@ -1,8 +1,8 @@
 """Contents by key in files that only grow, one for each process that adds to a folder: none waits for another.
 
-A shard is a sequence of entries, each a head (mark, key, length and check sum) and its content. What ends a process in
-the middle of an entry leaves a beginning of it at the end of a shard, which counts for nothing. An entry that no longer
-has its check sum is passed over, up to the next one that has.
+A shard is a sequence of entries, each a head (mark, key, length and check sum) and its content. What ends a
+process in the middle of an entry leaves a beginning of it at the end of a shard, which counts for nothing. An
+entry that no longer has its check sum is passed over, up to the next one that has.
 """
 
 from __future__ import annotations
@@ -105,7 +105,8 @@ class Shards:
         """Adds a content. Any thread may.
 
         Raises:
-            OSError: if the disk is full or broken; then the shard is as it was, or ends in what counts for nothing.
+            OSError: if the disk is full or broken; then the shard is as it was, or ends in what counts for
+                nothing.
         """
         with self._lock:
             self.places[key] = self._append(bytes.fromhex(key), content)

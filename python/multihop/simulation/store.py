@@ -78,9 +78,9 @@ class Failure:
 class Store:
     """A directory with finished runs, as compressed JSON, in shards: one for each process that added any.
 
-    Whatever ends the process leaves whole runs, and perhaps the beginning of one, which counts for nothing. What is
-    kept of a run is the same to the last byte whenever and wherever it was made. A damaged run counts as missing; it
-    is left where it is, and passed over from then on.
+    Whatever ends the process leaves whole runs, and perhaps the beginning of one, which counts for nothing.
+    What is kept of a run is the same to the last byte whenever and wherever it was made. A damaged run counts
+    as missing; it is left where it is, and passed over from then on.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -237,7 +237,8 @@ class Store:
     def failures(self, runs: Mapping[str, RunId]) -> Iterator[Failure]:
         """The failures among these runs (by key)."""
         for run in runs.values():
-            # A process may be killed after it kept a run and before it removed the note of an earlier failure.
+            # A process may be killed after it kept a run and before it removed the note of an earlier
+            # failure.
             if self.has(run):
                 continue
             path = self._failure_path(run)

@@ -181,7 +181,8 @@ def _check_compare(spec: StudySpec) -> None:
         require_factor(spec, spec.compare, "compare")
 
 
-#: Key of the study -> what checks that it fits the factors. Each raises UserError, naming the factor that does not.
+#: Key of the study -> what checks that it fits the factors. Each raises UserError, naming the factor that
+#: does not.
 DESIGN_CHECKS: Mapping[str, Callable[[StudySpec], None]] = {
     "zip": _check_zip,
     "cases": _check_cases,

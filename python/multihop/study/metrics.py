@@ -143,9 +143,11 @@ def per_seed(
     """The metric of each run, by seed, from its table of all seeds. Missing where no row has a value.
 
     Args:
-        metric: one that is made of a column; of the optimum, one of the columns that `optima.with_optimum` adds.
+        metric: one that is made of a column; of the optimum, one of the columns that `optima.with_optimum`
+            adds.
         table: the column's table.
-        warmup: of steps of time, those that end later than this count, unless the metric has a window of its own.
+        warmup: of steps of time, those that end later than this count, unless the metric has a window of its
+            own.
         truth: what each row of the table is held against, of a metric that is.
     """
     column = (metric.column or "").partition(".")[2] if metric.optimum is None else COLUMNS[metric.optimum]

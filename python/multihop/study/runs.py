@@ -42,8 +42,8 @@ class StudyRuns:
         self.directory = directory
         #: Where the runs are.
         self.store = store
-        #: Index of a point -> seeds of which at least one point of its comparison has a run; with a stop rule those
-        #: that it wants so far.
+        #: Index of a point -> seeds of which at least one point of its comparison has a run; with a stop rule
+        #: those that it wants so far.
         self.seeds = seeds
         #: Runs that did not finish.
         self.failures = list(failures)
@@ -185,8 +185,8 @@ class StudyRuns:
     def table(self, name: str) -> pd.DataFrame:
         """A table of all runs, below each other: a column per factor, the seed, then the table's own.
 
-        `name` is flows, nodes, links, wires, categories, series, measurements, positions, summary, or `metrics` for the
-        study's own metrics.
+        `name` is flows, nodes, links, wires, categories, series, measurements, positions, summary, or
+        `metrics` for the study's own metrics.
         """
         parts = [self.point_table(index, name) for index in range(len(self.points))]
         parts = [part for part in parts if len(part)]

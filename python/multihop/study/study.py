@@ -40,9 +40,11 @@ class RunnableStudy(PlannedStudy, ABC, Generic[R]):
         """Runs what is missing in `directory` and returns all results.
 
         Args:
-            directory: the study's folder; made if needed. Interrupted at any moment, it holds whole runs only.
+            directory: the study's folder; made if needed. Interrupted at any moment, it holds whole runs
+                only.
             store: where finished runs are kept, if not there: studies that share runs may share a store.
-            executor: any `concurrent.futures.Executor`, a Dask client's for one; threads on all cores by default.
+            executor: any `concurrent.futures.Executor`, a Dask client's for one; threads on all cores by
+                default.
             jobs: threads, without an executor.
             fail_fast: do not begin further runs once one has failed.
             on_progress: called after each finished run and a few times a second.
@@ -55,7 +57,8 @@ class RunnableStudy(PlannedStudy, ABC, Generic[R]):
             raise UserError(f"jobs: found {jobs}; needs at least 1")
         folder, runs = _folders(directory, store)
         self.plan  # noqa: B018 - whatever is wrong with a point is said before anything is written
-        # Both are looked at before anything is written, and the folder is made first: its store may be within it.
+        # Both are looked at before anything is written, and the folder is made first: its store may be within
+        # it.
         runs.check()
         if folder.resolve() != runs.directory.resolve():
             Store(folder).open(runs_in=runs.directory)

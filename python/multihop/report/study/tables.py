@@ -42,7 +42,8 @@ def paired(result: StudyResult) -> str:
     found = differences(result)
     if by is None or found.empty or int(found["n"].max()) < 2:
         return ""
-    # The factors' columns are the first ones; a factor whose name the table itself uses has another name there.
+    # The factors' columns are the first ones; a factor whose name the table itself uses has another name
+    # there.
     columns = list(found.columns)[: list(found.columns).index("metric")]
     shared = [factor for factor in result.study.spec.factors if factor not in advancing_with(result.study.spec, by)]
     metrics = {name: result.metric(name) for name in result.metric_names}
