@@ -61,6 +61,11 @@ def table(name: str, view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame
     return make[name](view, outputs)
 
 
+def sources(name: str) -> frozenset[str]:
+    """The engine's tables that the table of that name is made of, besides the scalars of each run."""
+    return frozenset({"flows", "nodes"} if name == "summary" else {name})
+
+
 @_as_the_engine_writes()
 def summaries(view: _core.ScenarioView, outputs: Outputs) -> list[dict[str, int | float | str]]:
     """The scalars of each run."""

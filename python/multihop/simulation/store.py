@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -52,6 +52,11 @@ class RunId:
     scenario_hash: str
     seed: int
     engine: str
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """As a run's content names it."""
+        return {"scenario_hash": self.scenario_hash, "seed": self.seed, "engine": self.engine}
 
     @cached_property
     def key(self) -> str:
@@ -188,7 +193,7 @@ class Store:
         """Whether the run was tried and did not finish."""
         return not self.has(run) and self._failure_path(run).exists()
 
-    def read(self, run: RunId) -> _core.Output | None:
+    def read(self, run: RunId, tables: Collection[str] | None = None) -> _core.Output | None:
         """The run's output; `None` if it is not there, or damaged (by a power failure, say): then it is passed over.
 
         Raises:
@@ -198,7 +203,7 @@ class Store:
         if place is None:
             return None
         try:
-            output = decode(place.read(), run)
+            output = decode(place.read(), run, tables)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -323,19 +328,19 @@ def encode(output: _core.Output, run: RunId) -> bytes:
         table: columns if table == "summary" else {name: _typed(column) for name, column in columns.items()}
         for table, columns in cast("dict[str, dict[str, Any]]", output).items()
     }
-    text = json.dumps({"format": RUN_FORMAT, "run": asdict(run), **plain}, separators=(",", ":"))
+    text = json.dumps({"format": RUN_FORMAT, "run": run.plain, **plain}, separators=(",", ":"))
     # Level 6 of zlib, no time stamp: the same run is the same content.
     return gzip.compress(text.encode(), 6, mtime=0)
 
 
-def decode(content: bytes, run: RunId) -> _core.Output:
-    """The output that `encode` was given, to the last bit and with the same types.
+def decode(content: bytes, run: RunId, tables: Collection[str] | None = None) -> _core.Output:
+    """The output that `encode` was given, to the last bit and with the same types: all of it, or these tables of it.
 
     Raises:
         ValueError: if the content is no such output, or that of another run.
     """
     try:
-        return _decoded(json.loads(gzip.decompress(content)), run)
+        return _decoded(json.loads(gzip.decompress(content)), run, tables)
     except (*_DAMAGE, ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
         raise ValueError(f"not a finished run: {error}") from error
 
@@ -350,17 +355,17 @@ _ASKED_FOR = tuple(CAUSE_TABLES)
 _TEXT = "text"
 
 
-def _decoded(plain: dict[str, Any], run: RunId) -> _core.Output:
+def _decoded(plain: dict[str, Any], run: RunId, tables: Collection[str] | None) -> _core.Output:
     if plain["format"] != RUN_FORMAT or not {"summary", *TABLES} - _OPTIONAL <= plain.keys():
         raise ValueError("a run of another format")
-    if plain["run"] != asdict(run) or plain["summary"]["seed"] != run.seed:
+    if plain["run"] != run.plain or plain["summary"]["seed"] != run.seed:
         raise ValueError("another run")
     if not all(isinstance(value, int | float | str) for value in plain["summary"].values()):
         raise ValueError("a summary that is not of single values")
     made = {
         name: {column: _untyped(typed) for column, typed in plain[name].items()}
         for name in (*TABLES, *_ASKED_FOR)
-        if name != "summary" and name in plain
+        if name != "summary" and name in plain and (tables is None or name in tables)
     }
     return cast("_core.Output", {"summary": plain["summary"], **made})
 

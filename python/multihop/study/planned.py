@@ -45,7 +45,12 @@ class Plan:
 
     def run_id(self, point: int, seed: int) -> RunId:
         """What the run of a point with a seed is called in the store."""
-        return RunId(self.views[point]["hash"], seed, engine())
+        return self._run_ids.setdefault((point, seed), RunId(self.views[point]["hash"], seed, engine()))
+
+    @cached_property
+    def _run_ids(self) -> dict[tuple[int, int], RunId]:
+        """Each is asked for several times, and its key is a hash."""
+        return {}
 
 
 class PlannedStudy:

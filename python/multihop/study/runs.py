@@ -48,7 +48,7 @@ class StudyRuns:
         #: Runs that did not finish.
         self.failures = list(failures)
         self._known: dict[tuple[int, str], dict[int, float]] = {}
-        self._at_hand: tuple[tuple[int, ...], list[_core.Output]] = ((), [])
+        self._at_hand: tuple[tuple[int, ...], frozenset[str], list[_core.Output]] = ((), frozenset(), [])
 
     @property
     def points(self) -> list[Point]:
@@ -92,14 +92,15 @@ class StudyRuns:
 
     def _learn(self, point: int, metric: str, seeds: Sequence[int]) -> None:
         """Reads runs once for all metrics of the study: reading is what takes time."""
-        outputs = self._outputs(point, seeds) if seeds else []
+        specs = self.study.spec.metrics
+        names = list(specs) if metric in specs else [metric, *specs]
+        outputs = self._outputs(point, seeds, self._sources(names)) if seeds else []
         if not outputs:
             return
-        specs = self.study.spec.metrics
         seeds_read = pd.Index([int(output["summary"]["seed"]) for output in outputs])
         tables: dict[str, pd.DataFrame] = {}
         made: dict[str, pd.Series[float]] = {}
-        for name in specs if metric in specs else (metric, *specs):
+        for name in names:
             spec = specs.get(name)
             if spec is not None and spec.metric is not None:
                 # Those that it is made of stand above it.
@@ -113,6 +114,20 @@ class StudyRuns:
         for name, of_runs in made.items():
             known = self._known.setdefault((point, name), {})
             known |= dict(zip(map(int, of_runs.index.to_list()), of_runs.to_list(), strict=True))
+
+    def _sources(self, metrics: Iterable[str]) -> frozenset[str]:
+        """The engine's tables that these metrics are made of."""
+        specs = self.study.spec.metrics
+        named: list[str] = []
+        for name in metrics:
+            spec = specs.get(name)
+            if spec is None:
+                named.append("summary")
+            elif spec.optimum is not None:
+                named.append("flows")
+            else:
+                named += [of for of in (spec.column, spec.against) if of is not None and of not in specs]
+        return frozenset().union(*(frames.sources(column.partition(".")[0]) for column in named))
 
     def _other(self, point: int, spec: MetricSpec, made: Mapping[str, pd.Series[float]]) -> pd.Series[float]:
         """What a metric is held against, by seed: one of this point, or the same of another."""
@@ -199,7 +214,7 @@ class StudyRuns:
             df = pd.DataFrame({metric: self.values(point, metric) for metric in self.metric_names})
             df.insert(0, "seed", df.index)
         else:
-            outputs = self._outputs(point, self.seeds.get(point, []))
+            outputs = self._outputs(point, self.seeds.get(point, []), frames.sources(name))
             if not outputs:
                 return pd.DataFrame()
             df = frames.table(name, self.study.plan.views[point], outputs)
@@ -241,14 +256,15 @@ class StudyRuns:
         """Seeds that this point should have: all, or with a stop rule those that it wants so far."""
         return self.study.plan.seeds if self.study.spec.stop is None else self.seeds[point]
 
-    def _outputs(self, point: int, seeds: Sequence[int]) -> list[_core.Output]:
-        """The finished runs of a point. Those of the point that was asked for last are at hand: reading takes time."""
-        if self._at_hand[0] == (point, *seeds):
-            return self._at_hand[1]
-        read = (self.store.read(self.study.plan.run_id(point, seed)) for seed in seeds)
+    def _outputs(self, point: int, seeds: Sequence[int], tables: frozenset[str]) -> list[_core.Output]:
+        """These tables of the finished runs of a point. Reading takes time: what was read last is at hand."""
+        runs, of, outputs = self._at_hand
+        if runs == (point, *seeds) and tables <= of:
+            return outputs
+        read = (self.store.read(self.study.plan.run_id(point, seed), tables) for seed in seeds)
         outputs = [output for output in read if output is not None]
         if len(outputs) == len(seeds):
-            self._at_hand = ((point, *seeds), outputs)
+            self._at_hand = ((point, *seeds), tables, outputs)
         return outputs
 
     @cache  # noqa: B019 - lives as long as the result
