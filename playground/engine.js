@@ -30,6 +30,12 @@ export class Engine {
     return this.bytes().slice();
   }
 
+  /** A copy of the log as far as it is written, if that is more than so many bytes; else no bytes. */
+  framesSoFar(longerThan) {
+    this.ask({ do: "frames-so-far", longer_than: Math.round(longerThan) });
+    return this.bytes().slice();
+  }
+
   ask(request) {
     if (this.broken) throw this.broken;
     const bytes = new TextEncoder().encode(JSON.stringify(request));

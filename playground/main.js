@@ -197,14 +197,16 @@ class Playground {
     if (this.running) return null;
     this.say("");
     this.busy(true);
+    await this.showing;
     this.outdate(isShown && element("frames").checked);
     const text = element("text").value;
     try {
       const overrides = this.overrides(set);
       const view = await this.checker.call({ do: "check", text, overrides });
       let frames = null;
-      const watch = ({ now, end, tables, frames: log }) => {
+      const watch = ({ now, end, tables, part, frames: log }) => {
         frames = log ?? frames;
+        if (part) this.showPart(part);
         element("progress").value = now / end;
         element("status").textContent = `${label}: ${digits(now)} of ${digits(end)} s`;
         if (tables) this.results(completed(tables, view), view, now);
@@ -213,6 +215,7 @@ class Playground {
       const asked = { text, overrides, frames: isShown && element("frames").checked };
       const tables = completed(await this.runner.run(asked, watch), view);
       this.results(tables, view, view.duration_s);
+      await this.showing;
       await this.showFrames(frames);
       element("status").textContent = `${label}: ${digits(view.duration_s)} s in ${digits((performance.now() - began) / 1000)} s`;
       return tables;
@@ -227,7 +230,7 @@ class Playground {
   /** Nothing of an earlier run is taken for what a new one has. */
   outdate(hasFrames) {
     element("results").classList.add("old");
-    this.empty(hasFrames && "This run is under way. Its transmissions are shown when it has ended.");
+    this.empty(hasFrames && "This run is under way. Its transmissions are shown when there are some ten thousand of them, or when it has ended.");
   }
 
   /** A run has no end. */
@@ -238,6 +241,8 @@ class Playground {
     if (results.classList.contains("old")) results.hidden = true;
     element("status").textContent = isCancelled ? `Cancelled${results.hidden ? "." : "; what there was is shown below."}` : "";
     if (!isCancelled) this.say(error.message);
+    // A part of its log that is there stays.
+    if (isCancelled && (this.shown || this.showing)) return;
     this.empty(isCancelled && !element("viewer").hidden && "The run was cancelled: there is no log of its transmissions.");
   }
 
@@ -269,12 +274,19 @@ class Playground {
     element("tables").replaceChildren(...tablesOf(tables, this.about));
   }
 
+  /** The viewer of what a run under way has logged, unless the one before is still being made. */
+  showPart(part) {
+    if (this.showing) return;
+    const cutShort = "This is the beginning of the run, as far as it had come when this was drawn.";
+    this.showing = this.showFrames(part, cutShort).finally(() => { this.showing = null; });
+  }
+
   /** The viewer of a frame log, or nothing without one. */
-  async showFrames(frames) {
+  async showFrames(frames, beginning = null) {
     this.empty("");
     if (!frames) return;
     element("viewer").hidden = false;
-    const cutShort = `The log is full: this page keeps about ${Math.round(frames.length / 1e6)} MB, and what came later is left out. The tables are of the whole run; multihop run --frames writes all of it.`;
+    const cutShort = beginning ?? `The log is full: this page keeps about ${Math.round(frames.length / 1e6)} MB, and what came later is left out. The tables are of the whole run; multihop run --frames writes all of it.`;
     // What is wrong with a log, the viewer says in its place.
     this.shown = await mount(element("log"), frames, { hash: false, cutShort }).catch(() => null);
   }

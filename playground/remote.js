@@ -22,7 +22,7 @@ export class Remote {
     return this.post({ request });
   }
 
-  /** The tables of a run; `watch` is called with `{ now, end, tables, frames }` on the way, tables now and then, frames at the end. */
+  /** The tables of a run; `watch` is called with `{ now, end, tables, part, frames }` on the way, tables and a part of the frame log now and then, all of it at the end. */
   run(run, watch) {
     return this.post({ run }, watch);
   }

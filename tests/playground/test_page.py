@@ -194,21 +194,40 @@ def test_nothing_of_an_earlier_run_is_taken_for_the_one_under_way(opened):
     run(page)
     page.wait_for_selector("#viewer .viewer > canvas")
     write(page, re.sub('duration = "20 s"\n', ENDLESS, text).replace('"a"', '"zzz"'))
+    assert "a" in page.locator("#viewer option").all_inner_texts()
     page.click("#run")
-    assert page.locator("#viewer .viewer").count() == 0
-    assert "This run is under way." in page.inner_text("#viewer")
+    page.wait_for_selector("#cancel:enabled")
+    # Nothing, or already the first part of this one.
+    assert "a" not in page.locator("#viewer option").all_inner_texts()
     page.wait_for_function("document.getElementById('flows').innerText.includes('left')")
     page.wait_for_selector("#results:not(.old)")
     page.click("#cancel")
     page.wait_for_selector("#run:enabled")
-    assert page.locator("#viewer .viewer").count() == 0
-    assert "The run was cancelled: there is no log of its transmissions." in page.inner_text("#viewer")
+    assert "a" not in page.locator("#viewer option").all_inner_texts()
     page.uncheck("#frames")
     page.click("#run")
     assert page.is_hidden("#viewer")
     page.click("#cancel")
     page.wait_for_selector("#run:enabled")
     assert page.is_hidden("#viewer")
+
+
+def test_the_viewer_shows_a_run_that_is_under_way_and_what_is_there_of_a_cancelled_one(opened):
+    page = opened("#scene=hidden")
+    write(page, re.sub('duration = "20 s"\n', ENDLESS, page.input_value("#text")).replace('"a"', '"zzz"'))
+    page.click("#run")
+    page.wait_for_selector("#viewer .viewer > canvas")
+    assert page.is_enabled("#cancel"), "the run goes on"
+    assert "This is the beginning of the run" in page.inner_text("#viewer .viewer-note")
+    page.click("#cancel")
+    page.wait_for_selector("#run:enabled")
+    # A part of the log that had come before is drawn yet.
+    status = "document.querySelector('#viewer .viewer-status')?.innerText"
+    page.wait_for_function(f"/^0(\\.0+)? s to [0-9.]+ s /.test({status})")
+    seconds = float(page.evaluate(status).split()[3])
+    assert 0 < seconds < 1e6, "what is there is in sight, and not the time to come"
+    assert page.inner_text("#status") == "Cancelled; what there was is shown below."
+    assert "zzz" in page.inner_text("#viewer .viewer") + page.inner_html("#viewer .viewer")
 
 
 #: A log without its end, as the engine gives one that is more than the page keeps.

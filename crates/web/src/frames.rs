@@ -18,6 +18,12 @@ struct Kept {
 }
 
 impl FrameFile {
+    /// A copy of what was written until now, if that is more than so many bytes; else nothing.
+    pub fn so_far(&self, longer_than: usize) -> Vec<u8> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.bytes.len() > longer_than { kept.bytes.clone() } else { Vec::new() }
+    }
+
     /// What was written; nothing is left of it.
     pub fn take(&self) -> Vec<u8> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).bytes

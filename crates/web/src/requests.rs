@@ -65,6 +65,12 @@ pub enum Request {
     Tables,
     /// The frame log, as the bytes of a file; none at all if the run has none. The run ends now.
     Frames,
+    /// The blocks of the frame log that are written by now, with what comes before them; no bytes at all if
+    /// they are no more than these. The run goes on.
+    FramesSoFar {
+        /// Bytes.
+        longer_than: usize,
+    },
 }
 
 /// A run, if there is one.
@@ -76,14 +82,17 @@ pub struct Session {
 
 impl Session {
     /// The answer to a request, `{"ok": …}` or `{"error": …}`; an error has a `message`, and one of a
-    /// scenario `line` or `option`, `key`, `found` and `remedy` besides. That to [`Request::Frames`] is the
-    /// bytes alone.
+    /// scenario `line` or `option`, `key`, `found` and `remedy` besides. Those to [`Request::Frames`] and
+    /// [`Request::FramesSoFar`] are bytes alone.
     pub fn answer(&mut self, request: &[u8]) -> Vec<u8> {
         let request = serde_json::from_slice(request);
         if matches!(request, Ok(Request::Frames)) {
             // Writing into memory does not fail, and the books have been read.
             let _ = self.world.take().map(World::close);
             return self.frames.take();
+        }
+        if let Ok(Request::FramesSoFar { longer_than }) = request {
+            return self.frames.so_far(longer_than);
         }
         let made = request
             .map_err(|error| json!({ "message": format!("this is no request: {error}") }))
@@ -135,7 +144,7 @@ impl Session {
                 let outcome = world.tables();
                 Ok(tables::output(world.config(), &outcome))
             }
-            Request::Frames => unreachable!("its answer is no JSON"),
+            Request::Frames | Request::FramesSoFar { .. } => unreachable!("their answers are no JSON"),
         }
     }
 

@@ -85,7 +85,9 @@ export class Model {
     this.count = t.rows;
     Object.assign(this, t.columns);
     this.resolve(log.tables.sorts.columns);
-    this.duration = Math.max(log.head.duration_ns, this.count ? this.end[this.count - 1] : 0, 1);
+    const last = this.count ? this.end[this.count - 1] : 0;
+    /** Of a log that is cut short there is nothing to see after the last transmission. */
+    this.duration = Math.max(log.cutShort && last ? 0 : log.head.duration_ns, last, 1);
     const { first, node, nav } = log.sets;
     /** Which stations set the NAV by a frame: of set `n` the rows from `first[n]` to `first[n + 1]`. */
     this.sets = { first: first.all(), node: node.all(), nav: nav.all() };
