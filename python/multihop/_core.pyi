@@ -1,4 +1,7 @@
-"""The compiled part: see crates/py. It holds no logic; scenarios live in crates/scenario, the engine in crates/sim."""
+"""The compiled extension of crates/py, without logic of its own.
+
+Scenarios live in crates/scenario, the engine in crates/sim.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -24,7 +27,10 @@ class NodeView(TypedDict):
     channel: int | None
 
 class FlowView(TypedDict):
-    """A flow of a resolved scenario; `path` holds node indices from source to destination, empty without a route."""
+    """A flow of a resolved scenario.
+
+    `path` holds node indices from source to destination; it is empty without a route.
+    """
 
     name: str
     source: str
@@ -135,7 +141,7 @@ class CapacityView(TypedDict):
     changes: bool
 
 class AirtimesView(TypedDict):
-    """Spaces, slots and airtimes of a scenario in seconds, preambles included, and its contention windows in slots."""
+    """Interframe spaces, slot and airtimes in seconds, preambles included; contention windows in slots."""
 
     slot: float
     sifs: float
@@ -227,7 +233,7 @@ def link_capacity(
     """
 
 def snr_of_delivery(text: str, origin: str, shares: list[float]) -> list[float]:
-    """Signal over noise in dB at which probes arrive in such shares, at the data rate and probe size of a scenario.
+    """SNR in dB at which each of these shares of probes arrives, at a scenario's data rate and probe size.
 
     Its medium is `matrix` with the quantity `delivery-and-rssi`.
     """
@@ -244,7 +250,7 @@ def contention_delay(
     growing_windows: bool,
     propagation: float,
 ) -> dict[str, float]:
-    """Delays among saturated stations (Li et al. 2003, Eqs. 4 to 8) with the PHY of a scenario, in seconds."""
+    """Delays in seconds among saturated stations with a scenario's PHY (Li et al. 2003, Eqs. 4 to 8)."""
 
 def throughput_equation(
     packet_size: float,
@@ -254,7 +260,10 @@ def throughput_equation(
     loss_event_rate: float | None,
     rate: float | None,
 ) -> tuple[float, float]:
-    """Rate in bytes per second, and loss event rate, of the throughput equation (RFC 5348, 3.1); one is given."""
+    """Rate in bytes per second and loss event rate of the throughput equation (RFC 5348, 3.1).
+
+    One of the two is given.
+    """
 
 def capacity(text: str, origin: str, overrides: Mapping[str, Any] | None = None) -> CapacityView:
     """What the flows of a scenario need of the channel, and which links share it; nothing is run."""
@@ -287,16 +296,19 @@ class Stepper:
         """Lets everything happen up to this second; when the next event is due, none when the run is over."""
 
     def inject(self, flow: int, payload: int, header: int, ecn: bool, stream: int) -> int:
-        """Injects a packet into the flow of this index now; its number. `ValueError` if the flow takes none."""
+        """Injects a packet into the flow of this index now and returns the packet's number.
+
+        `ValueError` if the flow takes none.
+        """
 
     def outcomes(self) -> list[tuple[int, float, tuple[str, str] | None, bool]]:
-        """Number, second, where and why it was lost, and whether it was marked, of packets that ended since."""
+        """Packets that ended since the last call: number, second, node and cause if lost, and CE mark."""
 
     def tables(self) -> Output:
         """The tables as they would be if the run ended now."""
 
 class EmulationStatus(TypedDict):
-    """How far an emulation has come: virtual and real seconds, how late packets were, and what became of them.
+    """Progress of an emulation: virtual and real seconds, lateness of packets, and what became of them.
 
     Lateness is real seconds from the instant at which the run delivers a packet to that at which its
     destination has it. Each packet that was `read` is refused, delivered (some of these marked with
@@ -320,7 +332,7 @@ class EmulationStatus(TypedDict):
     queues: list[int]
 
 class Emulator:
-    """A scenario with a network namespace for each node, in a process that has isolated itself. Linux only."""
+    """A scenario with a network namespace per node, in a process that has isolated itself. Linux only."""
 
     def __init__(
         self,
@@ -335,7 +347,7 @@ class Emulator:
         gateway: int | None = None,
     ) -> None: ...
     def enter(self, node: int | None = None) -> None:
-        """Puts this thread, and what it starts, into the namespace of a node; without one, back where it was."""
+        """Moves this thread, and what it starts, into a node's namespace; without a node, back to its own."""
 
     def run(self) -> tuple[Output, EmulationStatus]:
         """Runs until the end of the scenario, or until stopped."""
@@ -364,7 +376,7 @@ def die_with_parent() -> None:
     """The kernel kills this process when the one that has started it ends. Linux only."""
 
 def private_mounts(files: list[tuple[Path, Path]]) -> None:
-    """Mounts that only this process sees: its processes in `/proc`, and each first file instead of the second.
+    """Mounts for this process only: a `/proc` of its own processes, and each first file over the second.
 
     Linux only.
     """
@@ -390,10 +402,16 @@ def run(
 def read_frames(
     data: bytes, between: tuple[int, int] | None = None, most: int = ...
 ) -> tuple[str, dict[str, dict[str, npt.NDArray[np.int64]]], bool]:
-    """Description (JSON), columns of tables, and whether the end is missing; `CaptureError` if it is no frame log."""
+    """Description (JSON) and tables' columns of a frame log, and whether its end is missing.
+
+    `CaptureError` if it is no frame log.
+    """
 
 def check_frames(data: bytes, between: tuple[int, int] | None = None, most: int = ...) -> tuple[str, bool, int]:
-    """Description (JSON) of a log, whether its end is missing, how many transmissions it has: without the tables."""
+    """Description (JSON) of a frame log, whether its end is missing, and its number of transmissions.
+
+    As `read_frames`, without the tables.
+    """
 
 def capture_frames(
     path: str,
@@ -404,7 +422,10 @@ def capture_frames(
     between: tuple[int, int] | None = None,
     most: int = ...,
 ) -> tuple[int, int, dict[int, str], str | None]:
-    """Writes what an interface of a capture saw as a frame log: interface, transmissions, interfaces, why it is broken.
+    """Writes what an interface of a capture saw as a frame log.
+
+    Returns the interface, its number of transmissions, the names of interfaces by number, and why the capture
+    could not be read to its end, if so.
 
     Nothing is written of more transmissions than `most`; `CaptureError` if it is no capture.
     """
@@ -413,7 +434,7 @@ def cut_frames(data: bytes, between: tuple[int, int]) -> bytes:
     """A frame log of what begins in an interval of nanoseconds; `CaptureError` if it is none."""
 
 def frame_layout() -> tuple[list[tuple[str, str, list[tuple[str, str, str, str]]]], dict[str, list[str]]]:
-    """Tables of frame logs: name, row, columns (name, unit, coding, meaning); and what enumerations stand for."""
+    """Tables of frame logs: name, row, columns (name, unit, coding, meaning); and words of enumerations."""
 
 def schema() -> str:
     """The JSON Schema of scenarios, as JSON text."""
@@ -430,16 +451,19 @@ def columns(causes: bool = False) -> list[tuple[str, str, list[tuple[str, str, s
     """
 
 def congestion_header() -> tuple[int, list[tuple[int, int]]]:
-    """Of its first byte the bits of its type; and its IP protocols, each with that of the transport which follows."""
+    """The bits of a congestion header's first byte that are its type, and its IP protocols.
+
+    Each protocol comes with that of the transport which follows.
+    """
 
 def instead_of(name: str, known: Sequence[str]) -> str:
-    """What to say of a name that is not known: a question with the nearest, if one is near, and what is known."""
+    """The remedy for an unknown name: the nearest as a question, if one is near, and the known names."""
 
 def version() -> str:
     """The version of the engine."""
 
 def identity() -> str:
-    """A name for what the engine was built from: builds of equal sources have equal names, on whatever machine."""
+    """A name for the engine's sources: builds of equal sources have equal names, on whatever machine."""
 
 def commit() -> str | None:
     """The commit that the engine was built from, with `-modified` if sources differed; `None` if unknown."""
@@ -455,4 +479,4 @@ def measure(
     estimators: tuple[str, str] | None = None,
     watch: Callable[[int], object] | None = None,
 ) -> dict[str, Any]:
-    """What a capture says: records, bytes, broken, and columns for each of its interfaces; see crates/measure."""
+    """Survey of a capture: records, bytes, broken, and columns for each interface; see crates/measure."""

@@ -118,7 +118,7 @@ class Measurement:
 
     @cached_property
     def busy(self) -> pd.DataFrame:
-        """Share of each bin in which a frame that the sniffer decoded was on the air: interface, time_s, busy_ratio.
+        """Share of each bin taken by frames that the sniffer decoded: interface, time_s, busy_ratio.
 
         What it sensed and could not decode is not in a capture, so that the medium was busy at least so much.
         """
@@ -287,10 +287,10 @@ def measure(
     estimators: str | Path | None = None,
     watch: Callable[[int], object] | None = None,
 ) -> Measurement:
-    """Measures a monitor-mode capture: pcap or pcapng, plain or gzip, with radiotap, Prism, AVS, PPI or bare headers.
+    """Measures a monitor-mode capture of 802.11.
 
     Args:
-        capture: the file.
+        capture: pcap or pcapng, plain or gzip, with radiotap, Prism, AVS, PPI or bare headers.
         bin: width of the bins of time, as text with a unit or in seconds.
         stamps: what stamps mark; found out if not given.
         station: the address of the station whose estimators are run, as far as its frames, and those around
@@ -345,7 +345,7 @@ def measure(
 
 
 def _between_stations(columns: Mapping[str, Any]) -> pd.DataFrame:
-    """A table of senders and receivers: their columns are of names also where there are none, not of numbers."""
+    """A table by sender and receiver, which are columns of names (`object`) even without rows."""
     return pd.DataFrame(columns).astype({"sender": object, "receiver": object})
 
 
@@ -357,7 +357,7 @@ def sniffer_name(seen: Sequence[Measurement], found: Measurement, sniffer: Sniff
 
 
 def side_by_side(seen: Sequence[Measurement]) -> pd.DataFrame:
-    """Links that more than one sniffer saw: a row per sender and receiver, columns by sniffer of what `links` has."""
+    """Links that more than one sniffer saw: rows by sender and receiver, columns of `links` by sniffer."""
     tables = []
     for found in seen:
         names = {sniffer.interface: sniffer_name(seen, found, sniffer) for sniffer in found.sniffers}

@@ -110,7 +110,7 @@ def test_kinds_of_names(inline):
 
 
 def test_every_kind_that_the_help_of_list_names_can_be_listed(inline):
-    named = " ".join(inline("list", "--help").out.split()).partition("List names: ")[2].partition(".")[0]
+    named = " ".join(inline("list", "--help").out.split()).partition("List ")[2].partition(".")[0]
     kinds = named.split(", ")
     assert {"schemes", "columns"} <= set(kinds)
     for kind in kinds:

@@ -118,7 +118,7 @@ def run_variants(
     logs: Logs = NO_LOGS,
     store: Store | None = None,
 ) -> Comparison:
-    """Runs each variant (a name and its overrides) over common seeds; everything is checked before anything runs.
+    """Runs each variant (a name and its overrides) over common seeds, after all have been checked.
 
     `logs` are of one run: then there must be one only, and no store. A `store` has runs that need not be
     repeated, and keeps each other run when it is finished.
@@ -151,7 +151,10 @@ def run_variants(
 def check(
     scenario: ScenarioLike, *, seed: int | None = None, set: Mapping[str, Any] | None = None, **overrides: str | None
 ) -> _core.ScenarioView:
-    """Reads and resolves a scenario without running it: nodes, links, flows with their paths. Arguments as in `run`."""
+    """Reads and resolves a scenario without running it: nodes, links, flows with their paths.
+
+    Arguments as in `run`.
+    """
     replaced = replacements({**overrides, "set": set})
     if seed is not None:
         replaced["seed"] = seed_number(seed)

@@ -114,7 +114,7 @@ class Run:
         return self._stepper.inject(index, payload, header, ecn, stream)
 
     def outcomes(self) -> list[PacketOutcome]:
-        """What has become of injected packets since this was last asked, in the order in which it happened."""
+        """What became of injected packets since the last call, in the order in which it happened."""
         ended = self._stepper.outcomes()
         return [
             PacketOutcome(number, time_s, lost and lost[0], lost and lost[1], marked)

@@ -28,5 +28,5 @@ class Interrupted(Exception):  # noqa: N818 - not an error: the person at the ke
 
 
 def instead_of(name: str, known: Iterable[str]) -> str:
-    """What to say of a name that is not known, as the engine says it: a question with the nearest, and the list."""
+    """The engine's remedy for an unknown name: the nearest as a question, and the known names."""
     return _core.instead_of(name, list(known))

@@ -1,4 +1,4 @@
-"""Text of others, as it may be shown: whatever would act on a terminal, a page or a spreadsheet is made visible.
+"""Escapes untrusted text, so that it cannot act on a terminal, a page or a spreadsheet.
 
 Names of nodes and interfaces come from captures and meshes of strangers. There is one place for each way out:
 the console and the document pass all that they show through `visible`, and tables in CSV are written by
@@ -25,7 +25,7 @@ _NUMBER = r"^[+\-]?(\d+\.?\d*|\.\d+)([eE][+\-]?\d+)?$"
 
 
 def visible(text: str) -> str:
-    r"""The text with control characters as Python writes them: `\x1b` for the one that begins escape sequences."""
+    r"""The text with control characters escaped as in Python: `\x1b` for ESC."""
     return _CONTROL.sub(lambda found: _escape(found[0], short=True), text)
 
 
@@ -49,7 +49,7 @@ def write_csv(table: pa.Table, path: Path) -> None:
 
 
 def no_formula(text: object) -> object:
-    """The value, as `write_csv` writes it: text that a spreadsheet would take for a formula with an apostrophe."""
+    """The value as `write_csv` writes it: an apostrophe precedes what a spreadsheet takes for a formula."""
     is_formula = isinstance(text, str) and re.match(_FORMULA, text) and not re.match(_NUMBER, text)
     return f"'{text}" if is_formula else text
 

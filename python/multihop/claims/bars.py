@@ -1,4 +1,4 @@
-"""How many cells of a claim hold, fail or are undecided: a bar for each reading and each pair that it compares."""
+"""How many cells of a claim hold, fail or are undecided: a bar for each reading and each pair compared."""
 
 from __future__ import annotations
 

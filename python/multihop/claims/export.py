@@ -57,7 +57,7 @@ def export(result: StudyResult, directory: Path) -> list[Path]:
 
 
 def manifest(result: StudyResult, tables: Sequence[str]) -> dict[str, Any]:
-    """What was run, by what, how to run it again, and which tables there are. Nothing in it depends on the machine."""
+    """What was run, by what, how to run it again, and its tables; nothing depends on the machine."""
     spec, plan = result.study.spec, result.study.plan
     return {
         "format": 1,

@@ -92,7 +92,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A claim's verdict, with all that it rests on; `readings` holds the verdict of each reading of the paper."""
+    """A claim's verdict and what it rests on; `readings` has the verdict of each reading of the paper."""
 
     claim: Claim
     verdict: Verdict
@@ -115,7 +115,7 @@ class Judgement:
 
     @property
     def whose(self) -> str:
-        """What the difference is put down to; nothing where there is none, or where it is not known whether."""
+        """What the difference is attributed to; empty without one, and where the runs do not tell."""
         if self.verdict in {Verdict.REPRODUCED, Verdict.UNDECIDED, Verdict.UNKNOWN}:
             return ""
         return _WHOSE[self.claim.whose] if self.claim.whose is not None else NOT_ATTRIBUTED
@@ -233,7 +233,7 @@ def _trend_cell(result: StudyRuns, claim: Claim, a: int, b: int, what: str) -> C
 
 
 def _order_cells(result: StudyRuns, claim: Claim, points: Sequence[int], prefix: str) -> Iterator[Cell]:
-    """Everything that the claim ranks higher against everything that it ranks next, at each point of the others."""
+    """Each value of the order against each of the next rank, at every point of the other factors."""
     by = claim.by or ""
     metric = result.metric(claim.metric)
     lines: dict[object, dict[Label, int]] = {}

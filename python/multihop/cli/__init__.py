@@ -72,7 +72,7 @@ def _prepare_streams() -> bool:
 
 
 def _discard_output() -> None:
-    """What is still buffered has nowhere to go; without this the interpreter would complain on its way out."""
+    """Sends what is still buffered to the null device, or the interpreter would complain at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 

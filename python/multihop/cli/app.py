@@ -59,7 +59,7 @@ _COMMANDS = {
     "check": ("inspect:check", "Read a scenario and show what would be run, without running it."),
     "list": (
         "inspect:list_names",
-        "List names: schemes, PHYs, media, mobility, routing, apps, generators, estimators, models, papers, columns.",
+        "List schemes, PHYs, media, mobility, routing, apps, generators, estimators, models, papers, columns.",
     ),
     "schema": (
         "inspect:schema",
@@ -67,7 +67,7 @@ _COMMANDS = {
     ),
     "dissector": (
         "inspect:dissector",
-        "Print a dissector in Lua, by which Wireshark and tshark name congestion headers, notices of routers and DSDV.",
+        "Print a Lua dissector of congestion headers, router notices and DSDV, for Wireshark and tshark.",
     ),
     "init": ("init:init", "Write scenarios and studies to start from into a directory."),
     "doctor": ("inspect:doctor", "Report what is installed and whether it works."),
@@ -82,7 +82,7 @@ _STYLE: dict[str, Any] = {
 
 
 class Deferred(TyperCommand):
-    """A command that is imported when it is asked for: all of them, with what they need, take most of a second."""
+    """A command that is imported when it is used: importing all of them takes most of a second."""
 
     def __init__(self, name: str, place: str, summary: str) -> None:
         super().__init__(name, help=summary)

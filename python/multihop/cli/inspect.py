@@ -73,7 +73,7 @@ def list_names(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List names: schemes, PHYs, media, mobility, routing, apps, generators, estimators, models, papers, columns."""
+    """List schemes, PHYs, media, mobility, routing, apps, generators, estimators, models, papers, columns."""
     from multihop import api
 
     catalogue = api.catalogue()
@@ -112,7 +112,7 @@ def schema(
 
 
 def dissector() -> None:
-    """Print a dissector in Lua, by which Wireshark and tshark name congestion headers, notices of routers and DSDV."""
+    """Print a Lua dissector of congestion headers, router notices and DSDV, for Wireshark and tshark."""
     from multihop.simulation.dissector import lua
 
     console.say(lua().rstrip())
@@ -169,7 +169,7 @@ def field_place(field: dict[str, Any]) -> str:
 
 
 def _keys(entry: dict[str, Any]) -> dict[str, str]:
-    """The keys that a thing takes in a scenario, or the fields of a header, and the first sentence on each."""
+    """Keys that a thing takes in a scenario, or fields of a header, each with its first sentence."""
     if "fields" in entry:
         return {f"{field_place(field)} {field['name']}": field["summary"] for field in entry["fields"]}
     parameters = entry.get("parameters", {}).get("properties", {})

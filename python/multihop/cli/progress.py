@@ -1,4 +1,4 @@
-"""A progress bar on standard error, with what is left and how fast it goes. Silent where it is no terminal."""
+"""A progress bar on standard error with the time left and the speed; silent where that is no terminal."""
 
 from __future__ import annotations
 

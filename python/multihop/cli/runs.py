@@ -203,7 +203,7 @@ def _note_empty(log: Path, part: Selection) -> None:
 def _frame_logs(
     scenario: Scenario, variants: list[tuple[str, dict[str, Any]]], seed: int, folder: Path
 ) -> dict[str, Path]:
-    """Runs a seed with each variant for its frame log alone, and writes its page, if it is not too large for one."""
+    """Runs a seed of each variant for its frame log alone; writes its page unless that is too large."""
     from multihop.api import run_variants
     from multihop.cli.view import write_page
 
@@ -291,7 +291,7 @@ def _simulate(
 
 
 def report_in(out: Path, *, quiet: bool) -> Path | None:
-    """Where the report of results goes; in a plain install, which cannot draw one, nowhere, and that is said."""
+    """Where the report of results goes; none, with a note, in a plain install, which cannot draw one."""
     if not extras.has("report"):
         lacking = ", ".join(extras.missing("report"))
         console.note(f"no report: {lacking} is not installed; {extras.install('report')}", quiet=quiet)

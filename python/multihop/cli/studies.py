@@ -190,7 +190,10 @@ def simulate(
 
 
 def print_judgements(judgements: Sequence[Judgement], *, cells: bool = False) -> None:
-    """The table of verdicts, and why where it comes out otherwise than the paper says; every number, if asked for."""
+    """Prints the table of verdicts, and why where a claim is not reproduced.
+
+    With `cells`, it prints every claim with all its numbers.
+    """
     from multihop.claims.judging import Verdict
 
     if not judgements:

@@ -80,7 +80,7 @@ def _show(
 
 
 def _page_beside(source: Path, *names: str) -> Path:
-    """The first of these files that is not there, or is a page of a frame log, and no report or anything else.
+    """The first of these files that is not there, or is a page of a frame log and nothing else.
 
     Raises:
         UserError: if all of them are something else.
@@ -95,7 +95,7 @@ def _page_beside(source: Path, *names: str) -> Path:
 
 
 def _is_log(source: Path) -> bool:
-    """Is it a frame log, or nothing that a capture could be? What cannot be read says so when it is read as a log."""
+    """Whether it begins as a frame log, or cannot be read, which reading it as a log will report."""
     from multihop.framelog.reading import begins_as_log
 
     return begins_as_log(source)

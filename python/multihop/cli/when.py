@@ -29,7 +29,10 @@ def when(
     dask: DaskOption = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Report which scheme helps when: over hops, flows, rates, load, loss and mobility. Interrupted, it resumes."""
+    """Report which scheme helps when: over hops, flows, rates, load, loss and mobility.
+
+    Interrupted, it resumes.
+    """
     from multihop.league import study, words
     from multihop.league import when as pages
     from multihop.results.folders import require_results_directory

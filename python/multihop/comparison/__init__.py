@@ -1,1 +1,1 @@
-"""One run, and variants by seeds: tables, estimates, contrasts, words, and their folder. Nothing here draws."""
+"""One run, or variants by seeds: tables, estimates, contrasts, words, and their folder; nothing draws."""

@@ -69,7 +69,7 @@ class Runs:
 
     @property
     def command(self) -> str:
-        """A command that makes the same results where the scenario is `scenario.toml`, as in what `save` writes."""
+        """A command that makes the same results from `scenario.toml`, as in what `save` writes."""
         first = next(iter(self.results.values()))[0]
         compares = all(name == results[0].overrides.get("scheme") for name, results in self.results.items())
         words = ["multihop", "compare" if compares else "run", "scenario.toml"]
@@ -88,7 +88,7 @@ class Runs:
 
     @cached_property
     def optima(self) -> dict[str, Optimum]:
-        """Variant -> its proportionally fair optimum, with the headers and acknowledgements of its own transport.
+        """Proportionally fair optimum by variant, with its own transport's headers and acknowledgements.
 
         See `Optimum.not_comparable` for what runs cannot be held against it. Nothing where the extra is not
         installed.
@@ -111,7 +111,7 @@ class Runs:
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
-        """What is reported of each variant; how far it is from the optimum, where runs can be held against that."""
+        """Metrics reported of each variant; those of the optimum where runs can be held against it."""
         return self.measured_metrics if self.not_comparable is not None else (*self.measured_metrics, *OPTIMUM_METRICS)
 
     @property
@@ -133,7 +133,7 @@ class Runs:
         return np.array([result.flows["goodput_bps"].to_numpy(dtype=float) for result in self.results[variant]])
 
     def by_flow(self, variant: str, column: str) -> np.ndarray:
-        """Mean over seeds of a column of the table of flows, for each flow; missing (NaN) where no seed has a value."""
+        """Mean over seeds of a column of the flow table, by flow; missing (NaN) where no seed has a value."""
         values = pd.concat([result.flows[column].reset_index(drop=True) for result in self.results[variant]], axis=1)
         means: np.ndarray = values.mean(axis=1).to_numpy(dtype=float)
         return means

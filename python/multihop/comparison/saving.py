@@ -44,7 +44,7 @@ def save(runs: Runs, directory: Path) -> Path:
 
 
 def other_results(runs: Runs, directory: Path) -> str | None:
-    """What finished results in a directory are of, in words, if it is another scenario; none if there are none.
+    """Another scenario of which a directory has finished results, in words; none if there is none.
 
     Another scenario is one of which no variant is a variant of these runs, whatever their seeds.
     """

@@ -25,13 +25,13 @@ _BELOW_ZERO = -0.005
 
 
 def sentences(runs: Runs) -> list[str]:
-    """One line per question: which flows get nothing, then goodput, fairness, delay, and losses of single flows."""
+    """One line per question: unserved flows, goodput, fairness, delay, and losses of single flows."""
     unserved = Unserved(runs)
     return [*unserved.sentences(), *_who_is_better(runs, unserved), *_losses(runs)]
 
 
 def about_optimum(runs: Runs) -> list[str]:
-    """What distance and gap are, for readers of the table that has them; why a gap is below zero, if one is."""
+    """Explains distance and gap to readers of the table that has them, and why a gap is below zero."""
     if runs.not_comparable is not None:
         return [f"Optimum: not drawn, as {runs.not_comparable}."]
     what_they_are = (
@@ -89,7 +89,7 @@ class Unserved:
         return any(self.dead.values()) or any(self.starving.values())
 
     def sentences(self) -> list[str]:
-        """First those that are dead under every scheme, then those that get next to nothing there, then under some."""
+        """Flows dead under every scheme first, then those starving there, then those under some only."""
         said = []
         dead = _in_all(list(self.dead.values()))
         starving = [flow for flow in self.everywhere if flow not in dead]
@@ -194,7 +194,10 @@ def _alone(runs: Runs, metric: Metric) -> str:
 
 
 def _losses(runs: Runs) -> list[str]:
-    """By scheme, pooled and of single flows: one that loses most of its few packets hardly counts among all."""
+    """Losses by scheme, pooled and of the flow that loses most.
+
+    A flow that loses most of its few packets hardly counts in the pool.
+    """
     said = []
     flows = _flows(runs)
     if len(flows) < 2:
@@ -233,7 +236,7 @@ def _answer(runs: Runs, metric: Metric, means: Mapping[str, float]) -> str | Non
 
 
 def _gap(contrast: Contrast, other: str, base: float, metric: Metric) -> str:
-    """By how much the leader is better than `other`, whose mean is `base`. Amounts, not signed differences."""
+    """By how much the leader is better than `other` with mean `base`, in amounts without a sign."""
     d = contrast.difference
     if d.low is None or d.high is None:
         raise ValueError("a significant difference has an interval")

@@ -125,7 +125,7 @@ class Emulation:
 
     @property
     def status(self) -> dict[str, Any]:
-        """How far it has come: seconds, lag, what became of packets, bytes delivered by flow, queues by node."""
+        """Progress: seconds, lag, what became of packets, bytes delivered by flow, queues by node."""
         found: dict[str, Any] = self.ask("status")
         return found
 
@@ -136,7 +136,7 @@ class Emulation:
 
     @property
     def outcome(self) -> Emulated:
-        """What came of it: `result` has the tables, `live` counters and lag, `is_valid` whether the lag was kept.
+        """Outcome: `result` has the tables, `live` counters and lag, `is_valid` whether lag was kept.
 
         Raises:
             UserError: if the `with` block has not ended, or ended with an exception.

@@ -1,4 +1,6 @@
-"""`python -m multihop.emulation.isolate [--uplink] COMMAND...`: runs a command as the first process of its namespaces.
+"""Runs a command as the first process of namespaces of its own.
+
+Usage: `python -m multihop.emulation.isolate [--uplink] COMMAND...`.
 
 Whatever the command starts ends with it. It is killed when this process is; signals are passed on.
 """

@@ -43,9 +43,10 @@ def replay(journal: Path, pcap: Path | None = None) -> Replayed:
 
 
 def explain(journal: Path, flow: str | None = None) -> Explanation:
-    """What held back the flows of an emulation, against what would be fair if each pair of nodes had sent all it could.
+    """Explains what held back the flows of an emulation.
 
-    Remedies are not tried: programs would have sent something else.
+    Fair is what they would get if each pair of nodes had sent all it could. Remedies are not tried: programs
+    would have sent something else.
 
     Raises:
         UserError: if it is no journal, or there is no such flow.

@@ -140,7 +140,7 @@ class Script:
 
 
 def iperf3(out: str) -> dict[str, float]:
-    """Goodput, round-trip time, retransmissions and losses, as `iperf3 -J` reports them; nothing for other output."""
+    """Goodput, RTT, retransmissions and losses that `iperf3 -J` reports; nothing for other output."""
     try:
         end = json.loads(out)["end"]
     except (ValueError, KeyError, TypeError):

@@ -1,6 +1,7 @@
-"""`python -m multihop.emulation.service FD`: an emulation that does what comes over a socket, until that is closed.
+"""An emulation that serves requests over a socket until that is closed.
 
-Both ends are this package. Each request is answered at once: the value, or a `UserError`.
+Usage: `python -m multihop.emulation.service FD`. Both ends are this package. Each request is answered at
+once: the value, or a `UserError`.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Service:
         return len(self._programs) - 1
 
     def poll(self, number: int) -> tuple[int, bytes, bytes] | None:
-        """Exit code of a program, or minus the signal that ended it, and what it has printed; none while it runs."""
+        """A program's exit code, or minus the signal that ended it, and its output; none while it runs."""
         program, out, err = self._programs[number]
         code = program.poll()
         if code is None:

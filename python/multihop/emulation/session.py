@@ -158,7 +158,7 @@ class Session:
         return program
 
     def status(self) -> dict[str, Any]:
-        """How far it has come: `_core.EmulationStatus`, with the bytes of flows by name, and queues by node."""
+        """Progress: `_core.EmulationStatus`, with delivered bytes by flow name and queues by node name."""
         status = self._emulator.status()
         flows = zip(self.view["flows"], status["delivered_bytes"], strict=False)
         queues = zip(self.view["nodes"], status["queues"], strict=False)
@@ -272,7 +272,7 @@ def _set(emulator: _core.Emulator, node: int, name: str, value: str) -> None:
 
 
 def _see_names(view: _core.ScenarioView, *, beyond: bool) -> None:
-    """From now on the names of nodes resolve in this process and what it starts; with an uplink, others as well."""
+    """Makes node names resolve in this process and what it starts; with an uplink, others as well."""
     hosts, resolver = Path("/etc/hosts"), Path("/etc/resolv.conf")
     lines = [hosts.read_text(encoding="utf-8", errors="replace") if hosts.exists() else "127.0.0.1 localhost\n"]
     for index, node in enumerate(view["nodes"]):

@@ -1,7 +1,8 @@
-"""The route from a node, the gateway, to the networks of the host: slirp4netns, a TCP/IP stack in an ordinary process.
+"""The route from a node, the gateway, to the networks of the host, by slirp4netns.
 
-It needs no privilege, and leaves nothing behind: connections of nodes become connections of that process. It
-has to be outside of the namespaces that an emulation makes, and learns of the gateway's when this is there.
+That is a TCP/IP stack in an ordinary process. It needs no privilege, and leaves nothing behind: connections
+of nodes become connections of that process. It has to be outside of the namespaces that an emulation makes,
+and learns of the gateway's when this is there.
 """
 
 from __future__ import annotations

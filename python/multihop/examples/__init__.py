@@ -1,7 +1,7 @@
-"""Scenarios and studies to start from: in the package, so that `multihop init` has them wherever it is installed.
+"""Scenarios and studies to start from, which `multihop init` writes.
 
-In the repository the files are links to those of `scenarios/` and `studies/`; a wheel holds the files
-themselves.
+They are in the package, so that they are there wherever it is installed. In the repository the files are
+links to those of `scenarios/` and `studies/`; a wheel holds the files themselves.
 """
 
 from __future__ import annotations

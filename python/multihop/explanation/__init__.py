@@ -1,1 +1,1 @@
-"""Why a flow starves or is slow: causes from the counters of runs, remedies tried by runs, and both in sentences."""
+"""Why a flow starves or is slow: causes from counters of runs, remedies tried by runs, both in words."""

@@ -169,7 +169,7 @@ class FlowAccount:
 
 
 def accounts(runs: Sequence[Run], best: Optimum) -> list[FlowAccount]:
-    """Every flow of runs of one scenario, which have the tables of causes; `best` is the scenario's optimum."""
+    """Accounts of all flows of one scenario from runs with tables of causes; `best` is its optimum."""
     counters = CauseCounters(runs)
     return [_Accountant(counters, best, flow).account() for flow in range(len(counters.view["flows"]))]
 
@@ -200,7 +200,7 @@ class _Accountant:
         )
 
     def _path(self, *, feedback: bool) -> list[Hop]:
-        """The hops of the shortest path, and those that a routing protocol took besides for a part of the frames."""
+        """Hops of the shortest path, and others that routing took for a part of the frames."""
         path = self.view["path"][::-1] if feedback else self.view["path"]
         nodes = self.counters.view["nodes"]
         # From one radio of a node to another packets pass at once.
@@ -266,7 +266,7 @@ class _Accountant:
         return sorted(merged.values(), key=lambda cause: -cause.score)
 
     def _severity(self) -> float:
-        """How much of the goodput losses take that a transport does not pay for by occupying a hop, from 0 to 1."""
+        """Share of the goodput, from 0 to 1, that losses cost the transport without occupying a hop."""
         lost = self._loss()
         sent = float(self.rows["packets_sent"].sum())
         backward = sum(
@@ -329,7 +329,7 @@ class _Accountant:
         return used
 
     def _of_drops(self) -> list[Cause]:
-        """The packets that were dropped, by where and why. Those given up are split by why tries failed on the hop."""
+        """Dropped packets by place and cause; those given up are split by why tries failed on the hop."""
         weights: dict[Any, list[Any]] = defaultdict(lambda: [0.0, None])
         total = 0
         for (flow, feedback, node), drops in self.counters.drops.items():

@@ -54,7 +54,7 @@ class Failures:
 
 @dataclass(frozen=True)
 class HopCounters:
-    """What a directed link did for a flow in all runs. A PPDU carries `mpdus` of its frames, MPDUs, in the mean."""
+    """What a directed link did for a flow in all runs; `mpdus` is the mean of its MPDUs in a PPDU."""
 
     rts: int
     data: int

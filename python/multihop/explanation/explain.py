@@ -29,7 +29,7 @@ OnTick = Callable[[str, float], None]
 
 @dataclass(frozen=True)
 class Sentence:
-    """Something that is said of a flow; `place` is what it is about, where a run shows it, none of what was tried."""
+    """A statement about a flow; `place` is where a run shows it, none for what was tried."""
 
     text: str
     place: Place | None = None
@@ -273,7 +273,7 @@ class Explanation:
 
 
 def without_bps(account: FlowAccount, cause: Cause) -> float | None:
-    """What a flow would carry without a cause; none unless it keeps the hop of the cause occupied all the time."""
+    """A flow's goodput without a cause, in bit/s; none unless it occupies the cause's hop all the time."""
     hops = [hop for hop in account.hops if (hop.sender, hop.receiver) == (cause.sender, cause.receiver)]
     if "time_s" not in cause.facts or not any(hop.occupied > 0.9 and not hop.feedback for hop in hops):
         return None

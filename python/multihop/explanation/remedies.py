@@ -54,7 +54,7 @@ class Remedy:
 
 @dataclass(frozen=True)
 class Trial:
-    """A remedy that was run: what a flow, and all flows together, gained, in bit/s; or why it could not be run."""
+    """A remedy that was run: what the flow and all flows gained in bit/s, or why it could not be run."""
 
     remedy: Remedy
     gain: PairedDifference | None
@@ -75,7 +75,7 @@ class Trial:
 
 
 class Settings:
-    """What a scenario and its overrides say of single keys, or else the engine's defaults of tables that have any."""
+    """Values of keys by overrides, scenario, or the engine's defaults of tables that have any."""
 
     def __init__(self, scenario: Scenario, overrides: Mapping[str, Any], view: _core.ScenarioView) -> None:
         self._document = tomllib.loads(scenario.text)
@@ -192,7 +192,7 @@ _HARDWARE_QUEUE = ("mac.hardware_queue.packets", "mac.hardware_queue.aggregates"
 
 
 def _airtime_limits(settings: Settings) -> list[Remedy]:
-    """Linux's limit of the airtime that waits below the discipline, where the hardware has a queue without one."""
+    """Linux's limit of airtime below the discipline (AQL), where the hardware's queue lacks one."""
     packets, aggregates, low = map(settings.get, _HARDWARE_QUEUE)
     if not (packets or aggregates) or low is not None:
         return []
@@ -200,7 +200,7 @@ def _airtime_limits(settings: Settings) -> list[Remedy]:
 
 
 def _schemes(account: FlowAccount, settings: Settings) -> list[Remedy]:
-    """Another scheme, for all flows if they have the same; datagrams send what they are given, whatever the scheme."""
+    """Another scheme, for all flows if they share one; none for datagrams, which send what they are given."""
     present = account.view["scheme"]
     names = [name for name in _SCHEMES if name != present][:2]
     if present.startswith("udp"):
@@ -219,7 +219,7 @@ def _interferer_channel(cause: Cause, account: FlowAccount, nodes: Nodes, settin
 
 
 def _channel(a: int | None, b: int | None, account: FlowAccount, nodes: Nodes, settings: Settings) -> list[Remedy]:
-    """Another channel for one hop, that is a second radio at both ends: a wire as fast as the hop is alone."""
+    """Another channel for a hop, by second radios at both ends: a wire as fast as the hop is alone."""
     generator = settings.get("topology.generator")
     if a is None or b is None or generator not in {None, *_FIXED}:
         return []

@@ -17,7 +17,7 @@ from multihop.simulation.scenario import Scenario, load, read_text
 
 @dataclass(frozen=True)
 class Source:
-    """A variant of results: its scenario, what replaces keys of it, its seeds, and the fingerprints of its runs."""
+    """A variant of results: its scenario, overrides, seeds, and the fingerprints of its runs."""
 
     scenario: Scenario
     variant: str

@@ -1,4 +1,4 @@
-"""Frame logs of captures: what a sniffer saw, in lanes; what it cannot have seen is concluded, or not there."""
+"""Frame logs of captures: what a sniffer saw, in lanes; what it cannot have seen is inferred or absent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST = 5_000_000
 
 @dataclass(frozen=True)
 class CapturedLog:
-    """What was written: of which interface of how many, how much, and why the capture could not be read to its end."""
+    """What was written: which interface of how many, how much, and why the capture ends early, if so."""
 
     interface: int
     interfaces: int

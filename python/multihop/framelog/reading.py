@@ -32,7 +32,7 @@ class FrameLog:
 
     @property
     def transmissions(self) -> pd.DataFrame:
-        """A row per transmission with all that it has in common with others, in words where a number stands for one.
+        """A row per transmission, with the columns of its sort, and words for numbers that stand for one.
 
         Times are in nanoseconds, as integers. Missing are -1 among numbers and None among names.
         """
@@ -80,7 +80,7 @@ def read(path: Path, between: tuple[int, int] | None = None, most: int = MOST) -
 
 @dataclass(frozen=True)
 class Checked:
-    """The description of a log that can be read, whether its end is missing, and how many transmissions there are."""
+    """Description of a readable log, whether its end is missing, and its number of transmissions."""
 
     head: dict[str, Any]
     cut_short: bool

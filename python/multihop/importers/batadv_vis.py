@@ -1,4 +1,4 @@
-"""batadv-vis, which gathers the neighbours of batman-adv IV's nodes by alfred: `-f jsondoc`, `-f json` and `-f dot`.
+"""batadv-vis: neighbours of batman-adv IV nodes, by alfred (`-f jsondoc`, `-f json` and `-f dot`).
 
 All three hold the same: the addresses of each node, of which one is primary; for each neighbour of each
 interface the metric 255 / TQ, with the transmit quality TQ (0 to 255) towards that neighbour; and clients. So

@@ -1,4 +1,4 @@
-"""BMX6 and BMX7: what `-c jshow topology` and `-c jshow links` print, and the list of nodes with links of bmx6's b6m.
+"""BMX6 and BMX7: `-c jshow topology`, `-c jshow links`, and the nodes with links of bmx6's b6m.
 
 A node counts the share of a neighbour's HELLOs that it receives, `rxRate` (BMX7: `rq`), in per cent; the
 neighbour reports how many of the node's own arrive there, `txRate` (BMX7: `tq`). Of a direction that both

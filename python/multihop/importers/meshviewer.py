@@ -1,4 +1,4 @@
-"""meshviewer.json, as Freifunk communities publish it (nodes with `node_id`, links with `source_tq` and `target_tq`).
+"""meshviewer.json of Freifunk communities: nodes by `node_id`, links with `source_tq` and `target_tq`.
 
 batman-adv IV measures a link by the share of its own broadcasts that a neighbour repeats back, divided by the
 share of the neighbour's that it receives: the *transmit quality* towards that neighbour, lowered further
@@ -76,7 +76,10 @@ def _node(id: str, record: dict[str, Any], *, degrees: bool) -> Node:
 
 
 def _link(mesh: Mesh, record: dict[str, Any], offline: set[str], times: Counter[frozenset[str]], where: str) -> None:
-    """Adds both directions. A record is of two interfaces: the next one of the same nodes is of other radios."""
+    """Adds both directions.
+
+    A record is of two interfaces: the next one of the same nodes is of other radios.
+    """
     source, target = text_id(record.get("source")), text_id(record.get("target"))
     if source is None or target is None:
         raise UserError(f"{where}: source or target is missing; needs the node_id of both ends")

@@ -98,7 +98,7 @@ class Law:
         return self.at_1m_dbm - 10.0 * self.exponent * np.log10(np.maximum(distance, 1.0))
 
     def below(self, distance: Floats, threshold: float, draws: Floats) -> Floats:
-        """Powers of pairs that are below a threshold, each at its place in their distribution, from 0 to 1."""
+        """Powers in dBm of pairs below a threshold, each at its quantile (0 to 1) of their distribution."""
         mean = self.mean_dbm(distance)
         whole = log_ndtr((threshold - mean) / self.sigma_db)
         return np.asarray(mean + self.sigma_db * ndtri_exp(whole + np.log(draws)))
@@ -158,7 +158,7 @@ def _log_inside(mean: Floats, band: tuple[float, float], sigma: float) -> Floats
 
 
 def _cost(evidence: Evidence, centre: float) -> Callable[[float, float, float, float], float]:
-    """Minus ln of the probability of power at the mean of distances, exponent, ln of sigma, and logit of losses."""
+    """Negative log posterior of power at the mean log-distance, exponent, ln sigma and logit of losses."""
     listed = np.log10(np.maximum(evidence.distances, 1.0)) - centre
     absent = np.log10(np.maximum(evidence.absent, 1.0)) - centre
     known = np.isfinite(evidence.powers)
@@ -181,7 +181,7 @@ def _cost(evidence: Evidence, centre: float) -> Callable[[float, float, float, f
 
 
 def _error_of_second(cost: Callable[[Floats], float], best: Floats) -> float:
-    """Standard error of the second parameter, by the curvature of the likelihood, and at most that of before."""
+    """Standard error of the second parameter by the cost's curvature, at most that of the prior."""
     steps = np.array([0.05, 0.01, 0.01, 0.05])
     unit = np.diag(steps)
     curvature = np.empty((4, 4))

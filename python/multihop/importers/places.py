@@ -53,7 +53,7 @@ def read(table: Table, range_m: float | None) -> Mesh:
 
 
 def _apart(mesh: Mesh, placed: dict[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
-    """Moves nodes that stand where another does, such as two on one mast, since path loss needs a distance."""
+    """Moves nodes that stand where another does, such as two on a mast: path loss needs a distance."""
     taken: set[tuple[float, float]] = set()
     for id, (x, y) in placed.items():
         east = x

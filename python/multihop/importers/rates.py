@@ -13,7 +13,7 @@ _RATE = re.compile(r"\s*([0-9.]+)\s*(b|kb|Mb|Gb)/s\s*")
 
 
 def link_rates(mesh: Mesh, standard: str, data_rate: str | None) -> tuple[dict[tuple[str, str], str], str | None]:
-    """Rates of links that are slower than the data rate, as scenarios name them; and a line on those of the file.
+    """Rates of links below the data rate, as scenarios name them, and a line on those of the file.
 
     A link has the lower rate of its directions, and of the PHY's rates the highest that is not above it; of a
     PHY with schemes, of these. What is faster than the data rate stays at that.

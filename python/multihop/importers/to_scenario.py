@@ -1,4 +1,4 @@
-"""From a mesh to a scenario: choose nodes, infer carrier sense, add traffic, write TOML that a person can edit."""
+"""From a mesh to a scenario: choose nodes, infer carrier sense, add traffic, write TOML to be edited."""
 
 from __future__ import annotations
 

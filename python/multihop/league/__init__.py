@@ -93,7 +93,7 @@ class League:
 
     @cached_property
     def differences(self) -> pd.DataFrame:
-        """Paired differences between schemes of a kind: a row per network, metric and pair; none for one seed."""
+        """Paired differences within a kind: a row per network, metric and pair; none for one seed."""
         parts = []
         for network, result in zip(self.networks, self.results, strict=True):
             for names in self.kinds.values():
@@ -173,7 +173,7 @@ def study(network: Network, compared: Sequence[str], seeds: int | None = None) -
 
 @cache
 def settings(scheme: str) -> dict[str, Any]:
-    """Key paths of a scenario with what they become for a scheme: packets and receive windows like those of all others.
+    """Settings of a scheme by key path: packets and receive windows like those of all others.
 
     A packet has the same bytes above the MAC, whatever its headers are: those come off the payload.
     """
@@ -188,7 +188,7 @@ def settings(scheme: str) -> dict[str, Any]:
 
 
 def kind_of(scheme: str) -> str:
-    """The kind of a scheme's transport, `reliable` or `datagrams`: by what they promise, they are ranked apart."""
+    """A scheme's kind by what its transport promises, `reliable` or `datagrams`; kinds are ranked apart."""
     return "reliable" if _schemes()[scheme]["reliable"] else "datagrams"
 
 

@@ -70,7 +70,7 @@ def markdown(league: League, command: str) -> str:
 
 
 def summary(league: League, table: Sequence[Standing] | None = None) -> tuple[list[str], list[list[str]]]:
-    """Heads and rows: ranks on each network among a kind, those schemes first that beat most and are beaten least."""
+    """Heads and rows: ranks within a kind by network, first the schemes that beat most and lose least."""
     table = standings(league) if table is None else table
     main = {
         (network.name, kind): main_metric(table, network.name, kind)
@@ -137,7 +137,10 @@ def decision(league: League, table: Sequence[Standing] | None = None) -> str:
 
 
 def by_measure(league: League, table: Sequence[Standing]) -> tuple[list[str], list[list[str]]]:
-    """Heads and rows: for each scheme and measure, of how many of its kind it is better and worse over all networks."""
+    """Heads and rows: per scheme and measure, how many of its kind it beats and how many beat it.
+
+    Counts are over all networks.
+    """
     counts = {
         measure: {
             scheme: f"+{better} -{worse}"
@@ -190,7 +193,7 @@ def _exceptions(league: League, table: Sequence[Standing]) -> list[str]:
 
 
 def _network(network: Network, result: StudyResult, table: Sequence[Standing]) -> list[str]:
-    """A table for each kind of transport, with a row per scheme, the best by what the kind is ranked by first."""
+    """A table per kind of transport and a row per scheme, the best by the kind's main metric first."""
     description = result.study.spec.description
     lines = [f"{description[:1].upper()}{description[1:].rstrip('.')}.", ""] if description else []
     why = result.optimum(0, question_of(result.study.spec.metrics["gap"])).not_comparable
@@ -230,7 +233,7 @@ def _full(result: StudyResult, own: Sequence[Standing], main: str) -> tuple[list
 
 
 def _alike(result: StudyResult) -> list[str]:
-    """Schemes that did the same as others, to the last number: what they would do otherwise never came about."""
+    """Names schemes with equal runs, to the last number: what tells them apart never came about."""
     same: dict[bytes, list[str]] = {}
     for index, point in enumerate(result.points):
         numbers = np.array([result.values(index, name).to_numpy(dtype=float) for name in _SAME])

@@ -105,14 +105,14 @@ def runs(league: League) -> pd.DataFrame:
 
 
 def main_metric(table: Sequence[Standing], network: str, kind: str) -> str:
-    """What a kind is ranked by on a network: the gap of what is useful, or where there is no optimum its sum."""
+    """The metric that ranks a kind on a network: the gap of what is useful, or its sum without an optimum."""
     there = {standing.metric for standing in table if standing.network == network}
     by: list[str] = rules()["kinds"][kind]["by"]
     return next((name for name in by if name in there), by[-1])
 
 
 def decided(league: League, table: Sequence[Standing]) -> tuple[int, int]:
-    """Pairs of a kind that seeds tell apart by what the kind is ranked by, and all pairs; over all networks."""
+    """Pairs of a kind that seeds tell apart by its main metric, and all pairs; over all networks."""
     found, pairs = 0, 0
     for network in league.networks:
         for kind in league.kinds:
@@ -144,7 +144,7 @@ def record(league: League) -> list[dict[str, Any]]:
 
 
 def export(league: League, directory: Path, command: str, page: str) -> list[Path]:
-    """Writes `standings`, `runs` and `differences` as Parquet and CSV, the page, and a manifest; returns the paths.
+    """Writes `standings`, `runs` and `differences` (Parquet, CSV), page and manifest; returns the paths.
 
     Raises:
         UserError: if the directory cannot be written, or holds files of these names that are not results.

@@ -1,4 +1,4 @@
-"""When which scheme helps: regimes around a base network, and which scheme wins in each of them, as a page."""
+"""When which scheme helps: regimes around a base network, and which scheme wins in each, as a page."""
 
 from __future__ import annotations
 

@@ -55,7 +55,10 @@ class Win:
 
     @property
     def sentence(self) -> str:
-        """As in: xcp-winf leads with 2.97 Mb/s; next is recn, 3.5 ± 0.7 % less; tcp-cubic, 9.1 ± 1.1 % less."""
+        """What the metric says, in a sentence.
+
+        As in: xcp-winf leads with 2.97 Mb/s; next is recn, 3.5 ± 0.7 % less; tcp-cubic, 9.1 ± 1.1 % less.
+        """
         shown = f"{self.value:{'.0f' if self.value >= 1000 else '.3g'}} {self.metric.unit}".strip()
         named = listed(self.leaders)
         if not self.behind:
@@ -83,7 +86,7 @@ class Win:
 
 
 def classes(schemes: Sequence[str]) -> dict[str, list[str]]:
-    """Which of these schemes are compared with each other, by what they are called together; at least two each."""
+    """Schemes that are compared with each other, by the title of their kind; at least two each."""
     made = {
         about["title"].capitalize(): [scheme for scheme in schemes if kind_of(scheme) == kind]
         for kind, about in rules()["kinds"].items()
@@ -97,7 +100,7 @@ def regimes() -> dict[str, Any]:
 
 
 def wins(result: StudyResult, schemes: Sequence[str]) -> dict[str, Win]:
-    """Which of these schemes wins on a network, by metric; nothing where too few have values, or one seed only."""
+    """The winner among these schemes, by metric; nothing with one seed, or where too few have values."""
     goodput = _means(result, "goodput", schemes)
     most = max(goodput.values(), default=0.0)
     made = {}

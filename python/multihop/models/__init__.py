@@ -83,7 +83,7 @@ def unit_of_result(name: str) -> str:
 
 
 def suffix_and_unit(name: str) -> tuple[str, str]:
-    """How the name of a number of a closed form ends, and the unit that this says; nothing and `1` if it says none."""
+    """Suffix of a closed form's number that names its unit, and that unit; empty and `1` if none does."""
     return next(((suffix, unit) for suffix, unit in _UNITS.items() if name.endswith(suffix)), ("", "1"))
 
 

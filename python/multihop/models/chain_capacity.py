@@ -1,4 +1,4 @@
-"""What a row of nodes can carry from one end to the other: the capacity bound over hops, rate and distance."""
+"""End-to-end capacity of a row of nodes: the capacity bound over hops, rate and distance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long packets take among saturated stations, and a round trip over a chain of them: the model of RE TFRC."""
+"""Delay among saturated stations, and round-trip time over a chain of them: the model of RE TFRC."""
 
 from __future__ import annotations
 

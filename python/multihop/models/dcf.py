@@ -1,4 +1,4 @@
-"""The DCF: how often a saturated station transmits (Bianchi, IEEE JSAC 18(3), 2000), and how long it backs off."""
+"""The DCF: attempt probability of a saturated station (Bianchi, IEEE JSAC 18(3), 2000), and back-off."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def saturation(stations: int, window: int = 32, stages: int = 5) -> tuple[float,
 
 
 def mean_backoff(loss: float, tries: int = 7, cw_min: int = 31, cw_max: int = 1023) -> float:
-    """Mean back-off of a transmission in slots, where each fails alike and doubles the window (802.11-2012, 9.3.3).
+    """Mean back-off of an attempt in slots; each fails alike and doubles the window (802.11-2012, 9.3.3).
 
     A frame comes to its j-th try with probability `loss^(j-1)`, and then draws from 0 to
     `min((cw_min + 1) 2^(j-1) - 1, cw_max)`.

@@ -41,7 +41,7 @@ class Contenders:
 
 @dataclass(frozen=True)
 class Share:
-    """What the stations of a category get, together: goodput in bit/s; of each, how often it collides and attempts."""
+    """What a category's stations get: goodput of all in bit/s; collision and attempt probability of each."""
 
     goodput_bps: float
     collision: float
@@ -79,7 +79,7 @@ def saturated(contenders: Sequence[Contenders], slot: float, sifs: float) -> lis
 
 
 class _Chain:
-    """Slots from the end of a busy period to the next: which categories may use each, and how likely it is reached."""
+    """Slots between busy periods: which categories may use each, and the probability of reaching it."""
 
     def __init__(self, contenders: Sequence[Contenders], attempts: Sequence[float]) -> None:
         self.contenders = contenders
@@ -122,7 +122,7 @@ class _Chain:
         ]
 
     def _alone(self, index: int, slot: int) -> float:
-        """Probability that this slot is reached, and one station of this category transmits in it, and no other."""
+        """Probability that this slot is reached and only one station transmits in it, of this category."""
         each, attempt = self.contenders[index], self.attempts[index]
         if slot < each.aifsn - self.first:
             return 0.0

@@ -1,4 +1,4 @@
-"""Frame transmission efficiency in a saturated clique: RECN's closed form (He et al., Sensors 17, 2017, Eqs. 2-21).
+"""RECN's frame transmission efficiency in a saturated clique (He et al., Sensors 17, 2017, Eqs. 2-21).
 
 `n` stations hear each other; each transmits in a slot with probability `tau`. The efficiency is the time of a
 successful exchange over the mean service delay of a frame, `R_FTE = T_SL / E(T_FSD)`.

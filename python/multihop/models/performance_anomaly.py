@@ -27,7 +27,7 @@ def performance_anomaly(
     packet: int = 1500,
     phy: Mapping[str, Any] = HT_5GHZ,
 ) -> dict[str, float]:
-    """Airtime and rate of a station of an access point (Høiland-Jørgensen et al., USENIX ATC 2017, section 2.2).
+    """Airtime and rate of an AP's station (Høiland-Jørgensen et al., USENIX ATC 2017, section 2.2).
 
     Alone, a station has `R_0 = n l / (T_data + T_oh)` with aggregates of n packets of l bytes; beside others
     it has `R = T R_0` of its share T of airtime. Downlink, without losses. T_data is a PPDU with its

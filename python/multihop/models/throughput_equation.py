@@ -15,7 +15,7 @@ def throughput_equation(
     acknowledged: float = 1,
     clamp: bool = False,
 ) -> dict[str, float]:
-    """Rate of a conformant TCP Reno (RFC 5348, 3.1; Li et al. 2003, Eq. 1), or the loss event rate that gives a rate.
+    """Rate of a conformant TCP Reno or the loss event rate for it (RFC 5348, 3.1; Li et al. 2003, Eq. 1).
 
     `X = s / (R sqrt(2bp/3) + t_RTO 3 sqrt(3bp/8) p (1 + 32 p^2))` with `t_RTO = 4 R`. The function is the
     engine's. Its inverse lies between 1e-9 and 1: a rate above what the one gives, or below what the other

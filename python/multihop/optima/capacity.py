@@ -167,7 +167,7 @@ class Bound:
 
     @cached_property
     def flows(self) -> pd.DataFrame:
-        """One row per flow and level: what the flow could get alone in bit/s, and those of its links that limit it."""
+        """A row per flow and level: what the flow could get alone in bit/s, and its links that limit it."""
         names = [node["name"] for node in self.view["nodes"]]
         links = [f"{names[a]}>{names[b]}" for a, b in self.capacity["links"]]
         own = [{time["link"] for time in demand["forward"]} for demand in self.capacity["demands"]]
@@ -235,7 +235,7 @@ def shares(capacity: _core.CapacityView, level: Level, *, feedback: bool = False
 
 
 def interference_shares(capacity: _core.CapacityView, level: Level, *, feedback: bool = False) -> Shares:
-    """The constraints of Tan, Jiang, Zhang and Shen (EWCCP, Eqs. 12 and 13): one per interference set of a link.
+    """Constraints of Tan, Jiang, Zhang and Shen (EWCCP, Eqs. 12, 13): one per interference set of a link.
 
     It holds the link and all that have an endpoint within interference range of one of its endpoints; their
     airtime is at most all of the time, although some of them may well be used at once. Sets of the same links
@@ -257,7 +257,7 @@ def interference(capacity: _core.CapacityView) -> np.ndarray:
 
 
 def link_airtime(capacity: _core.CapacityView, level: str) -> np.ndarray:
-    """The share of the time that a goodput of 1 bit/s of each flow takes on each link, of shape (links, flows).
+    """Share of time on each link for a goodput of 1 bit/s of each flow, of shape (links, flows).
 
     Without the transport's acknowledgements; charged as the level says, where it says two things, the smaller
     charge.

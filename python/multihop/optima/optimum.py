@@ -1,4 +1,4 @@
-"""The network-utility optimum of a scenario: what flows would get if their rates maximised a sum of utilities.
+"""The network-utility optimum of a scenario: the flow rates that maximise a sum of utilities.
 
 Constraints are those of airtime, as in `multihop.optima.capacity`; `multihop.optima.utility` solves the
 programme. Nothing is run, and routes are the shortest, as in a bound.
@@ -164,7 +164,7 @@ class Optimum:
 
     @cached_property
     def constraints(self) -> pd.DataFrame:
-        """One row per constraint that binds: its links, the utility that a whole one more would add, and its flows.
+        """A row per binding constraint: links, price (the utility that a whole one more adds), flows.
 
         Where constraints that bind say the same of the flows, prices are one of many choices: one may have
         the price of all.

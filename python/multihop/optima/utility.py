@@ -193,7 +193,7 @@ def _check(usage: np.ndarray, limits: np.ndarray, weights: np.ndarray) -> None:
 
 
 def _filled(usage: np.ndarray, limits: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Max-min fairness: rates grow in proportion to their weights, each until its limit or a full resource stops it.
+    """Max-min fairness: rates grow by their weights, each until its limit or a full resource stops it.
 
     Where usage has no negative number, this is exact (Bertsekas and Gallager, Data Networks, section 6.5.2).
     """
@@ -298,7 +298,7 @@ def _in_units(
 def _newton_step(
     usage: np.ndarray, limits: np.ndarray, utility: Utility, weights: np.ndarray, rates: np.ndarray
 ) -> _Solution | None:
-    """One step of Newton's method under constraints (sequential quadratic programming): rates and prices after it.
+    """One Newton step under constraints (sequential quadratic programming): the next rates and prices.
 
     None where numbers have no digits left for it.
 

@@ -1,4 +1,4 @@
-"""A file and a folder per paper, as data: a study for each figure or table, and what the paper claims about it."""
+"""Papers as data, a file and a folder each: studies of figures and tables, and claims about them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ class Paper:
         return Study.load(_FOLDER / self.name / f"{item}.toml")
 
     def study_on(self, item: str, mesh: Path) -> Study:
-        """The study of a figure or table; of the one that takes meshes with one more, which `multihop import` reads.
+        """The study of a figure or table; one that takes meshes has `mesh` added.
+
+        `multihop import` must be able to read the mesh.
 
         Raises:
             UserError: if the paper has no such item, or the mesh cannot be read.

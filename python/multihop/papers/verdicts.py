@@ -1,4 +1,4 @@
-"""The verdicts on a paper's claims as a file: a page of them needs neither the runs nor the build that made them."""
+"""The verdicts on a paper's claims as a file: a page of them needs neither the runs nor their build."""
 
 from __future__ import annotations
 

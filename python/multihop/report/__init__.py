@@ -22,7 +22,7 @@ def write(
     explanation: Explanation | None = None,
     frames: Mapping[str, Shown] | None = None,
 ) -> Path:
-    """Writes the report; what was explained of the runs is in it, and frame logs of variants, or links to their pages.
+    """Writes the report with the explanation of its runs, and frame logs of variants or links to them.
 
     Raises:
         UserError: if the file cannot be written, or is the scenario itself.

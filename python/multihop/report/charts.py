@@ -129,7 +129,7 @@ def losses(comparison: Runs) -> Chart:
 
 
 def over_time(comparison: Runs) -> Chart:
-    """Goodput and congestion window over time: per scheme with a 95 % band, or per flow for a single scheme."""
+    """Goodput and congestion window over time: by scheme with a 95 % band, or by flow of a single one."""
     chart = Chart("time", "Goodput and congestion window over time", PAGE_WIDTH, 5.4)
     top, bottom = chart.figure.subplots(2, 1, sharex=True)
     series = comparison.series
@@ -165,7 +165,7 @@ def over_time(comparison: Runs) -> Chart:
 
 
 def airtime(comparison: Runs) -> Chart:
-    """How each node spent its time: stacked shares, a panel per scheme; the busiest nodes where there are many."""
+    """Stacked shares of each node's time, a panel per scheme; the busiest nodes where there are many."""
     nodes = comparison.nodes
     busy = 1 - nodes.groupby("node")["idle"].mean()
     shown = sorted(busy.nlargest(_MOST_NODES).index)

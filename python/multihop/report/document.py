@@ -22,7 +22,7 @@ from multihop.results.words import with_interval
 
 
 def page(comparison: Runs, explanation: Explanation | None = None, frames: Mapping[str, Shown] | None = None) -> str:
-    """The report as HTML; what was explained of the runs is in it, and frame logs of variants, or links to them."""
+    """The report as HTML, with the explanation of its runs, and frame logs of variants or links to them."""
     shown = frames or {}
     first = next(iter(comparison.results.values()))[0]
     title = first.view["name"]
@@ -80,7 +80,7 @@ def _transmissions(frames: Mapping[str, Shown]) -> list[str]:
 
 
 def _subjects(comparison: Runs) -> str:
-    """What can be picked in the page, by number, for its script: the nodes on the path of a flow are lit with it."""
+    """What can be picked in the page, by number, for its script, which lights the nodes on a flow's path."""
     view = next(iter(comparison.results.values()))[0].view
     nodes = [node["name"] for node in view["nodes"]]
     flows = []

@@ -17,7 +17,7 @@ MOST_FLOWS = 8
 
 
 def sections(comparison: Runs, explanation: Explanation | None, places: Mapping[str, Places]) -> list[str]:
-    """The section, made of what was explained, or else of the runs if these kept books of causes; otherwise none.
+    """The section, made of the explanation, or else of runs with tables of causes; otherwise none.
 
     With places in the frame log of a variant, what is said of a run has a link to the viewer.
     """
@@ -55,7 +55,7 @@ def _variant(found: Explanation, places: Places | None, number: int, *, several:
 
 
 def _main_link(found: Explanation, places: Places | None) -> str:
-    """A link to the cause that matters most, with a flow that it holds back at the place that the headline names."""
+    """A link to the main cause, with a flow that it holds back at the place that the headline names."""
     if found.main_cause is None:
         return ""
     cause, _, held = found.main_cause

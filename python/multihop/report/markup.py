@@ -46,7 +46,7 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "", names: int = 1) -> str:
-    """A table of plain text that scrolls where it is too wide; its first `names` columns are names, others numbers."""
+    """A table of plain text that scrolls if too wide; its first `names` columns are names, others numbers."""
     head = "".join(f'<th scope="col"{_is_name(i, names)}>{escape(text)}</th>' for i, text in enumerate(heads))
     body = "".join(
         "<tr>" + "".join(f"<td{_is_name(i, names)}>{escape(text)}</td>" for i, text in enumerate(row)) + "</tr>"

@@ -21,7 +21,7 @@ _NAMES = ("manifest.json", "report.html", *(f"{name}.{kind}" for name in _TABLES
 
 
 def save(found: Measurement, directory: Path) -> list[Path]:
-    """Writes the tables as Parquet and CSV, in SI units, the report, and the manifest last. Returns what was written.
+    """Writes the tables (Parquet, CSV; SI units), the report, and last the manifest; returns the paths.
 
     Raises:
         UserError: if the directory cannot be written, or holds files of these names that are not results.

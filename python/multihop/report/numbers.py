@@ -1,4 +1,4 @@
-"""The numbers of a chart, in the page beside it: what its cursor says, what zoom needs, and its file of CSV."""
+"""The numbers of a chart, in the page beside it: for its cursor, its zoom and its CSV file."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _DROPS = {kind: name.replace("_", "-") for name, kind in DROP_KINDS.items()} | {
 
 @dataclass(frozen=True)
 class Shown:
-    """A frame log, and the page that shows it: its address beside the report, or none if the report shows it itself."""
+    """A frame log, and its page's address beside the report, empty if the report shows the log itself."""
 
     log: bytes
     page: str = ""
@@ -37,7 +37,7 @@ class Shown:
 
 
 class Places:
-    """Finds in a frame log what is said: the first example after the warm-up, or before, if there is none after."""
+    """Finds in a frame log what is said: the first example after the warm-up, or else before it."""
 
     def __init__(self, log: FrameLog, page: str = "") -> None:
         self._page = page
@@ -50,7 +50,7 @@ class Places:
         self._own: dict[str, pd.DataFrame] = {}
 
     def of(self, flow: str, place: Place) -> str | None:
-        """The address of a frame or a drop of the flow that shows what is said of it; none if the log has no such."""
+        """Address of a frame or drop of the flow that shows what is said of it; none if there is none."""
         kind, *ends = place
         sender, receiver, interferer = (None if node is None else self._names[node] for node in ends)
         if kind in _DROPS:
@@ -112,7 +112,7 @@ class Places:
         return joined[joined["asked"] == joined["last"]]
 
     def _tried_again(self, there: pd.DataFrame, *, answered: bool) -> pd.DataFrame:
-        """What arrived, and was sent again, because no answer was sent, or one that arrived was no longer awaited."""
+        """Frames that arrived and were sent again: no answer was sent, or one arrived too late."""
         again = there.groupby(["from", "to", "carries", "packet", "kind"])["try"].shift(-1)
         rows = there[(there["outcome"] == "arrived") & (again > there["try"])]
         answers = self._answers_to(rows)

@@ -1,4 +1,4 @@
-"""Matplotlib figures as SVG that lives inside a page: its fonts, its colours in light and dark, and tooltips."""
+"""Matplotlib figures as SVG inside a page: with its fonts, its light and dark colours, and tooltips."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Chart:
         series: Sequence[str] = (),
         of: Sequence[str] = (),
     ) -> None:
-        """Says `tip` when the pointer is on the artist, and shows it only while all of these series are shown.
+        """Gives the artist a tooltip; the artist is shown only while all of these series are.
 
         `of` names variants, flows and nodes by number, as in `v0`, `f1`, `n2`: it is lit while these are
         picked.
@@ -108,7 +108,7 @@ class Chart:
         cursor: bool = False,
         zooms: bool = False,
     ) -> Panel:
-        """Where the numbers of an axis go. `cursor`: places are rising numbers; `zooms`: it is a time series."""
+        """The panel for an axis' numbers; `cursor`: places are rising numbers; `zooms`: a time series."""
         made = Panel(axis, title, x, y, cursor, zooms)
         number = len(self._panels)
         axis.set_gid(f"panel{number}")
@@ -121,7 +121,7 @@ class Chart:
         return self._drawn(transparent=False).replace(INK, "#1c2126").replace(FAINT, "#d5dade")
 
     def svg(self, sizes: str | None = None) -> str:
-        """The figure as an `<svg>` element of the page; as wide as it is drawn, unless `sizes` (CSS) says else."""
+        """The figure as an `<svg>` element of the page, as wide as drawn unless `sizes` (CSS) is given."""
         text = self._drawn(transparent=True)
         text = text[text.index("<svg") :]
         text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)

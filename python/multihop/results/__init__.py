@@ -1,1 +1,1 @@
-"""What runs leave, as tables: columns and how they are computed, statistics over seeds, folders, provenance."""
+"""What runs leave, as tables: columns and their derivation, statistics over seeds, folders, provenance."""

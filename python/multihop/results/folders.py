@@ -40,7 +40,7 @@ _UNFINISHED = ".multihop-unfinished"
 
 
 def require_results_directory(directory: Path, names: Sequence[str] = RESULT_NAMES) -> None:
-    """As `require_writable_directory`; files that results, of these names, would replace must be results as well.
+    """As `require_writable_directory`; files of these names, to be replaced, must be results as well.
 
     Raises:
         UserError: if the directory has a file of the same name as one of ours, but no manifest of ours.

@@ -1,4 +1,4 @@
-"""From the engine's columns to tables: every derived column of a result is made here, for one run or for many at once.
+"""Makes tables of the engine's columns, every derived column included, for one run or many at once.
 
 Runs that are handled together are runs of one resolved scenario, which differ in their seed only: they have
 the same nodes, flows and time steps. Tables have the seed as their first column.

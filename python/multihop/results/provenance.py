@@ -19,7 +19,7 @@ def engine() -> str:
 
 
 def commit() -> str | None:
-    """Commit of the checkout that the engine was built in, as a remark; `None` if it was built outside of one."""
+    """Commit of the engine's checkout, as a remark; `None` if it was built outside of one."""
     return _core.commit()
 
 

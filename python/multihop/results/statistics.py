@@ -32,7 +32,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """Mean of `a - b` over common seeds, its Student-t interval, and the two-sided p-value of "no difference".
+    """Mean of `a - b` over common seeds, Student-t interval, and two-sided p-value of "no difference".
 
     Interval and p-value are `None` for a single pair. Runs of two schemes with one seed share topology, flows
     and start times, so their difference varies less than either of them.
@@ -96,7 +96,7 @@ def paired_difference(
 
 
 def half_width(deviation: np.ndarray, count: np.ndarray, confidence: float = CONFIDENCE) -> np.ndarray:
-    """Half widths of Student-t intervals of means, by standard deviation and count; `nan` for fewer than two values."""
+    """Half widths of Student-t intervals of means by standard deviation and count; `nan` below two values."""
     counts = np.asarray(count)
     quantiles = {n: student.quantile(confidence, n - 1) if n > 1 else math.nan for n in set(counts.ravel().tolist())}
     of_each = np.array([quantiles[n] for n in counts.ravel().tolist()]).reshape(counts.shape)
@@ -105,7 +105,7 @@ def half_width(deviation: np.ndarray, count: np.ndarray, confidence: float = CON
 
 
 def jain(values: Sequence[float] | np.ndarray) -> float:
-    """Jain's fairness index of shares (Jain, Chiu, Hawe 1984): 1 if all are equal, 1/n if one takes everything.
+    """Jain's fairness index (Jain, Chiu, Hawe 1984): 1 if all shares are equal, 1/n if one takes all.
 
     `nan` for no shares or if all are zero, where fairness has no meaning.
     """

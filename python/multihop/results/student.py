@@ -25,7 +25,7 @@ def two_sided(t: float, freedom: float) -> float:
 
 @lru_cache(maxsize=4096)
 def quantile(confidence: float, freedom: float) -> float:
-    """The `t` within which a variable of so many degrees of freedom lies with this probability, by bisection."""
+    """Two-sided quantile of Student's t for this confidence and degrees of freedom, by bisection."""
     outside = 1.0 - confidence
     low, high = 0.0, 1.0
     while two_sided(high, freedom) > outside:

@@ -1,4 +1,7 @@
-"""A dissector of congestion headers, notices and DSDV for Wireshark and tshark: Lua, made of the engine's layouts."""
+"""A Lua dissector of congestion headers, notices and DSDV for Wireshark and tshark.
+
+It is made of the engine's layouts.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ end
 
 
 def lua() -> str:
-    """The script: `multihop.NAME.FIELD` for each field of each header that is on the air, unless Wireshark knows it."""
+    """The script: `multihop.NAME.FIELD` for each field of a header on the air that Wireshark lacks."""
     headers = registered()["headers"]
     layouts = [_layout(header) for header in headers if "type" in header and header["air"] > 0]
     kind, carriers = _core.congestion_header()

@@ -1,4 +1,4 @@
-"""What a run writes of what happened in it besides tables: a capture, a frame log, and of which part of the run."""
+"""What a run writes besides tables: a capture, a frame log, and of which part of the run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NS = 1_000_000_000
 
 @dataclass(frozen=True)
 class Selection:
-    """Nodes and flows, by name (all if there are none), and an interval in nanoseconds (or none: the whole run)."""
+    """Names of nodes and flows (empty: all), and an interval in nanoseconds (none: the whole run)."""
 
     nodes: tuple[str, ...] = ()
     between: tuple[int, int] | None = None
@@ -45,7 +45,7 @@ class Selection:
 
 
 def _places(wanted: tuple[str, ...], names: list[str], what: str, view: _core.ScenarioView) -> set[int]:
-    """Where the wanted names stand among all; an error names the option, which is called as what they are of."""
+    """Indices of the wanted names; an error names the option, which is the plural of `what`."""
     for name in wanted:
         if name not in names:
             raise UserError(f"--{what}s: {view['name']} has no {what} {name!r}; {instead_of(name, names)}")
@@ -65,7 +65,7 @@ class Logs:
 
     @contextmanager
     def whole(self, source: Path | None) -> Iterator[Logs]:
-        """The same at other places, from which files are moved here once they are whole; none is the file `source`."""
+        """The same at other paths, moved here once the files are whole; never over the file `source`."""
         with ExitStack() as files:
             parts = [
                 None if path is None else files.enter_context(whole_file(path, source))

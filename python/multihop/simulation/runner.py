@@ -41,7 +41,7 @@ def run_all(
     on_tick: Callable[[float], None] | None = None,
     store: Store | None = None,
 ) -> list[_core.Output]:
-    """Runs jobs in parallel and returns what came of them in the order of the jobs, whatever the number of threads.
+    """Runs jobs in parallel and returns their outputs in the jobs' order, whatever the number of threads.
 
     With a store, jobs of which it has the run are not run, and each other run is kept the moment it is
     finished.

@@ -1,4 +1,4 @@
-"""Where a scenario comes from: a path, TOML text, or a dictionary. Its meaning is known to the engine alone."""
+"""Where a scenario comes from: a path, TOML text or a dictionary. Only the engine knows its meaning."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Scenario:
         return _core.check(self.text, self.origin, for_core(overrides or {}))
 
     def capacity(self, overrides: Mapping[str, Any]) -> _core.CapacityView:
-        """What its flows need of the channel, and which links share it; for overrides that `check` has accepted."""
+        """What its flows need of the channel, and which links share it; `check` has accepted overrides."""
         return _core.capacity(self.text, self.origin, for_core(overrides))
 
 
@@ -84,7 +84,7 @@ def settings(given: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def registered() -> dict[str, list[dict[str, Any]]]:
-    """What scenarios can name, as the engine has it: kind -> entries, each with at least a name and a summary."""
+    """What scenarios can name, by the engine: kind -> entries, each with at least a name and a summary."""
     loaded: dict[str, list[dict[str, Any]]] = json.loads(_core.registry())
     return loaded
 

@@ -1,4 +1,4 @@
-"""Contents by key in files that only grow, one for each process that adds to a folder: none waits for another.
+"""Contents by key in files that only grow, one per process that adds to a folder, so that none waits.
 
 A shard is a sequence of entries, each a head (mark, key, length and check sum) and its content. What ends a
 process in the middle of an entry leaves a beginning of it at the end of a shard, which counts for nothing. An
@@ -155,7 +155,7 @@ def _name_of(place: Place) -> bytes:
 
 
 def _entries(path: Path) -> Iterator[tuple[bytes | None, Place]]:
-    """Each whole entry of a shard: its key and the place of its content; of what is damaged only the place."""
+    """Each whole entry of a shard: its key, and the place of its content; no key for what is damaged."""
     with path.open("rb") as file:
         size, at, damage = os.fstat(file.fileno()).st_size, 0, -1
         while at < size:
@@ -204,7 +204,7 @@ def _next_mark(file: BinaryIO, at: int, size: int) -> int:
 
 
 def _is_begun(file: BinaryIO, at: int, size: int) -> bool:
-    """Whether what is there, up to the end, is the beginning of an entry: its process was killed, or is at it."""
+    """Whether the rest of the file begins an entry, whose process was killed or is writing it."""
     file.seek(at)
     head = file.read(_HEAD.size)
     if len(head) < _HEAD.size:

@@ -115,7 +115,7 @@ class Store:
         return Store(folder / elsewhere if isinstance(elsewhere, str) else folder)
 
     def open(self, runs_in: Path | None = None) -> None:
-        """Makes the directory if needed, checks that it is a store of this format, clears what a killed process left.
+        """Makes the directory if needed, checks the store's format, clears what a killed process left.
 
         A study whose runs are in another store, `runs_in`, still has its folder, which says so.
 
@@ -194,7 +194,7 @@ class Store:
         return not self.has(run) and self._failure_path(run).exists()
 
     def read(self, run: RunId, tables: Collection[str] | None = None) -> _core.Output | None:
-        """The run's output; `None` if it is not there, or damaged (by a power failure, say): then it is passed over.
+        """The run's output, or these tables of it; `None` if it is absent, or damaged: then it is passed over.
 
         Raises:
             UserError: if it is there but cannot be read.
@@ -251,7 +251,7 @@ class Store:
                 yield _failure(json.loads(path.read_text(encoding="utf-8")))
 
     def other_runs(self, keys: set[str]) -> int:
-        """Finished runs that are not among these: of other builds of multihop, or of another form of the study."""
+        """Number of finished runs besides these: of other builds, or of another form of the study."""
         return len(self._opened.places.keys() - keys)
 
     def size(self) -> int:
@@ -323,7 +323,7 @@ def _unwritable(path: Path, error: OSError) -> OutputError:
 
 
 def encode(output: _core.Output, run: RunId) -> bytes:
-    """A run's output as compressed JSON: what it is a run of, table -> column -> type -> values; missing are `NaN`."""
+    """A run's output as compressed JSON: `RunId`, table -> column -> type -> values; missing are `NaN`."""
     plain = {
         table: columns if table == "summary" else {name: _typed(column) for name, column in columns.items()}
         for table, columns in cast("dict[str, dict[str, Any]]", output).items()
@@ -334,7 +334,7 @@ def encode(output: _core.Output, run: RunId) -> bytes:
 
 
 def decode(content: bytes, run: RunId, tables: Collection[str] | None = None) -> _core.Output:
-    """The output that `encode` was given, to the last bit and with the same types: all of it, or these tables of it.
+    """The output that `encode` was given, to the last bit and with the same types, or these tables of it.
 
     Raises:
         ValueError: if the content is no such output, or that of another run.

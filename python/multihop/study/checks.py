@@ -1,4 +1,4 @@
-"""What can be wrong about a study beyond its types: names that do not exist, and statements that make no sense."""
+"""Checks a study beyond its types: names that do not exist, and statements that make no sense."""
 
 from __future__ import annotations
 

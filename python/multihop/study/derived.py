@@ -1,4 +1,4 @@
-"""Metrics that are made of no column: closed forms beside runs, and ratios and differences of other metrics."""
+"""Metrics that are made of no column: closed forms, and ratios and differences of other metrics."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def of_model(name: str, metric: MetricSpec, point: Point) -> float:
 
 
 def combined(metric: MetricSpec, first: pd.Series[float], other: pd.Series[float]) -> pd.Series[float]:
-    """A ratio or a difference by seed. A ratio to zero is missing, and so is what has no other at its seed."""
+    """A ratio or a difference by seed; missing for a ratio to zero, and where a seed has no other."""
     other = other.reindex(first.index)
     if metric.less is not None:
         return first - other

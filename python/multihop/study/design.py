@@ -45,7 +45,7 @@ class Point:
 
 
 def points(spec: StudySpec, at_last: Mapping[str, Any] | None = None) -> list[Point]:
-    """Every point of the study: the grid of its factors, where some may advance together or be listed as cases.
+    """All points of the study: the grid of its factors, some of which advance together or list cases.
 
     What the study sets comes first, then the factors in their order, then `at_last`.
 
@@ -59,7 +59,7 @@ def points(spec: StudySpec, at_last: Mapping[str, Any] | None = None) -> list[Po
 
 
 def advancing_with(spec: StudySpec, name: str) -> tuple[str, ...]:
-    """The factor and those that advance together with it: none of them can stay where it is while another moves."""
+    """The factor and those that advance together with it: none can stay while another moves."""
     return tuple(next((group for group in spec.zip if name in group), [name]))
 
 
@@ -167,7 +167,7 @@ def _covers(later: str, earlier: str) -> bool:
 
 
 def _is_among(step: str, pattern: str) -> bool:
-    """Whether a step of a key path, as in `flows` or `[0]`, is one of those that another stands for, as in `[*]`."""
+    """Whether a step of a key path, as `flows` or `[0]`, is among those that a pattern, as `[*]`, means."""
     if not (step.startswith("[") and pattern.startswith("[")):
         return step == pattern
     return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), step) is not None

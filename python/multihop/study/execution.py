@@ -152,7 +152,7 @@ class _Campaign:
         return self._failures
 
     def _advance(self, group: Group) -> None:
-        """Queues what the group wants next; goes on while everything that it wants is in the store already."""
+        """Queues what the group wants next; goes on while the store has all that it wants."""
         while runs := group.next_runs():
             for run in runs:
                 key = run.id.key
@@ -238,7 +238,7 @@ class _Campaign:
 
 @contextmanager
 def _executor_or_threads(executor: Executor | None, jobs: int | None) -> Iterator[Executor]:
-    """The given executor, or threads: the engine releases the interpreter's lock, so one process uses all cores."""
+    """The given executor, or threads, which use all cores, since the engine releases the GIL."""
     if executor is not None:
         yield executor
         return

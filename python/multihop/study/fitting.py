@@ -1,4 +1,4 @@
-"""Whether the scenarios of a study have what its metrics and charts ask for: what is measured where, and how long."""
+"""Whether scenarios of a study have what its metrics and charts need: what is measured, how long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A number per run: the metrics that every study has, and those that a study makes from columns of the tables."""
+"""A number per run: metrics that every study has, and those that a study makes from table columns."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def per_seed(
 
 
 def beside(metric: MetricSpec, table: pd.DataFrame, other: pd.DataFrame) -> pd.Series[float]:
-    """What each row of a table is held against: the mean of the other table's rows of the same run and time."""
+    """What each row is held against: the mean of the other table's rows of the same run and time."""
     column = (metric.against or "").partition(".")[2]
     rows = other[matching(other, metric.against_where)]
     found = rows[column].astype(float).groupby([rows["seed"], _nanoseconds(rows)]).mean()

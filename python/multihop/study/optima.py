@@ -1,4 +1,4 @@
-"""Metrics that hold runs against the optimum of their scenario, computed when they are read, once per point."""
+"""Metrics of runs against the optimum of their scenario, computed when read, once per point."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def of_all_flows(metric: MetricSpec, flows: pd.DataFrame, best: Optimum) -> pd.S
 
 
 def with_optimum(metric: MetricSpec, flows: pd.DataFrame, best: Optimum) -> pd.DataFrame:
-    """The table of flows of all seeds, with a column of x* in bit/s and one of x / x*, missing without a path."""
+    """The flows of all seeds, with a column of x* in bit/s and one of x / x*, missing without a path."""
     rates = np.tile(best.rates_bps if best.not_comparable is None else np.nan * best.rates_bps, flows["seed"].nunique())
     rates = np.where(rates > 0, rates, np.nan)
     shares = flows[metric.got].to_numpy(dtype=float) / rates

@@ -127,7 +127,7 @@ class PlannedStudy:
         return made
 
     def with_seeds(self, most: int) -> Self:
-        """The study with its first seeds only, at most so many. Their runs are runs of the whole study as well."""
+        """The study with at most this many first seeds; its runs are runs of the whole study as well."""
         seeds = min(most, self.spec.seeds) if isinstance(self.spec.seeds, int) else self.spec.seeds[:most]
         made = self._with(self.spec.model_copy(update={"seeds": seeds}))
         made.seeds_asked = self.seeds_asked
@@ -224,7 +224,7 @@ class PlannedStudy:
 
 
 def overrides_of(point: Point) -> dict[str, Any]:
-    """What replaces keys of the base scenario at a point. `scheme`, which is no key, is that of every flow."""
+    """Overrides of the base scenario at a point; `scheme`, which is no key, is that of every flow."""
     keys = settings({path: value for path, value in point.settings.items() if path != "scheme"})
     scheme = {"scheme": point.settings["scheme"]} if "scheme" in point.settings else {}
     if not all(isinstance(name, str) for name in scheme.values()):

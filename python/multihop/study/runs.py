@@ -72,7 +72,7 @@ class StudyRuns:
         return metric_of(self.study.spec, name, "metric")
 
     def values(self, point: int, metric: str) -> pd.Series[float]:
-        """One value per finished run of a point, by seed, in SI units (`metric(...).shown` makes the unit to read)."""
+        """One value per finished run of a point, by seed, in SI units; `metric(...).shown` converts."""
         return self.of_seeds(point, metric, self.seeds.get(point, []))
 
     def of_seeds(self, point: int, metric: str, seeds: Sequence[int]) -> pd.Series[float]:
@@ -148,7 +148,7 @@ class StudyRuns:
         tables: dict[str, pd.DataFrame],
         known: Mapping[str, pd.Series[float]],
     ) -> pd.Series[float]:
-        """A metric that is a column, by seed. `tables` holds those that were made for others, `known` metrics above."""
+        """A column metric by seed; `tables` has those made for others, `known` the metrics above it."""
         view = self.study.plan.views[point]
         spec = self.study.spec.metrics.get(name)
 

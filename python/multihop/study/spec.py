@@ -1,4 +1,4 @@
-"""What a study file can say: its types are the definition, and the published JSON Schema is made from them."""
+"""What a study file can say: these types are the definition, and make the published JSON Schema."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Table(BaseModel):
 
 
 class Factor(_Table):
-    """What varies: one key (or several) of the scenario that takes each of `values`, or named `cases` of settings."""
+    """What varies: one or more scenario keys that take each of `values`, or named `cases` of settings."""
 
     key: str | list[str] | None = Field(
         None, description="Key path of the scenario, as in `topology.hops`; by default the factor's name."
@@ -72,7 +72,7 @@ class Factor(_Table):
 
 
 class Stop(_Table):
-    """When there are seeds enough: once the interval of a metric is narrow, at every point of a comparison."""
+    """When seeds suffice: once a metric's interval is narrow at every point of a comparison."""
 
     metric: str = Field(description="Metric whose interval is looked at.")
     half_width: str = Field(pattern=r"^\d+(\.\d+)? ?%$", description='Share of the mean, as in "2 %".')
@@ -107,7 +107,7 @@ REDUCTIONS: dict[str, str] = {
 
 
 class MetricSpec(_Table):
-    """A number per run: made from a column of its tables, of a closed form, of the optimum, or of two other metrics."""
+    """A number per run: from a column of its tables, a closed form, the optimum, or two other metrics."""
 
     column: str | None = Field(
         None,
@@ -262,7 +262,7 @@ class Chart(_Table):
 
 
 class Claim(_Table):
-    """Something that a paper says that it saw, in our own words, as a statement about this study that can be tested."""
+    """What a paper says that it saw, in our own words, as a testable statement about this study."""
 
     id: str = Field(description="Name of the claim, of which there is one in the study.")
     where: str = Field(description="Where the paper says it, as in `Table 3`.")
@@ -432,7 +432,7 @@ def _label(value: Any) -> Label:  # noqa: ANN401 - any value that TOML has
 
 
 def _published(part: Any) -> Any:  # noqa: ANN401 - any part of a JSON Schema
-    """Pydantic's schema without its headings and nulls, and with names of tables that are held to their pattern."""
+    """Pydantic's schema without headings and nulls; names of tables must match their pattern."""
     if isinstance(part, list):
         return [_published(one) for one in part]
     if not isinstance(part, dict):

@@ -29,7 +29,7 @@ def estimates(result: StudyRuns) -> pd.DataFrame:
 
 
 def differences(result: StudyRuns, among: Collection[Any] | None = None) -> pd.DataFrame:
-    """Paired differences between the values of the compared factor, seed by seed, at every point of the others.
+    """Paired differences of the compared factor's values, seed by seed, at every point of the others.
 
     `p_adjusted` is Holm's adjustment over the pairs of one metric at one point. Empty if nothing is compared.
 

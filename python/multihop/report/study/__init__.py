@@ -32,7 +32,7 @@ def write_study(
     command: str = "",
     front: str = "",
 ) -> list[Path]:
-    """Writes the page, and every chart as SVG into the folder `figures` beside it (of several studies, a folder each).
+    """Writes the page, and every chart as SVG into `figures` beside it (a folder each of several studies).
 
     Args:
         results: one study, or several of one paper.

@@ -1,4 +1,4 @@
-"""Draws plots: a figure per panel for the page, where panels wrap, and one figure of all panels for a file."""
+"""Draws plots: a figure per panel for the page, where panels wrap, and one of all panels for a file."""
 
 from __future__ import annotations
 
@@ -299,7 +299,7 @@ def _limits(axis: Any, plot: Plot) -> None:  # noqa: ANN401 - an Axes
 
 
 def is_cut(plot: Plot) -> bool:
-    """Whether an interval reaches beyond the axis: few seeds that disagree would leave no room for anything else."""
+    """Whether the axis cuts an interval: few seeds that disagree would leave no room for the rest."""
     low, high = _range(plot)
     found = [mark.y for mark in plot.marks if mark.y is not None]
     ends = [(y.mean - (y.half_width or 0.0), y.mean + (y.half_width or 0.0)) for y in found]
@@ -308,7 +308,7 @@ def is_cut(plot: Plot) -> bool:
 
 
 def _range(plot: Plot) -> tuple[float, float]:
-    """The least and the most to show: all values, and their intervals as far as these leave the values visible."""
+    """Range of the axis: all values, and their intervals as far as these leave the values visible."""
     values = _values(plot)
     if not values:
         return 0.0, 0.0

@@ -1,4 +1,4 @@
-"""What a chart of a study shows, before it is drawn: panels of series of estimates, all in the unit of their axis."""
+"""A chart of a study before it is drawn: panels of series of estimates, in the unit of their axis."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ class _Layout:
 
 
 def _layout(result: StudyResult, chart: Chart, x: str | None) -> _Layout:
-    """Every point has a place of its own: factors that are nowhere else distinguish series, so nothing is averaged."""
+    """Gives each point a place of its own: factors shown nowhere else make series; nothing is averaged."""
     spec = result.study.spec
     chosen = result.select(chart.at)
     labels = {index: result.points[index].labels for index in chosen}
