@@ -1,6 +1,7 @@
 //! `[routing]` with `protocol = "dsdv"`.
 
 use crate::document::{Document, Result, key};
+use crate::error::MacProblem;
 use crate::parameters::table;
 use multihop_sim::config::DsdvConfig;
 
@@ -13,11 +14,8 @@ impl Dsdv {
     pub(super) fn resolve(&self, document: &Document<'_>) -> Result<DsdvConfig> {
         let listed = self.resolve_listed(document)?;
         if listed.update_size_limit < listed.header_size + listed.entry_size {
-            let why = format!(
-                "leaves no room for an entry of {} after the header of {}",
-                self.entry_size, self.header_size
-            );
-            return Err(document.bad(&key!["routing", "update_size_limit"], why, "give at least their sum"));
+            let problem = MacProblem::NoEntry { entry: self.entry_size, header: self.header_size };
+            return Err(document.error(&key!["routing", "update_size_limit"], problem));
         }
         Ok(listed)
     }

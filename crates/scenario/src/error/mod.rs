@@ -1,0 +1,201 @@
+//! The one error of scenarios. What is wrong is a value, a variant of the enum of its subject; its sentences
+//! are made here, and nowhere else.
+
+mod flows;
+mod key;
+mod mac;
+mod mobility;
+mod phy;
+mod run;
+mod schemes;
+mod settings;
+mod topology;
+mod trace;
+
+pub use flows::FlowProblem;
+pub use key::{Interval, Joined, KeyProblem, Limited, Named};
+pub use mac::MacProblem;
+pub use mobility::MobilityProblem;
+pub use phy::{PhyProblem, RateProblem};
+pub use run::RunProblem;
+pub use schemes::SchemeProblem;
+pub use settings::{EditProblem, SettingProblem};
+pub use topology::{TopologyProblem, Whereabouts};
+pub use trace::TraceProblem;
+
+use multihop_schemes::misfit::{Found, Wanted};
+use std::fmt;
+use thiserror::Error;
+
+pub(crate) use multihop_core::{first_of as list, instead_of, shorten};
+
+/// What is wrong with a scenario, in one line: where, what was found, and what would do.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[error("{}: {}; {}", place.with(key), self.found(), self.remedy())]
+pub struct ScenarioError {
+    /// The file, or the option of the command line.
+    pub place: Place,
+    /// Dotted path of the key, such as `flows[1].stop`.
+    pub key: String,
+    /// The value of the key as it is written, unless it is absent or a table.
+    pub written: Option<String>,
+    /// What is wrong.
+    pub problem: Box<Problem>,
+}
+
+/// How a sentence begins whose subject is the value of the key, as it is written.
+const VALUE: &str = "VALUE ";
+
+impl ScenarioError {
+    /// The error that something is wrong at a place whose value is not shown.
+    pub(crate) fn new(place: Place, key: impl Into<String>, problem: impl Into<Problem>) -> ScenarioError {
+        ScenarioError { place, key: key.into(), written: None, problem: Box::new(problem.into()) }
+    }
+
+    /// What was found, with the value.
+    pub fn found(&self) -> String {
+        let found = self.problem.sentences().0;
+        match (found.strip_prefix(VALUE), &self.written) {
+            (Some(rest), Some(written)) => format!("{written} {rest}"),
+            (Some(rest), None) => rest.to_owned(),
+            (None, _) => found,
+        }
+    }
+
+    /// What would do instead.
+    pub fn remedy(&self) -> String {
+        self.problem.sentences().1
+    }
+}
+
+/// An enum of what can be wrong. Each row is a variant with its data, what was found, and what would do: two
+/// format strings, which see the data, with what else they need behind them. A sentence that begins with
+/// `VALUE` has the value of the key there, as it is written.
+macro_rules! problems {
+    (
+        $(#[$about:meta])*
+        $name:ident:
+        $(
+            $variant:ident $({ $($datum:ident: $type:ty),* $(,)? })? =>
+            $found:literal $(, $in_found:expr)*;
+            $remedy:literal $(, $in_remedy:expr)*;
+        )*
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq)]
+        #[allow(missing_docs)] // of the data: the sentences name them
+        pub enum $name {
+            $(
+                #[doc = concat!("`", $found, "`")]
+                $variant $({ $($datum: $type),* })?,
+            )*
+        }
+
+        impl $name {
+            /// What was found, and what would do.
+            #[allow(unused_variables)] // not every sentence has all data
+            pub(crate) fn sentences(&self) -> (String, String) {
+                match self {
+                    $(
+                        $name::$variant $({ $($datum),* })? => {
+                            (format!($found $(, $in_found)*), format!($remedy $(, $in_remedy)*))
+                        }
+                    )*
+                }
+            }
+        }
+    };
+}
+use problems;
+
+/// Gathers the enums of all subjects.
+macro_rules! subjects {
+    ($($variant:ident($type:ty): $about:literal,)*) => {
+        /// What is wrong, by subject.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Problem {
+            /// A value that does not fit its key, or a key that is missing or not known.
+            Misfit {
+                /// What was found.
+                found: Found,
+                /// What would do.
+                wanted: Wanted,
+            },
+            $(
+                #[doc = $about]
+                $variant($type),
+            )*
+        }
+
+        impl Problem {
+            /// What was found, and what would do.
+            fn sentences(&self) -> (String, String) {
+                match self {
+                    Problem::Misfit { found, wanted } => (found.to_string(), wanted.to_string()),
+                    $(Problem::$variant(problem) => problem.sentences(),)*
+                }
+            }
+        }
+
+        $(
+            impl From<$type> for Problem {
+                fn from(problem: $type) -> Problem {
+                    Problem::$variant(problem)
+                }
+            }
+        )*
+    };
+}
+
+subjects! {
+    Key(KeyProblem): "What can be wrong with any key.",
+    Edit(EditProblem): "Of an edit of a scenario's text.",
+    Flow(FlowProblem): "Of `[[flows]]` and `[traffic]`.",
+    Mac(MacProblem): "Of `[mac]`, `[routing]` and queues.",
+    Mobility(MobilityProblem): "Of `[mobility]` and `[[outages]]`.",
+    Phy(PhyProblem): "Of `[phy]` and channels.",
+    Rate(RateProblem): "Of a rate, wherever it is given.",
+    Run(RunProblem): "Of the run as a whole.",
+    Scheme(SchemeProblem): "Of `[schemes]`.",
+    Setting(SettingProblem): "Of `--set`.",
+    Topology(TopologyProblem): "Of `[topology]`.",
+    Trace(TraceProblem): "Of a file of motion.",
+}
+
+/// Where a value came from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Place {
+    /// A line of a file, counted from 1.
+    Line {
+        /// The file, as the caller names it.
+        origin: String,
+        /// The line.
+        line: usize,
+    },
+    /// An option that replaces a value, such as `--duration`.
+    Override(String),
+    /// `--set` with this path.
+    Setting(String),
+}
+
+impl Place {
+    /// The place and the key, which is said once where an option is of the same name.
+    fn with(&self, key: &str) -> String {
+        let says_key = match self {
+            Place::Line { .. } => false,
+            Place::Override(option) => option.trim_start_matches('-').replace('-', "_") == key,
+            Place::Setting(path) => shorten(path.trim()) == key,
+        };
+        if says_key { self.to_string() } else { format!("{self}: {key}") }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Line { origin, line } => write!(f, "{origin}:{line}"),
+            Place::Override(option) => f.write_str(option),
+            Place::Setting(path) => write!(f, "--set {}", shorten(path)),
+        }
+    }
+}
