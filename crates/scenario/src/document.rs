@@ -193,7 +193,9 @@ impl<'a> Document<'a> {
         found: impl fmt::Display,
         remedy: impl Into<String>,
     ) -> ScenarioError {
-        self.fail(path, format!("VALUE {found}"), remedy)
+        let value = self.find(path).1.filter(|value| !value.get_ref().is_table());
+        let value = value.map(|value| shorten(self.written(value.span())) + " ").unwrap_or_default();
+        self.fail(path, format!("{value}{found}"), remedy)
     }
 
     /// `value`, if it is between two bounds, which are written as in a file: see [`bound`].

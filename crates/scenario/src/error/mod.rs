@@ -43,9 +43,6 @@ pub struct ScenarioError {
     pub problem: Box<Problem>,
 }
 
-/// How a sentence begins whose subject is the value of the key, as it is written.
-const VALUE: &str = "VALUE ";
-
 impl ScenarioError {
     /// The error that something is wrong at a place whose value is not shown.
     pub(crate) fn new(place: Place, key: impl Into<String>, problem: impl Into<Problem>) -> ScenarioError {
@@ -54,17 +51,12 @@ impl ScenarioError {
 
     /// What was found, with the value.
     pub fn found(&self) -> String {
-        let found = self.problem.sentences().0;
-        match (found.strip_prefix(VALUE), &self.written) {
-            (Some(rest), Some(written)) => format!("{written} {rest}"),
-            (Some(rest), None) => rest.to_owned(),
-            (None, _) => found,
-        }
+        self.problem.found(self.written.as_deref())
     }
 
     /// What would do instead.
     pub fn remedy(&self) -> String {
-        self.problem.sentences().1
+        self.problem.remedy()
     }
 }
 
@@ -92,21 +84,39 @@ macro_rules! problems {
         }
 
         impl $name {
-            /// What was found, and what would do.
+            /// What was found, of a value as it is written.
             #[allow(unused_variables)] // not every sentence has all data
-            pub(crate) fn sentences(&self) -> (String, String) {
+            pub(crate) fn found(&self, written: Option<&str>) -> String {
                 match self {
                     $(
                         $name::$variant $({ $($datum),* })? => {
-                            (format!($found $(, $in_found)*), format!($remedy $(, $in_remedy)*))
+                            $crate::error::begun($found, format!($found $(, $in_found)*), written)
                         }
                     )*
+                }
+            }
+
+            /// What would do.
+            #[allow(unused_variables)]
+            pub(crate) fn remedy(&self) -> String {
+                match self {
+                    $($name::$variant $({ $($datum),* })? => format!($remedy $(, $in_remedy)*),)*
                 }
             }
         }
     };
 }
 use problems;
+
+/// A sentence with the value, if it is there, in place of the `VALUE` that its format begins with.
+fn begun(format: &str, sentence: String, written: Option<&str>) -> String {
+    const VALUE: &str = "VALUE ";
+    match (written, format.starts_with(VALUE)) {
+        (_, false) => sentence,
+        (Some(written), true) => format!("{written} {}", &sentence[VALUE.len()..]),
+        (None, true) => sentence[VALUE.len()..].to_owned(),
+    }
+}
 
 /// Gathers the enums of all subjects.
 macro_rules! subjects {
@@ -128,11 +138,17 @@ macro_rules! subjects {
         }
 
         impl Problem {
-            /// What was found, and what would do.
-            fn sentences(&self) -> (String, String) {
+            fn found(&self, written: Option<&str>) -> String {
                 match self {
-                    Problem::Misfit { found, wanted } => (found.to_string(), wanted.to_string()),
-                    $(Problem::$variant(problem) => problem.sentences(),)*
+                    Problem::Misfit { found, .. } => found.to_string(),
+                    $(Problem::$variant(problem) => problem.found(written),)*
+                }
+            }
+
+            fn remedy(&self) -> String {
+                match self {
+                    Problem::Misfit { wanted, .. } => wanted.to_string(),
+                    $(Problem::$variant(problem) => problem.remedy(),)*
                 }
             }
         }

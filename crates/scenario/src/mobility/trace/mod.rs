@@ -111,12 +111,12 @@ impl TraceError {
 
     /// What was found.
     pub fn found(&self) -> String {
-        self.problem.sentences().0
+        self.problem.found(None)
     }
 
     /// What would do.
     pub fn remedy(&self) -> String {
-        self.problem.sentences().1
+        self.problem.remedy()
     }
 }
 
