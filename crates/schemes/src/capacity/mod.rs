@@ -4,9 +4,9 @@ pub(crate) mod winf;
 
 pub use winf::{Reading, Watched, WinfParameters};
 
-use crate::Misfit;
 use crate::capacity::winf::Estimates;
 use crate::keys;
+use crate::misfit::{Clash, Found, Misfit, Wanted};
 use crate::quantity::{BitRate, Duration};
 use multihop_core::Rate;
 use multihop_link::{
@@ -76,18 +76,18 @@ impl CapacityParameters {
         let has_interval = is_packets || source == CapacitySource::Model;
         let has_smoothing = has_interval || source == CapacitySource::RtWinf;
         let idle = [
-            ("capacity_interval", self.capacity_interval.is_some() && !has_interval),
-            ("capacity_smoothing", self.capacity_smoothing.is_some() && !has_smoothing),
-            ("normalise_over", self.normalise_over.is_some() && !is_packets),
+            ("capacity_interval", self.capacity_interval.map(|time| time.to_string()), has_interval),
+            ("capacity_smoothing", self.capacity_smoothing.map(|gain| gain.to_string()), has_smoothing),
+            ("normalise_over", self.normalise_over.map(|packets| packets.to_string()), is_packets),
         ];
-        match idle.iter().find(|(_, idle)| *idle) {
-            Some((name, _)) => Err(Misfit::of(
-                name,
-                format!("has no effect with capacity = \"{source}\""),
-                "leave it out, or set capacity = \"packet-throughput\"",
-            )),
-            None => Ok(()),
+        for (name, given, has_effect) in idle {
+            if let Some(value) = given.filter(|_| !has_effect) {
+                let found = Found::NoEffect(Clash::new(value, "capacity", format_args!("\"{source}\"")));
+                let wanted = Wanted::LeaveOutOr("capacity", "\"packet-throughput\"");
+                return Err(Misfit::new(name, found, wanted));
+            }
         }
+        Ok(())
     }
 
     /// The capacity of what is behind a queue, by which full packets of this size leave.

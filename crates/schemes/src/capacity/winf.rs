@@ -1,8 +1,8 @@
 //! What XCP-Winf and RCP-Winf share: rt-Winf's estimates, which each node has of its own links (Barreto 2015,
 //! section 3).
 
-use crate::Misfit;
 use crate::keys;
+use crate::misfit::{Clash, Found, Misfit, Wanted};
 use crate::quantity::{Duration, Size};
 use multihop_link::{
     EgressQueue, Elapsed, Estimator, LinkView, PhyTimes, RtWinf, RtWinfOptions, RtWinfProbe,
@@ -98,11 +98,9 @@ impl WinfParameters {
         let printed = [("full_busy", self.full_busy), ("total_per_exchange", self.total_per_exchange)];
         let whole = self.reading.unwrap_or_default() == Reading::Whole;
         if let Some((name, _)) = printed.iter().find(|(_, given)| *given && whole) {
-            return Err(Misfit::of(
-                name,
-                "has no effect with reading = \"whole\"",
-                "leave it out, or set another reading",
-            ));
+            let found = Found::NoEffect(Clash::new(true, "reading", "\"whole\""));
+            let wanted = Wanted::LeaveOutOr("reading", "\"printed\" or \"strict\"");
+            return Err(Misfit::new(name, found, wanted));
         }
         if self.watched == Some(Watched::Probe) && self.reading == Some(Reading::Strict) {
             let found = "\"strict\" is none of watched = \"probe\"";
@@ -273,7 +271,7 @@ mod tests {
             ("total_per_exchange", WinfParameters { total_per_exchange: true, ..whole.clone() }),
         ] {
             let error = given.check().unwrap_err().to_string();
-            assert!(error.starts_with(&format!("{name}: has no effect")), "{error}");
+            assert!(error.starts_with(&format!("{name}: true has no effect")), "{error}");
             assert_eq!(WinfParameters { reading: Some(Reading::Strict), ..given }.check(), Ok(()));
         }
     }
