@@ -5,13 +5,16 @@ use crate::topology::Nodes;
 use crate::values::{Delay, Switch};
 use multihop_core::NodeId;
 use multihop_dot11::{Band, Phy};
+use multihop_schemes::keys::Bounds;
 use multihop_schemes::quantity::{Decibel, Duration, Frequency, Length, Power, Size, Speed};
 use multihop_schemes::{bounds, keys};
 use multihop_sim::config::{
     Config, FadingConfig, LinkError, MatrixQuantity, MediumConfig, MediumModel, PathLoss,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
+use schemars::transform::Transform;
+use schemars::{JsonSchema, Schema};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 use std::collections::BTreeMap;
 
 /// The medium.
@@ -27,20 +30,68 @@ pub enum Medium {
     Matrix(Matrix),
 }
 
-keys! {
+/// A table of `[medium]`: the keys that all models have, of which errors come on top of what is said, the
+/// powers of receivers between two groups of its own where it has them, and more keys of its own.
+macro_rules! medium {
+    (
+        $(#[$doc:meta])*
+        $name:ident $([$($form:ident)*])?, with errors $besides:literal;
+        $(powers $of:literal between { $($before:tt)* } and { $($between:tt)* })?
+        { $($own:tt)* }
+    ) => {
+        keys! {
+            $(#[$doc])*
+            #[derive(Clone, Debug, Deserialize, JsonSchema)]
+            #[serde(deny_unknown_fields)]
+            pub struct $name $($($form)*)? {
+                /// Propagation delay between any two nodes; `"distance"`, where all have positions, for that
+                /// of light over their distance when a frame begins.
+                #[serde(default)]
+                pub propagation_delay: Delay ["0 s", "1 ms"],
+                #[doc = concat!("Probability that a bit of a decodable frame is wrong", $besides, ".")]
+                #[serde(default)]
+                #[schemars(transform = probability())]
+                pub bit_error_rate: f64,
+                #[doc = concat!(
+                    "Probability that a decodable DATA frame is lost, whatever its length", $besides, "."
+                )]
+                #[serde(default)]
+                #[schemars(transform = probability())]
+                pub packet_error_rate: f64,
+                /// The same of single links, on top of that.
+                #[serde(default)]
+                pub errors: Vec<LinkErrors>,
+                $(
+                    $($before)*
+                    #[doc = concat!(
+                        "Noise power at every node, in 20 MHz: as `sensitivity` and `carrier_sense`, it is in ",
+                        "proportion to the width of the channel.", $of
+                    )]
+                    #[schemars(transform = power(NOISE))]
+                    pub noise: Option<Power>,
+                    #[doc = concat!(
+                        "Frames below this power are not noticed as frames: they only add to the noise.", $of
+                    )]
+                    #[schemars(transform = power(SENSITIVITY))]
+                    pub sensitivity: Option<Power>,
+                    $($between)*
+                    #[doc = concat!(
+                        "The medium is busy where the total received power is at least this, or a frame is ",
+                        "being received.", $of
+                    )]
+                    #[schemars(transform = power(CARRIER_SENSE))]
+                    pub carrier_sense: Option<Power>,
+                )?
+                $($own)*
+            }
+        }
+    };
+}
+
+medium! {
     /// Fixed ranges of reception and carrier sense.
-    #[derive(Clone, Debug, Deserialize, JsonSchema)]
-    #[serde(deny_unknown_fields)]
-    pub struct Ranges {
-        /// Propagation delay between any two nodes; `"distance"` for that of light over their distance when a
-        /// frame begins.
-        pub propagation_delay: Delay ["0 s", "1 ms"] = microsecond(),
-        /// Probability that a bit of a decodable frame is wrong.
-        pub bit_error_rate: f64 [0, 1] = 0.0,
-        /// Probability that a decodable DATA frame is lost, whatever its length.
-        pub packet_error_rate: f64 [0, 1] = 0.0,
-        /// The same of single links, on top of that.
-        pub errors: Vec<LinkErrors> = Vec::new(),
+    Ranges, with errors "";
+    {
         /// Frames are decodable up to this distance. ns-2's 914 MHz `WaveLAN`, and with it the literature,
         /// has 250 m.
         pub receive_range: Length ["0.01 m", "10000 km"] = Length(250.0),
@@ -49,82 +100,44 @@ keys! {
         /// A frame survives a later one whose power is lower by at least this ratio; `"off"` for never.
         pub capture: Switch<Decibel> ["0 dB", "100 dB"] = Switch::At(Decibel(10.0)),
         /// How power falls with distance, which only matters for capture. Default: two-ray.
-        pub path_loss: Option<PathLossModel> = None,
+        pub path_loss: Option<PathLossModel>,
     }
 }
 
-keys! {
+medium! {
     /// Path loss, cumulative interference, and error rates by SINR.
-    #[derive(Clone, Debug, Deserialize, JsonSchema)]
-    #[serde(deny_unknown_fields)]
-    pub struct Sinr {
-        /// Propagation delay between any two nodes; `"distance"` for that of light over their distance when a
-        /// frame begins.
-        pub propagation_delay: Delay ["0 s", "1 ms"] = microsecond(),
-        /// Probability that a bit of a decodable frame is wrong, on top of noise and interference.
-        pub bit_error_rate: f64 [0, 1] = 0.0,
-        /// Probability that a decodable DATA frame is lost, on top of noise and interference.
-        pub packet_error_rate: f64 [0, 1] = 0.0,
-        /// The same of single links, on top of that.
-        pub errors: Vec<LinkErrors> = Vec::new(),
+    Sinr, with errors ", on top of noise and interference";
+    powers "" between {
         /// Transmit power of every node.
-        pub transmit_power: Power ["-150 dBm", "40 dBm"] = Power(20.0),
-        /// Noise power at every node, in 20 MHz: as the two that follow, it is in proportion to the width of
-        /// the channel.
-        pub noise: Power ["-150 dBm", "40 dBm"] = NOISE,
-        /// Frames below this power are not noticed as frames: they only add to the noise.
-        pub sensitivity: Power ["-150 dBm", "40 dBm"] = SENSITIVITY,
+        #[schemars(transform = level())]
+        pub transmit_power: Power = Power(20.0),
+    } and {
         /// Frames are decoded down to the power of the standard for their rate or scheme, besides what noise
         /// and interference do (802.11-2016, tables 17-18, 19-23 and 21-25; 802.11ax-2021, table 27-51): -82
         /// dBm at MCS 0 to -64 dBm at MCS 7, in 20 MHz. Weaker ones are noticed, down to `sensitivity`, and
         /// not decoded. Most receivers do better.
-        pub sensitivity_by_rate: bool = false,
-        /// The medium is busy where the total received power is at least this, or a frame is being received.
-        pub carrier_sense: Power ["-150 dBm", "40 dBm"] = CARRIER_SENSE,
-        /// How power falls with distance. Default: log-distance with exponent 3 and 40 dB at 1 m.
-        pub path_loss: Option<PathLossModel> = None,
+        pub sensitivity_by_rate: bool,
+    }
+    {
+        /// How power falls with distance. Default: log-distance.
+        pub path_loss: Option<PathLossModel>,
         /// How it varies over time. Default: it does not.
-        pub fading: Option<FadingModel> = None,
+        pub fading: Option<FadingModel>,
     }
 }
 
-/// Measured links.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Matrix {
-    /// Propagation delay between any two nodes; `"distance"`, where all have positions, for that of light
-    /// over their distance.
-    #[serde(default = "microsecond")]
-    #[schemars(transform = bounds!("0 s", "1 ms"))]
-    pub propagation_delay: Delay,
-    /// Probability that a bit of a decodable frame is wrong, on top of what was measured.
-    #[serde(default)]
-    #[schemars(transform = bounds!(0, 1))]
-    pub bit_error_rate: f64,
-    /// Probability that a decodable DATA frame is lost, on top of what was measured.
-    #[serde(default)]
-    #[schemars(transform = bounds!(0, 1))]
-    pub packet_error_rate: f64,
-    /// The same of single links, on top of that.
-    #[serde(default)]
-    pub errors: Vec<LinkErrors>,
-    /// What was measured.
-    pub quantity: Quantity,
-    /// `delivery` and `delivery-and-rssi`: size of the probes that were counted; other sizes follow by equal
-    /// bit error rates. Default: 1500 B.
-    #[schemars(transform = bounds!("1 B", "65535 B"))]
-    pub probe_size: Option<Size>,
-    /// `rssi` and `delivery-and-rssi`: noise power in 20 MHz; as the two that follow, it is in proportion to
-    /// the width of the channel. Default: -95 dBm.
-    #[schemars(transform = bounds!("-150 dBm", "40 dBm"))]
-    pub noise: Option<Power>,
-    /// `rssi` and `delivery-and-rssi`: frames below this power are not noticed as frames. Default: -92 dBm.
-    #[schemars(transform = bounds!("-150 dBm", "40 dBm"))]
-    pub sensitivity: Option<Power>,
-    /// `rssi` and `delivery-and-rssi`: the medium is busy where the received power is at least this. Default:
-    /// -82 dBm.
-    #[schemars(transform = bounds!("-150 dBm", "40 dBm"))]
-    pub carrier_sense: Option<Power>,
+medium! {
+    /// Measured links.
+    Matrix [with required keys], with errors ", on top of what was measured";
+    powers " Only with quantity `rssi` or `delivery-and-rssi`." between {
+        /// What was measured.
+        pub quantity: Quantity,
+        /// Size of the probes that were counted; other sizes follow by equal bit error rates. Only with
+        /// quantity `delivery` or `delivery-and-rssi`.
+        #[schemars(transform = usually(format!("{} B", PROBE_SIZE.0)))]
+        pub probe_size: Option<Size> ["1 B", "65535 B"],
+    } and {}
+    {}
 }
 
 /// What is lost between two nodes besides: DATA frames, and acknowledgements, that could be decoded. Bits,
@@ -135,18 +148,18 @@ pub struct LinkErrors {
     /// Names of the two nodes.
     pub between: [String; 2],
     /// Probability that a decodable DATA frame is lost, whatever its length.
-    #[schemars(transform = bounds!(0, 1))]
+    #[schemars(transform = probability())]
     pub packet_error_rate: f64,
     /// The same from the second node to the first. Default: `packet_error_rate`.
-    #[schemars(transform = bounds!(0, 1))]
+    #[schemars(transform = probability())]
     pub packet_error_rate_back: Option<f64>,
     /// Probability that a decodable ACK or `BlockAck` from the first node to the second is lost.
-    #[schemars(transform = bounds!(0, 1))]
+    #[schemars(transform = probability())]
     #[serde(default)]
     pub ack_error_rate: f64,
     /// The same from the second node to the first, of acknowledgements of what the first sends. Default:
     /// `ack_error_rate`.
-    #[schemars(transform = bounds!(0, 1))]
+    #[schemars(transform = probability())]
     pub ack_error_rate_back: Option<f64>,
 }
 
@@ -170,11 +183,11 @@ pub enum Quantity {
 pub enum PathLossModel {
     /// Friis up to the cross-over distance, then the fourth power (Rappaport 2002, 4.6).
     TwoRay {
-        /// Carrier frequency. Default: 914 MHz, as in ns-2.
+        /// Carrier frequency, by default that of ns-2.
         #[serde(default = "ns2_frequency")]
         #[schemars(transform = bounds!("1 MHz", "1000 GHz"))]
         frequency: Frequency,
-        /// Antenna height above ground, at both ends. Default: 1.5 m, as in ns-2.
+        /// Antenna height above ground, at both ends, by default that of ns-2.
         #[serde(default = "ns2_height")]
         #[schemars(transform = bounds!("0.01 m", "10 km"))]
         antenna_height: Length,
@@ -185,11 +198,11 @@ pub enum PathLossModel {
         #[serde(default = "town_exponent")]
         #[schemars(transform = bounds!(0.1, 10))]
         exponent: f64,
-        /// Loss at the reference distance. Default: 40 dB, which is free space at 2.4 GHz and 1 m.
+        /// Loss at the reference distance, by default that of free space at 2.4 GHz.
         #[serde(default = "metre_loss")]
         #[schemars(transform = bounds!("0 dB", "300 dB"))]
         reference_loss: Decibel,
-        /// Reference distance. Default: 1 m.
+        /// Reference distance.
         #[serde(default = "metre")]
         #[schemars(transform = bounds!("0.01 m", "100 km"))]
         reference_distance: Length,
@@ -214,9 +227,32 @@ pub struct FadingModel {
     pub coherence: Option<Duration>,
 }
 
-fn microsecond() -> Delay {
-    Delay::Same(Duration(1e-6))
+/// The range of a probability.
+fn probability() -> Bounds {
+    bounds!(0, 1)
 }
+
+/// The range of a power.
+fn level() -> Bounds {
+    bounds!("-150 dBm", "40 dBm")
+}
+
+/// A power that may be left out, and what it is then.
+fn power(usual: Power) -> impl FnMut(&mut Schema) {
+    move |schema| {
+        level().transform(schema);
+        usually(usual)(schema);
+    }
+}
+
+/// What a quantity is that may be left out. Files know no null.
+fn usually(value: impl Serialize) -> impl FnMut(&mut Schema) {
+    move |schema| {
+        schema.insert("type".into(), json!("string"));
+        schema.insert("default".into(), json!(value));
+    }
+}
+
 fn ns2_frequency() -> Frequency {
     Frequency(914e6)
 }
@@ -233,6 +269,7 @@ fn metre() -> Length {
     Length(1.0)
 }
 
+const PROBE_SIZE: Size = Size(1500.0);
 const NOISE: Power = Power(-95.0);
 const SENSITIVITY: Power = Power(-92.0); // what receivers do at 1 Mb/s; above it, error rates decide
 const CARRIER_SENSE: Power = Power(-82.0); // 802.11-2012, 18.3.10.6
@@ -376,11 +413,13 @@ impl Sinr {
             reference_loss: metre_loss(),
             reference_distance: metre(),
         };
+        let [noise_mw, sensitivity_mw, carrier_sense_mw] =
+            in_channel(phy, [self.noise, self.sensitivity, self.carrier_sense]);
         MediumModel::Sinr {
             transmit_power_mw: self.transmit_power.milliwatts(),
-            noise_mw: in_channel(phy, self.noise),
-            sensitivity_mw: in_channel(phy, self.sensitivity),
-            carrier_sense_mw: in_channel(phy, self.carrier_sense),
+            noise_mw,
+            sensitivity_mw,
+            carrier_sense_mw,
             path_loss: self.path_loss.unwrap_or(log_distance).resolve(),
         }
     }
@@ -434,11 +473,9 @@ impl Matrix {
             let remedy = format!("remove it, or set quantity = {other:?} or \"delivery-and-rssi\"");
             return Err(document.bad(&key!["medium", key], why, remedy));
         }
-        let probe_size = self.probe_size.unwrap_or(Size(1500.0)).bytes() as u32;
-        let in_channel = |given: Option<Power>, usual| in_channel(phy, given.unwrap_or(usual));
-        let noise_mw = in_channel(self.noise, NOISE);
-        let sensitivity_mw = in_channel(self.sensitivity, SENSITIVITY);
-        let carrier_sense_mw = in_channel(self.carrier_sense, CARRIER_SENSE);
+        let probe_size = self.probe_size.unwrap_or(PROBE_SIZE).bytes() as u32;
+        let [noise_mw, sensitivity_mw, carrier_sense_mw] =
+            in_channel(phy, [self.noise, self.sensitivity, self.carrier_sense]);
         let quantity = match self.quantity {
             Quantity::Delivery => MatrixQuantity::Delivery { probe_size },
             Quantity::Rssi => MatrixQuantity::Rssi { noise_mw, sensitivity_mw, carrier_sense_mw },
@@ -473,8 +510,11 @@ impl PathLossModel {
     }
 }
 
-/// A power in milliwatts that noise or a receiver has in each 20 MHz: in the whole channel it is in
-/// proportion to the width. The engine adds powers up in whole femtowatts, of which 10 W are 10^16.
-fn in_channel(phy: &Phy, value: Power) -> f64 {
-    value.milliwatts() * f64::from(phy.options().bandwidth.mhz()) / 20.0
+/// Noise, sensitivity and the threshold of carrier sense in milliwatts. In a file they are those of 20 MHz: in
+/// the whole channel they are in proportion to the width. The engine adds powers up in whole femtowatts, of
+/// which 10 W are 10^16.
+fn in_channel(phy: &Phy, [noise, sensitivity, carrier_sense]: [Option<Power>; 3]) -> [f64; 3] {
+    [(noise, NOISE), (sensitivity, SENSITIVITY), (carrier_sense, CARRIER_SENSE)].map(|(given, usual)| {
+        given.unwrap_or(usual).milliwatts() * f64::from(phy.options().bandwidth.mhz()) / 20.0
+    })
 }

@@ -7,12 +7,12 @@ use multihop_sim::config::DsdvConfig;
 
 multihop_sim::dsdv_parameters! { table!
     /// Destination-sequenced distance vectors.
-    Dsdv of DsdvConfig in ["routing"];
+    Dsdv of DsdvConfig;
 }
 
 impl Dsdv {
     pub(super) fn resolve(&self, document: &Document<'_>) -> Result<DsdvConfig> {
-        let listed = self.resolve_listed(document)?;
+        let listed = self.resolve_listed(document, &key!["routing"])?;
         if listed.update_size_limit < listed.header_size + listed.entry_size {
             let problem = MacProblem::NoEntry { entry: self.entry_size, header: self.header_size };
             return Err(document.error(&key!["routing", "update_size_limit"], problem));

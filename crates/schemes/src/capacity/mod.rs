@@ -2,7 +2,7 @@
 
 pub(crate) mod winf;
 
-pub use winf::{Reading, Watched, WinfParameters};
+pub use winf::{Watched, WinfParameters};
 
 use crate::capacity::winf::Estimates;
 use crate::keys;
@@ -11,7 +11,7 @@ use crate::quantity::{BitRate, Duration};
 use multihop_core::Rate;
 use multihop_link::{
     EgressQueue, Estimator, LinkView, ModelledCapacity, ModelledCapacityOptions, PacketThroughput,
-    PacketThroughputOptions, PhyTimes, RateInUse,
+    PacketThroughputOptions, PhyTimes, RateInUse, WinfReading,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserializer, Error};
@@ -65,6 +65,9 @@ keys! {
     }
 }
 
+/// Of a measured capacity, where it is not said.
+const USUAL: PacketThroughputOptions = PacketThroughputOptions::DEFAULT;
+
 impl CapacityParameters {
     /// Does each that is given have an effect?
     ///
@@ -92,8 +95,8 @@ impl CapacityParameters {
 
     /// The capacity of what is behind a queue, by which full packets of this size leave.
     pub(crate) fn at(&self, egress: &EgressQueue, packet_size: u32) -> Capacity {
-        let smoothing = self.capacity_smoothing.unwrap_or(0.125);
-        let interval = self.capacity_interval.map_or(multihop_core::Span::from_ms(200), Duration::span);
+        let smoothing = self.capacity_smoothing.unwrap_or(USUAL.smoothing);
+        let interval = self.capacity_interval.map_or(USUAL.interval, Duration::span);
         let rate = egress.rate.bps() as f64 / 8.0;
         let source = match self.capacity.unwrap_or_default() {
             _ if egress.is_wired => return Capacity::known(rate),
@@ -101,15 +104,15 @@ impl CapacityParameters {
             CapacitySource::PhyRate => Source::PhyRate(egress.rate),
             CapacitySource::PacketThroughput => Source::PacketThroughput(PacketThroughputOptions {
                 interval,
-                gain: smoothing,
+                smoothing,
                 normalise_over: self.normalise_over,
             }),
             CapacitySource::RtWinf => {
                 let parameters =
                     WinfParameters { capacity_smoothing: smoothing, ..WinfParameters::default() };
-                Source::RtWinf(parameters.at(egress, packet_size, Reading::Whole))
+                Source::RtWinf(parameters.at(egress, packet_size, WinfReading::Whole))
             }
-            CapacitySource::Model => Source::Model(ModelledCapacityOptions { interval, gain: smoothing }),
+            CapacitySource::Model => Source::Model(ModelledCapacityOptions { interval, smoothing }),
         };
         Capacity { source, otherwise: rate }
     }
