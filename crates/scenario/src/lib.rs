@@ -50,9 +50,9 @@ pub use catalogue::catalogue;
 pub use discipline::{Codel, Discipline};
 pub use document::{Step, locate};
 pub use error::{
-    EditProblem, FlowProblem, Interval, Joined, KeyProblem, Limited, MacProblem, MobilityProblem, Named,
-    PhyProblem, Place, Problem, RateProblem, RunProblem, ScenarioError, SchemeProblem, SettingProblem,
-    TopologyProblem, TraceProblem, Whereabouts,
+    EditProblem, FlowProblem, Interval, Joined, KeyProblem, Limited, MacProblem, MeasureProblem,
+    MediumProblem, MobilityProblem, Named, PhyProblem, Place, Problem, RateProblem, RunProblem,
+    ScenarioError, SchemeProblem, SettingProblem, TopologyProblem, TraceProblem, Whereabouts,
 };
 pub use flows::{App, Distribution, Flow, Kind, Pattern, Traffic, Way};
 pub use generate::{

@@ -1,7 +1,7 @@
 //! `[[measure]]`: estimators whose values are recorded.
 
 use crate::document::{Document, KeyPath, Result, key};
-use crate::error::instead_of;
+use crate::error::{KeyProblem, MeasureProblem, Named, Problem, ScenarioError};
 use crate::flows::Made;
 use crate::parameters::table;
 use crate::ranges;
@@ -139,16 +139,13 @@ pub fn gauges(text: &str, origin: &str) -> Result<Vec<(String, EstimatorConfig)>
     let Measures { measure: measures } = document.read()?;
     ranges::check_below(&document, "measure")?;
     if measures.is_empty() {
-        let found = "no [[measure]] table".to_owned();
-        let remedy = "list estimators, such as [[measure]] with estimator = \"rt-winf\"";
-        return Err(document.fail(&key!["measure"], found, remedy));
+        return Err(document.error(&key!["measure"], MeasureProblem::NoEstimators));
     }
     let names = names(&measures, &document)?;
     let made = measures.iter().zip(names).enumerate().map(|(index, (measure, name))| {
         let table = Table { document: &document, at: key!["measure", index] };
         if let Measure::AdHocProbe(_) = measure {
-            let remedy = "remove it: it needs to know when probes were sent, which a capture does not say";
-            return Err(table.bad("estimator", "cannot be used on a capture", remedy));
+            return Err(document.error(&table.at.join("estimator"), MeasureProblem::NotOfCapture));
         }
         Ok((name, measure.resolve(&table, &[])?))
     });
@@ -160,17 +157,15 @@ fn names(measures: &[Measure], document: &Document<'_>) -> Result<Vec<String>> {
     let mut names: BTreeMap<String, usize> = BTreeMap::new();
     let mut made = Vec::with_capacity(measures.len());
     for (index, measure) in measures.iter().enumerate() {
-        let table = Table { document, at: key!["measure", index] };
+        let at = key!["measure", index, "name"];
         let (kind, name, _) = measure.shared();
         let name = name.clone().unwrap_or_else(|| kind.to_owned());
         if name.trim().is_empty() {
-            return Err(table.bad("name", "is an empty name", "give a name or remove the key"));
+            return Err(document.error(&at, KeyProblem::EmptyName));
         }
         if let Some(first) = names.insert(name.clone(), index) {
-            let found = format!("{name:?} is already the name of measure[{first}]");
-            let remedy =
-                "results distinguish measurements by name; give this one another, such as name = \"second\"";
-            return Err(document.fail(&table.at.join("name"), found, remedy));
+            let by = key!["measure", first].to_string();
+            return Err(document.error(&at, KeyProblem::Taken { name, by }));
         }
         made.push(name);
     }
@@ -226,8 +221,8 @@ impl Measure {
 }
 
 impl Table<'_, '_> {
-    fn bad(&self, key: &str, why: &str, remedy: &str) -> super::ScenarioError {
-        self.document.bad(&self.at.join(key), why, remedy)
+    fn error(&self, key: &str, problem: impl Into<Problem>) -> ScenarioError {
+        self.document.error(&self.at.join(key), problem)
     }
 
     fn nodes(&self, nodes: &Nodes, names: Option<&[String]>) -> Result<Vec<NodeId>> {
@@ -235,18 +230,14 @@ impl Table<'_, '_> {
             return Ok((0..nodes.radios() as u32).map(NodeId).collect());
         };
         if names.is_empty() {
-            return Err(self.bad(
-                "at",
-                "names no node",
-                "name at least one, or remove the key for all nodes",
-            ));
+            return Err(self.error("at", KeyProblem::EmptyList));
         }
         let mut found = Vec::with_capacity(names.len());
         for (index, name) in names.iter().enumerate() {
             let path = self.at.join("at").join(index);
             let node = NodeId(nodes.find_radio(self.document, &path, name)? as u32);
             if found.contains(&node) {
-                return Err(self.document.bad(&path, "is there twice", "name each node once"));
+                return Err(self.document.error(&path, KeyProblem::Twice));
             }
             found.push(node);
         }
@@ -255,8 +246,8 @@ impl Table<'_, '_> {
 
     fn flow(&self, flows: &[Made], name: &str) -> Result<FlowId> {
         let index = flows.iter().position(|made| made.flow.name == name).ok_or_else(|| {
-            let known = flows.iter().map(|made| made.flow.name.as_str());
-            self.document.bad(&self.at.join("flow"), "is not a flow", instead_of(name, known))
+            let known = flows.iter().map(|made| made.flow.name.clone()).collect();
+            self.error("flow", KeyProblem::Unknown { what: Named::Flow, name: name.into(), known })
         })?;
         Ok(FlowId(index as u32))
     }
@@ -265,8 +256,9 @@ impl Table<'_, '_> {
     fn check_reading(&self, it: &RtWinf) -> Result<()> {
         for (key, given) in [("full_busy", it.full_busy), ("total_per_exchange", it.total_per_exchange)] {
             if it.reading == WinfReading::Whole && given {
-                let remedy = "leave it out: what is sensed counts, whatever was reserved";
-                return Err(self.bad(key, "has no effect with reading = \"whole\"", remedy));
+                let (with, value) = ("reading", "whole".into());
+                let problem = KeyProblem::NoEffect { key: with, value, instead: "\"printed\" or \"strict\"" };
+                return Err(self.error(key, problem));
             }
         }
         Ok(())
@@ -275,8 +267,7 @@ impl Table<'_, '_> {
     /// Is rt-Winf with probes read in a way of its own? Without a CTS nothing sets the strict reading apart.
     fn check_probe_reading(&self, it: &RtWinfProbe) -> Result<()> {
         if it.reading == WinfReading::Strict {
-            let remedy = "use \"printed\", which is the same here, or \"whole\"";
-            return Err(self.bad("reading", "is no reading of rt-winf-probe", remedy));
+            return Err(self.error("reading", MeasureProblem::NoStrictReading));
         }
         Ok(())
     }

@@ -4,6 +4,7 @@
 mod flows;
 mod key;
 mod mac;
+mod measure;
 mod mobility;
 mod phy;
 mod run;
@@ -15,6 +16,7 @@ mod trace;
 pub use flows::FlowProblem;
 pub use key::{Interval, Joined, KeyProblem, Limited, Named};
 pub use mac::MacProblem;
+pub use measure::{MeasureProblem, MediumProblem};
 pub use mobility::MobilityProblem;
 pub use phy::{PhyProblem, RateProblem};
 pub use run::RunProblem;
@@ -168,6 +170,8 @@ subjects! {
     Edit(EditProblem): "Of an edit of a scenario's text.",
     Flow(FlowProblem): "Of `[[flows]]` and `[traffic]`.",
     Mac(MacProblem): "Of `[mac]`, `[routing]` and queues.",
+    Measure(MeasureProblem): "Of `[[measure]]`.",
+    Medium(MediumProblem): "Of `[medium]`.",
     Mobility(MobilityProblem): "Of `[mobility]` and `[[outages]]`.",
     Phy(PhyProblem): "Of `[phy]` and channels.",
     Rate(RateProblem): "Of a rate, wherever it is given.",
