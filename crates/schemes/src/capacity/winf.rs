@@ -63,10 +63,10 @@ macro_rules! parameters {
                 pub reference_size: Size ["0 B", "65535 B"] = Size(1500.0),
                 $(#[$smoothing])*
                 pub capacity_smoothing: f64 [$($weights)*] = RtWinfOptions::DEFAULT.smoothing,
-                /// The hops of a flow share the medium, so that a bit that comes to a queue costs several bits
-                /// of it: the time in use over the input of the queue, between 1 and 20. With true, spare
-                /// bandwidth counts as input that costs so much, and a queue as the medium that it takes to
-                /// send it. Not in the paper.
+                /// The hops of a flow share the medium, so that a bit that comes to a queue costs several
+                /// bits of it: the time in use over the input of the queue, between 1 and 20. With true,
+                /// spare bandwidth counts as input that costs so much, and a queue as the medium that it
+                /// takes to send it. Not in the paper.
                 pub self_interference: bool = true,
                 /// The available bandwidth is a mean over `estimate_over`, and shows what a change did only
                 /// after that. With true, gains count for that time and a round trip together; with false, as

@@ -67,12 +67,12 @@ macro_rules! options {
             /// counts for (Eq. 11, which has capacity alone). The ACK of 802.11 has no field for them: here
             /// they take no airtime.
             ack_report (once peers): bool = false;
-            /// Capacities are those of packets of this size, so that acknowledgements do not lower them: `S_ref
-            /// / (T + (S_ref - S) / R)`. Without it they are those of the sizes that are sent, as printed: 40
-            /// bytes have a tenth of the capacity of 1500.
+            /// Capacities are those of packets of this size, so that acknowledgements do not lower them:
+            /// `S_ref / (T + (S_ref - S) / R)`. Without it they are those of the sizes that are sent, as
+            /// printed: 40 bytes have a tenth of the capacity of 1500.
             reference_size: (Option<u32> as Bytes) from "1 B" to "65535 B" = None;
-            /// Weight of a new sample of capacity: above 0, up to 1, which keeps the last one alone. The paper
-            /// says nothing of it.
+            /// Weight of a new sample of capacity: above 0, up to 1, which keeps the last one alone. The
+            /// paper says nothing of it.
             smoothing (once gain): f64 [above 0, 1] = 1.0 / 8.0;
         }
     };
@@ -102,6 +102,7 @@ options! {
     /// Options of [`crate::RtWinfProbe`].
     RtWinfProbeOptions, listed by rt_winf_probe_options:
     /// How the equations are read: as printed, or whole, with DIFS and back-off and all that is sensed busy
-    /// or reserved. The strict reading is the printed one here, as Eq. 12 has no CTS, and files do not say it.
+    /// or reserved. The strict reading is the printed one here, as Eq. 12 has no CTS, and files do not say
+    /// it.
     reading;
 }
