@@ -4,7 +4,6 @@ use crate::error::{Interval, KeyProblem, Place, Problem, RunProblem, ScenarioErr
 use crate::reader::{ReadError, read};
 use crate::settings::Setting;
 use multihop_core::Span;
-use multihop_schemes::misfit::{Found, Wanted};
 use multihop_schemes::quantity::Duration;
 use serde::de::DeserializeOwned;
 use std::fmt;
@@ -173,29 +172,6 @@ impl<'a> Document<'a> {
         };
         let written = written.map(shorten);
         ScenarioError { written, ..ScenarioError::new(place, path.to_string(), problem) }
-    }
-
-    /// The error of these sentences.
-    pub(crate) fn fail(
-        &self,
-        path: &KeyPath,
-        found: impl Into<String>,
-        remedy: impl Into<String>,
-    ) -> ScenarioError {
-        let (found, wanted) = (Found::Said(found.into()), Wanted::Said(remedy.into()));
-        self.error(path, Problem::Misfit { found, wanted })
-    }
-
-    /// The same after the value as it is written.
-    pub(crate) fn bad(
-        &self,
-        path: &KeyPath,
-        found: impl fmt::Display,
-        remedy: impl Into<String>,
-    ) -> ScenarioError {
-        let value = self.find(path).1.filter(|value| !value.get_ref().is_table());
-        let value = value.map(|value| shorten(self.written(value.span())) + " ").unwrap_or_default();
-        self.fail(path, format!("{value}{found}"), remedy)
     }
 
     /// `value`, if it is between two bounds, which are written as in a file: see [`bound`].

@@ -5,6 +5,7 @@ mod propagation;
 pub use propagation::{FadingModel, PathLossModel};
 
 use crate::document::{Document, Result, key};
+use crate::error::{Joined, KeyProblem, MediumProblem, Problem};
 use crate::topology::Nodes;
 use crate::values::{Delay, Switch};
 use multihop_core::NodeId;
@@ -285,23 +286,16 @@ impl Medium {
                 Ok(NodeId(node as u32))
             };
             let (a, b) = (find(0, first)?, find(1, second)?);
-            let fail = |found: String, remedy: &str| document.fail(&at.join("between"), found, remedy);
+            let refuse = |problem: Problem| Err(document.error(&at.join("between"), problem));
+            let between = entry.between.clone();
             if a == b {
-                return Err(fail(
-                    format!("a link from {first:?} to itself"),
-                    "name two nodes, or remove the entry",
-                ));
+                return refuse(KeyProblem::Loop { what: Joined::Link, node: first.clone() }.into());
             }
             if config.wire(a, b).is_some() {
-                let found = format!("{first:?} and {second:?} are joined by a wire, which loses nothing");
-                return Err(fail(found, "remove the entry, or the wire"));
+                return refuse(MediumProblem::ErrorsOfWire { between }.into());
             }
-            if let Some(other) = known.insert((a.min(b), a.max(b)), i) {
-                let found = format!("medium.errors[{other}] already has {first:?} and {second:?}");
-                return Err(fail(
-                    found,
-                    "keep one of the two; packet_error_rate_back is the other direction",
-                ));
+            if let Some(first) = known.insert((a.min(b), a.max(b)), i) {
+                return refuse(MediumProblem::SecondErrors { between, first }.into());
             }
             let both = |there: f64, back: Option<f64>| [there, back.unwrap_or(there)];
             let data = both(entry.packet_error_rate, entry.packet_error_rate_back);
@@ -324,15 +318,9 @@ impl Ranges {
             } else {
                 "receive_range"
             };
-            let found = format!(
-                "carrier_sense_range {} is below receive_range {}",
-                self.carrier_sense_range, self.receive_range
-            );
-            return Err(document.fail(
-                &at(key),
-                found,
-                "what can be decoded is also sensed; make it at least as large",
-            ));
+            let (senses, receives) = (self.carrier_sense_range, self.receive_range);
+            let problem = MediumProblem::SensesTooLittle { senses, receives };
+            return Err(document.error(&at(key), problem));
         }
         let capture_ratio = self.capture.at().map(Decibel::ratio);
         let path_loss = self.path_loss.unwrap_or_else(PathLossModel::two_ray).resolve();
@@ -364,13 +352,12 @@ impl Matrix {
             _ => None,
         };
         if let Some(key) = foreign {
-            let (this, other) = match self.quantity {
-                Quantity::Delivery => ("delivery", "rssi"),
-                _ => ("rssi", "delivery"),
+            let (value, instead) = match self.quantity {
+                Quantity::Delivery => ("delivery", "\"rssi\" or \"delivery-and-rssi\""),
+                _ => ("rssi", "\"delivery\" or \"delivery-and-rssi\""),
             };
-            let why = format!("has no meaning with quantity {this:?}");
-            let remedy = format!("remove it, or set quantity = {other:?} or \"delivery-and-rssi\"");
-            return Err(document.bad(&key!["medium", key], why, remedy));
+            let problem = KeyProblem::NoEffect { key: "quantity", value: value.into(), instead };
+            return Err(document.error(&key!["medium", key], problem));
         }
         let probe_size = self.probe_size.unwrap_or(PROBE_SIZE).bytes() as u32;
         let [noise_mw, sensitivity_mw, carrier_sense_mw] =

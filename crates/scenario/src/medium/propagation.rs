@@ -1,6 +1,7 @@
 //! How power falls with distance, and how it varies over time.
 
 use crate::document::{Document, Result, key};
+use crate::error::{KeyProblem, MediumProblem};
 use multihop_dot11::{Band, Phy};
 use multihop_schemes::bounds;
 use multihop_schemes::quantity::{Decibel, Duration, Frequency, Length, Speed};
@@ -120,16 +121,10 @@ impl FadingModel {
             }
             (None, Some(coherence)) => coherence.span(),
             (Some(_), Some(_)) => {
-                let remedy = "keep one of the two; speed means 0.423 wavelengths over it";
-                return Err(document.bad(&at("coherence"), "has no meaning beside speed", remedy));
+                return Err(document.error(&at("coherence"), KeyProblem::Beside { other: "speed" }));
             }
             (None, None) => {
-                let remedy = "say how long a gain stays: add coherence, or speed";
-                return Err(document.bad(
-                    &key!["medium", "fading"],
-                    "has neither speed nor coherence",
-                    remedy,
-                ));
+                return Err(document.error(&key!["medium", "fading"], MediumProblem::NoBlock));
             }
         };
         Ok(FadingConfig { rice_factor, block })

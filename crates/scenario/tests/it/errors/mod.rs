@@ -310,8 +310,8 @@ scheme = "udp"
 const BROKEN_MEASURED: &str = r#"
 quantity = "delivery"\n =>  @ [medium] -> medium.quantity: missing | delivery
 quantity = "delivery" => quantity = "snr" @ quantity -> medium.quantity: delivery, rssi, delivery-and-rssi
-quantity = "delivery" => quantity = "rssi" @ probe_size -> medium.probe_size: no meaning with quantity "rssi"
-probe_size = "1500 B" => noise = "-90 dBm" @ probe -> medium.noise: no meaning with quantity "delivery"
+quantity = "delivery" => quantity = "rssi" @ probe_size -> medium.probe_size: no effect with quantity = "rssi"
+probe_size = "1500 B" => noise = "-90 dBm" @ probe -> medium.noise: no effect with quantity = "delivery"
 probe_size = "1500 B" => probe_size = "0 B" @ probe -> medium.probe_size: 1 B
 delivery = 0.9 => delivery = 1.1 @ { from = "a" -> topology.links[0].delivery: 1.1 is out of range | 0 to 1
 reverse = 0.8 => reverse = nan @ { from = "a" -> topology.links[0].reverse: nan is not a finite number
