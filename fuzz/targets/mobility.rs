@@ -16,7 +16,7 @@ pub fn check(bytes: &[u8]) {
     let trace = match read(bytes, FORMATS[usize::from(*format) % FORMATS.len()]) {
         Ok(trace) => trace,
         Err(error) => {
-            assert!(error.line > 0 && !error.found.is_empty() && !error.remedy.is_empty(), "{error}");
+            assert!(error.line > 0 && !error.found().is_empty() && !error.remedy().is_empty(), "{error}");
             return;
         }
     };

@@ -11,6 +11,9 @@ macro_rules! parameter_kind {
     ([$choice:ty]) => {
         $choice
     };
+    (($engine:ty as $written:ident)) => {
+        $engine
+    };
     (($engine:ty as $written:ty = $default:expr)) => {
         $engine
     };
@@ -34,12 +37,12 @@ macro_rules! first_name {
 /// A table of parameters: the struct that the engine reads, with its defaults, and a macro by which the crate
 /// of scenarios reads it from a file, with the same names, descriptions, ranges and defaults.
 ///
-/// A row is `name: kind range = default;`. Kinds are whole numbers (`u32 [1, 1000]`), `f64 [0, 1]`, `bool`,
-/// times (`Span from "1 ms" to "10 s"`), sizes (`Bytes from "1 B" to "2304 B"`), enums that have names in
-/// files (`[Enum]`), and others, whose value in a file and its default stand in brackets (`(engine as
-/// written = default)`): those are resolved by hand. Bounds of quantities are written as in a file; a time
-/// without an upper bound may last as long as the clock. A parameter that had another name before is `name
-/// (once old_name)`.
+/// A row is `name: kind range = default;`. Kinds are whole numbers (`u32 [1, 1000]`), `f64 [0, 1]` or `f64
+/// [above 0, 1]`, `bool`, times (`Span from "1 ms" to "10 s"`), sizes (`Bytes from "1 B" to "2304 B"`), enums
+/// that have names in files (`[Enum]`), what there may be or not (`(Option<u32> as Bytes)`), and others,
+/// whose value in a file and its default stand in brackets (`(engine as written = default)`): those are
+/// resolved by hand. Bounds of quantities are written as in a file; a time without an upper bound may last as
+/// long as the clock. A parameter that had another name before is `name (once old_name)`.
 #[macro_export]
 macro_rules! parameters {
     (
@@ -48,7 +51,7 @@ macro_rules! parameters {
         $config:ident, listed by $list:ident:
         $(
             $(#[$about:meta])*
-            $name:ident $((once $old:ident))?: $kind:tt $([$low:literal, $high:literal])? $(from $least:literal $(to $most:literal)?)?
+            $name:ident $((once $old:ident))?: $kind:tt $([$($range:tt)*])? $(from $least:literal $(to $most:literal)?)?
                 = $default:expr;
         )*
     ) => {
@@ -88,7 +91,7 @@ macro_rules! parameters {
             ($d callback:ident! $d ($d before:tt)*) => {
                 $d callback! {
                     $d ($d before)*
-                    $( $(#[$about])* $name: $kind [$($low, $high)?] [$($least $(, $most)?)?]; )*
+                    $( $(#[$about])* $name: $kind [$($($range)*)?] [$($least $(, $most)?)?]; )*
                 }
             };
         }

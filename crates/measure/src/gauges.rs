@@ -5,7 +5,8 @@ use crate::reconstruction::Reconstruction;
 use crate::{CapturedFrame, Seen, Settled, StationId};
 use multihop_core::{Interval, LinkEvent, Span, Time};
 use multihop_link::{
-    Elapsed, Estimator, EstimatorConfig, LinkView, PacketThroughputOptions, RtWinfOptions, RtWinfProbeOptions,
+    BusyRatioOptions, Estimator, EstimatorConfig, IdleGapOptions, LinkView, PacketThroughputOptions,
+    RtWinfOptions, RtWinfProbeOptions, ServiceDelayOptions,
 };
 
 /// An estimator, and what results call it.
@@ -21,14 +22,12 @@ impl Gauge {
     /// Those that a capture has enough for, with the options that are the default of scenarios. (`AdHoc`
     /// Probe needs to know when probes were sent.)
     pub fn standard() -> Vec<Gauge> {
-        let window = Span::from_ms(1_000);
-        let gain = 1.0 / 8.0;
         [
             ("rt-winf", EstimatorConfig::RtWinf(RtWinfOptions::default())),
             ("rt-winf-probe", EstimatorConfig::RtWinfProbe(RtWinfProbeOptions::default())),
-            ("idlegap", EstimatorConfig::IdleGap { elapsed: Elapsed::Window(window) }),
-            ("busy-ratio", EstimatorConfig::BusyRatio { window }),
-            ("fsd", EstimatorConfig::ServiceDelay { gain }),
+            ("idlegap", EstimatorConfig::IdleGap(IdleGapOptions::default())),
+            ("busy-ratio", EstimatorConfig::BusyRatio(BusyRatioOptions::default())),
+            ("fsd", EstimatorConfig::ServiceDelay(ServiceDelayOptions::default())),
             ("fte", EstimatorConfig::TransmissionEfficiency),
             ("packet-throughput", EstimatorConfig::PacketThroughput(PacketThroughputOptions::default())),
         ]

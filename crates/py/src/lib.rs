@@ -342,16 +342,16 @@ fn commit() -> Option<&'static str> {
 /// The same error for Python, with what it consists of.
 fn scenario_error(error: multihop_scenario::ScenarioError) -> PyErr {
     let raised = ScenarioError::new_err(error.to_string());
-    let (line, setting) = match error.place {
+    let (line, setting) = match error.place.clone() {
         Place::Line { line, .. } => (Some(line), None),
         Place::Setting(path) => (None, Some(path)),
         Place::Override(option) => (None, Some(option.trim_start_matches('-').to_owned())),
     };
     let described = Python::attach(|py| {
         let value = raised.value(py);
+        value.setattr("found", error.found())?;
+        value.setattr("remedy", error.remedy())?;
         value.setattr("key", error.key)?;
-        value.setattr("found", error.found)?;
-        value.setattr("remedy", error.remedy)?;
         value.setattr("line", line)?;
         value.setattr("setting", setting)
     });

@@ -1,6 +1,7 @@
 //! Queue disciplines: `discipline` and `codel` of `[mac]` and of wires.
 
 use crate::document::{Document, KeyPath, Result};
+use crate::error::{KeyProblem, MacProblem};
 use multihop_link::{Adaptation, CodelOptions, FqCodelOptions, SlowStations, StationsOptions};
 use multihop_schemes::bounds;
 use multihop_schemes::quantity::{BitRate, Duration, Size};
@@ -90,11 +91,11 @@ impl Discipline {
         let path = at.join("codel");
         let Some(codel) = codel else { return Ok(self.with_defaults()) };
         match self.with_defaults() {
-            multihop_link::Discipline::DropTail => Err(document.fail(
-                &path,
-                "has no effect with discipline \"drop-tail\"",
-                "remove it, or set discipline = \"fq-codel\" or \"stations\" above it",
-            )),
+            multihop_link::Discipline::DropTail => {
+                let (key, value) = ("discipline", "drop-tail".into());
+                let instead = "\"fq-codel\" or \"stations\"";
+                Err(document.error(&path, KeyProblem::NoEffect { key, value, instead }))
+            }
             multihop_link::Discipline::FqCodel(defaults) => {
                 let given = [
                     ("airtime_quantum", codel.airtime_quantum.is_some()),
@@ -103,11 +104,7 @@ impl Discipline {
                     ("target_exchanges", codel.target_exchanges.is_some()),
                 ];
                 if let Some((key, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
-                    return Err(document.bad(
-                        &path.join(key),
-                        "has no effect with discipline \"fq-codel\", which knows no airtime",
-                        "remove it, or set discipline = \"stations\"",
-                    ));
+                    return Err(document.error(&path.join(key), MacProblem::NoAirtime));
                 }
                 codel.lines(document, &path, defaults).map(multihop_link::Discipline::FqCodel)
             }
@@ -178,11 +175,7 @@ fn check_target(document: &Document<'_>, path: &KeyPath, codel: CodelOptions, is
     if codel.target <= codel.interval {
         return Ok(());
     }
-    let why = format!(
-        "makes the target of {} longer than the interval of {}",
-        Duration(codel.target.seconds()),
-        Duration(codel.interval.seconds())
-    );
-    let remedy = "make the target 5 to 10 % of the interval, which is about the longest round-trip time";
-    Err(document.bad(&path.join(if is_given { "target" } else { "interval" }), why, remedy))
+    let [target, interval] = [codel.target, codel.interval].map(|time| Duration(time.seconds()));
+    let key = if is_given { "target" } else { "interval" };
+    Err(document.error(&path.join(key), MacProblem::TargetTooLong { target, interval }))
 }

@@ -1,6 +1,6 @@
 //! The text of a scenario, with the line of everything in it.
 
-use crate::error::{Place, ScenarioError, shorten};
+use crate::error::{Interval, KeyProblem, Place, Problem, RunProblem, ScenarioError, shorten};
 use crate::reader::{ReadError, read};
 use crate::settings::Setting;
 use multihop_core::Span;
@@ -11,7 +11,7 @@ use std::iter::once;
 use std::ops::Range;
 use std::str::FromStr;
 use toml::Spanned;
-use toml::de::{DeArray, DeTable};
+use toml::de::{DeArray, DeTable, DeValue};
 
 /// The longest time in seconds: a hundred years, so that sums of a few fit into 64 bits of nanoseconds.
 const TIME_MAX: f64 = 3.155_76e9;
@@ -112,14 +112,9 @@ impl<'a> Document<'a> {
     pub(crate) fn parse(text: &'a str, origin: &'a str) -> Result<Document<'a>> {
         let root = DeTable::parse(text).map_err(|error| {
             let line = line_of(text, error.span().map_or(0, |span| span.start));
-            ScenarioError {
-                place: Place::Line { origin: origin.to_owned(), line },
-                key: "syntax".into(),
-                found: format!("not valid TOML: {}", shorten(&error.message().replace('\n', ", "))),
-                remedy:
-                    "correct this line (a value is `key = \"text\"`, a number, true or false; see toml.io)"
-                        .into(),
-            }
+            let message = shorten(&error.message().replace('\n', ", "));
+            let place = Place::Line { origin: origin.to_owned(), line };
+            ScenarioError::new(place, "syntax", RunProblem::NoToml { message })
         })?;
         let sources = vec![Source { start: 0, text, setting: None }];
         Ok(Document { origin, root, sources, overridden: Vec::new() })
@@ -149,11 +144,10 @@ impl<'a> Document<'a> {
 
     /// Reads the whole document as a `T`.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T> {
-        read(&self.root).map_err(|ReadError { path, offset, found, wanted }| ScenarioError {
-            place: self.place(offset.unwrap_or(0)),
-            key: if path.0.is_empty() { "scenario".into() } else { path.to_string() },
-            found: found.to_string(),
-            remedy: wanted.to_string(),
+        read(&self.root).map_err(|ReadError { path, offset, found, wanted }| {
+            let key = if path.0.is_empty() { "scenario".into() } else { path.to_string() };
+            let problem = Problem::Misfit { found, wanted: *wanted };
+            ScenarioError::new(self.place(offset.unwrap_or(0)), key, problem)
         })
     }
 
@@ -167,33 +161,17 @@ impl<'a> Document<'a> {
         self.find(path).1.is_some()
     }
 
-    /// The error that something is wrong about the value at `path`.
-    pub(crate) fn fail(
-        &self,
-        path: &KeyPath,
-        found: impl Into<String>,
-        remedy: impl Into<String>,
-    ) -> ScenarioError {
-        let place = match self.override_of(path) {
-            Some((_, option, _)) => Place::Override((*option).to_owned()),
-            None => self.place(self.find(path).0.start),
+    /// The error that something is wrong with the value at `path`.
+    pub(crate) fn error(&self, path: &KeyPath, problem: impl Into<Problem>) -> ScenarioError {
+        let (place, written) = if let Some((_, option, value)) = self.override_of(path) {
+            (Place::Override((*option).to_owned()), Some(value.as_str()))
+        } else {
+            let (place, value) = self.find(path);
+            let value = value.filter(|value| !value.get_ref().is_table()); // which the key names
+            (self.place(place.start), value.map(|value| self.written(value.span())))
         };
-        ScenarioError { place, key: path.to_string(), found: found.into(), remedy: remedy.into() }
-    }
-
-    /// The error that the value at `path` is wrong; the message begins with the value as it is written.
-    pub(crate) fn bad(
-        &self,
-        path: &KeyPath,
-        why: impl fmt::Display,
-        remedy: impl Into<String>,
-    ) -> ScenarioError {
-        let value = match self.override_of(path) {
-            Some((_, _, value)) => Some(shorten(value)),
-            None => self.find(path).1.map(|span| shorten(self.written(span))),
-        };
-        let value = value.map(|value| value + " ").unwrap_or_default();
-        self.fail(path, format!("{value}{why}"), remedy)
+        let written = written.map(shorten);
+        ScenarioError { written, ..ScenarioError::new(place, path.to_string(), problem) }
     }
 
     /// `value`, if it is between two bounds, which are written as in a file: see [`bound`].
@@ -212,7 +190,7 @@ impl<'a> Document<'a> {
     }
 
     fn out_of_range(&self, path: &KeyPath, least: &str, most: &str) -> ScenarioError {
-        self.bad(path, "is out of range", format!("give a value from {least} to {most}"))
+        self.error(path, KeyProblem::OutOfRange { range: Interval::Between(least.into(), most.into()) })
     }
 
     /// A whole number within bounds.
@@ -235,11 +213,11 @@ impl<'a> Document<'a> {
     }
 
     /// Where the key is, or the innermost table around it that is there, and the value if it is there.
-    fn find(&self, path: &KeyPath) -> (Range<usize>, Option<Range<usize>>) {
+    fn find(&self, path: &KeyPath) -> (Range<usize>, Option<&Spanned<DeValue<'a>>>) {
         let mut place = self.root.span();
         let mut table = Some(self.root.get_ref());
         let mut array = None;
-        let mut value_span = None;
+        let mut found = None;
         for step in &path.0 {
             let (key, value) = match step {
                 Step::Key(key) => match table.and_then(|table| table.get_key_value(key.as_str())) {
@@ -252,11 +230,11 @@ impl<'a> Document<'a> {
                 },
             };
             place = key.map_or(value.span(), Spanned::span);
-            value_span = Some(value.span());
+            found = Some(value);
             table = value.get_ref().as_table();
             array = value.get_ref().as_array();
         }
-        (place, value_span)
+        (place, found)
     }
 
     /// The text that an offset points into.

@@ -1,6 +1,7 @@
 //! Scenarios that are edited by a program: values change, and comments, order and layout of the text stay.
 
 use crate::document::{Document, KeyPath, Result, Step};
+use crate::error::EditProblem;
 use crate::settings::path_of;
 use crate::{Overrides, load};
 use multihop_core::NodeId;
@@ -27,8 +28,9 @@ pub struct Edit {
 /// If the text is not TOML.
 pub fn values(text: &str, origin: &str) -> Result<Json> {
     let document = Document::parse(text, origin)?;
-    toml::from_str(text)
-        .map_err(|error| document.fail(&KeyPath::default(), error.message(), "write plain values"))
+    toml::from_str(text).map_err(|error| {
+        document.error(&KeyPath::default(), EditProblem::NoToml { message: error.message().into() })
+    })
 }
 
 /// The text with these changes, in this order.
@@ -39,17 +41,15 @@ pub fn values(text: &str, origin: &str) -> Result<Json> {
 pub fn edit(text: &str, origin: &str, edits: &[Edit]) -> Result<String> {
     let (document, mut edited) = parse(text, origin)?;
     for Edit { path, value } in edits {
-        let wrong = |found: &str, remedy: &str| {
+        let wrong = |problem: EditProblem| {
             let at = path_of(path).map_or_else(KeyPath::default, KeyPath);
-            document.fail(&at, found, remedy)
+            document.error(&at, problem)
         };
-        let steps =
-            path_of(path).ok_or_else(|| wrong("not a path to a key", "write it as messages show it"))?;
-        let no_place = || wrong("the path leads through a value", "correct the path, or set the whole key");
+        let steps = path_of(path).ok_or_else(|| wrong(EditProblem::NoPath))?;
+        let no_place = || wrong(EditProblem::ThroughValue);
         match value {
             Some(value) => {
-                let value =
-                    value.parse().map_err(|_| wrong("the new value is not TOML", "write a value of TOML"))?;
+                let value = value.parse().map_err(|_| wrong(EditProblem::NoTomlValue))?;
                 put(edited.as_item_mut(), &steps, value).ok_or_else(no_place)?;
             }
             None => remove(edited.as_item_mut(), &steps).ok_or_else(no_place)?,
@@ -69,8 +69,8 @@ pub fn list(text: &str, origin: &str) -> Result<String> {
     let (document, mut edited) = parse(text, origin)?;
     if edited["topology"].get("generator").is_some() {
         let at = KeyPath(vec!["topology".into(), "generator".into()]);
-        if let Some(why) = cannot_list_nodes(&config) {
-            return Err(document.fail(&at, why, "list the nodes by hand"));
+        if let Some(problem) = cannot_list_nodes(&config) {
+            return Err(document.error(&at, problem));
         }
         if let Some(topology) = edited["topology"].as_table_like_mut() {
             topology.clear();
@@ -80,16 +80,12 @@ pub fn list(text: &str, origin: &str) -> Result<String> {
     if let Some(traffic) = edited.remove("traffic") {
         let at = KeyPath(vec!["traffic".into()]);
         if let Some(key) = ["mix", "start_interval"].into_iter().find(|key| traffic.get(key).is_some()) {
-            return Err(document.fail(
-                &at,
-                format!("flows of a pattern with {key} differ"),
-                "list them by hand",
-            ));
+            return Err(document.error(&at, EditProblem::FlowsDiffer { key }));
         }
         let listed = edited.get("flows").map_or(0, length);
         let tables = config.flows[listed..].iter().map(|flow| listed_flow(&config, flow, &traffic));
         let flows = edited.as_table_mut().entry("flows").or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
-        let inline = || document.fail(&at, "flows are not listed as [[flows]]", "list them by hand");
+        let inline = || document.error(&at, EditProblem::InlineFlows);
         flows.as_array_of_tables_mut().ok_or_else(inline)?.extend(tables);
     }
     Ok(edited.to_string())
@@ -98,7 +94,7 @@ pub fn list(text: &str, origin: &str) -> Result<String> {
 fn parse<'a>(text: &'a str, origin: &'a str) -> Result<(Document<'a>, DocumentMut)> {
     let document = Document::parse(text, origin)?;
     let edited = text.parse().map_err(|error: toml_edit::TomlError| {
-        document.fail(&KeyPath::default(), error.message().to_owned(), "correct the text")
+        document.error(&KeyPath::default(), EditProblem::NoToml { message: error.message().into() })
     })?;
     Ok((document, edited))
 }
@@ -175,13 +171,13 @@ fn length(item: &Item) -> usize {
 }
 
 /// Why a list cannot say what a generator made, if it cannot.
-fn cannot_list_nodes(config: &Config) -> Option<&'static str> {
+fn cannot_list_nodes(config: &Config) -> Option<EditProblem> {
     if !config.wires.is_empty() {
-        Some("the generator makes wires")
+        Some(EditProblem::Wires)
     } else if !config.radios.are_one_each() {
-        Some("nodes have several radios, or channels of their own")
+        Some(EditProblem::Radios)
     } else if config.mobility.moves() {
-        Some("nodes move")
+        Some(EditProblem::Motion)
     } else {
         None
     }

@@ -49,7 +49,11 @@ use std::collections::BTreeMap;
 pub use catalogue::catalogue;
 pub use discipline::{Codel, Discipline};
 pub use document::{Step, locate};
-pub use error::{Place, ScenarioError};
+pub use error::{
+    EditProblem, FlowProblem, Interval, Joined, KeyProblem, Limited, MacProblem, MeasureProblem,
+    MediumProblem, MobilityProblem, Named, PhyProblem, Place, Problem, RateProblem, RunProblem,
+    ScenarioError, SchemeProblem, SettingProblem, TopologyProblem, TraceProblem, Whereabouts,
+};
 pub use flows::{App, Distribution, Flow, FlowDirection, Kind, Pattern, Traffic};
 pub use generate::{
     Bar, Chain, Circle, Cross, Direction, Dumbbell, ExposedTerminal, Generator, Grid, ParkingLot,

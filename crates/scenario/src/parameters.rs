@@ -17,6 +17,12 @@ macro_rules! written {
     ([$choice:ty]) => {
         $choice
     };
+    (Elapsed) => {
+        $crate::values::Switch<multihop_schemes::quantity::Duration>
+    };
+    (($engine:ty as $kind:ident)) => {
+        Option<$crate::parameters::written!($kind)>
+    };
     (($engine:ty as $written:ty = $default:expr)) => {
         $written
     };
@@ -42,6 +48,17 @@ macro_rules! write {
     ([$choice:ty], $value:expr) => {
         $value
     };
+    (Elapsed, $value:expr) => {
+        match $value {
+            multihop_link::Elapsed::SinceStart => $crate::values::Switch::Off,
+            multihop_link::Elapsed::Window(window) => {
+                $crate::values::Switch::At($crate::parameters::write!(Span, window))
+            }
+        }
+    };
+    (($engine:ty as $kind:ident), $value:expr) => {
+        $value.map(|value| $crate::parameters::write!($kind, value))
+    };
     (($engine:ty as $written:ty = $default:expr), $value:expr) => {
         $default
     };
@@ -50,16 +67,16 @@ macro_rules! write {
     };
 }
 
-/// The range of a quantity, for its schema.
-macro_rules! quantities {
-    () => {
+/// The range of a number, or of a quantity, for its schema.
+macro_rules! range {
+    ([] []) => {
         |_: &mut schemars::Schema| ()
     };
-    ($least:literal) => {
+    ([] [$least:literal]) => {
         multihop_schemes::keys::Bounds::from($least)
     };
-    ($least:literal, $most:literal) => {
-        multihop_schemes::bounds!($least, $most)
+    ([$($numbers:tt)*] [$($quantities:tt)*]) => {
+        multihop_schemes::bounds!($($numbers)* $($quantities)*)
     };
 }
 
@@ -68,6 +85,20 @@ macro_rules! quantities {
 macro_rules! check {
     (($engine:ty as $written:ty = $default:expr), $document:expr, $at:expr, $value:expr, $preset:expr, [] []) => {
         $preset
+    };
+    (($engine:ty as $kind:ident), $document:expr, $at:expr, $value:expr, $preset:expr, $numbers:tt $bounds:tt) => {
+        match $value {
+            None => None,
+            Some(value) => {
+                Some($crate::parameters::check!($kind, $document, $at, value, $preset, $numbers $bounds))
+            }
+        }
+    };
+    (Elapsed, $document:expr, $at:expr, $value:expr, $preset:expr, [] [$least:literal, $most:literal]) => {
+        match $value {
+            $crate::values::Switch::Off => multihop_link::Elapsed::SinceStart,
+            $crate::values::Switch::At(window) => multihop_link::Elapsed::Window(window.span()),
+        }
     };
     ([$choice:ty], $document:expr, $at:expr, $value:expr, $preset:expr, [] []) => {
         $value
@@ -88,30 +119,32 @@ macro_rules! check {
     (Bytes, $document:expr, $at:expr, $value:expr, $preset:expr, [] [$least:literal, $most:literal]) => {
         $value.bytes() as u32
     };
-    (f64, $document:expr, $at:expr, $value:expr, $preset:expr, [$low:literal, $high:literal] []) => {
+    (f64, $document:expr, $at:expr, $value:expr, $preset:expr, [$($range:tt)*] []) => {
         $value
     };
-    ($whole:ident, $document:expr, $at:expr, $value:expr, $preset:expr, [$low:literal, $high:literal] []) => {
+    ($whole:ident, $document:expr, $at:expr, $value:expr, $preset:expr, [$($range:tt)*] []) => {
         $whole::try_from($value).expect("the range fits the type")
     };
 }
 
-/// The table `keys` of a file, whose keys are the parameters of `config`. `resolve_listed` checks all ranges;
-/// parameters that are resolved by hand have the engine's default in what it returns.
+/// A table of a file, whose keys are the parameters of `config`, after others of its own. `resolve_listed`
+/// checks all ranges of the table that is at `at`; parameters that are resolved by hand have the engine's
+/// default in what it returns.
 macro_rules! table {
     (
         $(#[$doc:meta])*
-        $name:ident of $config:ident in $keys:tt;
-        $( $(#[$about:meta])* $parameter:ident: $kind:tt [$($low:literal, $high:literal)?] [$($bounds:tt)*]; )*
+        $name:ident of $config:ident
+            $(, after { $( $(#[$note:meta])* pub $before:ident: $type:ty, )* })?;
+        $( $(#[$about:meta])* $parameter:ident: $kind:tt $range:tt $bounds:tt; )*
     ) => {
         $(#[$doc])*
         #[derive(Clone, Debug, serde::Deserialize, schemars::JsonSchema)]
         #[serde(default, deny_unknown_fields)]
         pub struct $name {
+            $($( $(#[$note])* pub $before: $type, )*)?
             $(
                 $(#[$about])*
-                $(#[schemars(range(min = $low, max = $high))])?
-                #[schemars(transform = $crate::parameters::quantities!($($bounds)*))]
+                #[schemars(transform = $crate::parameters::range!($range $bounds))]
                 pub $parameter: $crate::parameters::written!($kind),
             )*
         }
@@ -119,23 +152,28 @@ macro_rules! table {
         impl Default for $name {
             /// The engine's.
             fn default() -> $name {
-                $name { $($parameter: $crate::parameters::write!($kind, $config::DEFAULT.$parameter),)* }
+                $name {
+                    $($( $before: Default::default(), )*)?
+                    $($parameter: $crate::parameters::write!($kind, $config::DEFAULT.$parameter),)*
+                }
             }
         }
 
         impl $name {
+            #[allow(unused_variables)] // of a table whose ranges all have two ends
             fn resolve_listed(
                 &self,
                 document: &$crate::document::Document<'_>,
+                at: &$crate::document::KeyPath,
             ) -> $crate::document::Result<$config> {
                 Ok($config {
                     $($parameter: $crate::parameters::check!(
                         $kind,
                         document,
-                        $crate::document::key!$keys.join(stringify!($parameter)),
+                        at.join(stringify!($parameter)),
                         self.$parameter,
                         $config::DEFAULT.$parameter,
-                        [$($low, $high)?] [$($bounds)*]
+                        $range $bounds
                     ),)*
                 })
             }
@@ -150,7 +188,7 @@ macro_rules! overrides {
     (
         $(#[$doc:meta])*
         $name:ident of $config:ident in $keys:tt, with { $($more:tt)* };
-        $( $(#[$about:meta])* $parameter:ident: $kind:tt [$($low:literal, $high:literal)?] [$($bounds:tt)*]; )*
+        $( $(#[$about:meta])* $parameter:ident: $kind:tt $range:tt $bounds:tt; )*
     ) => {
         $(#[$doc])*
         #[derive(Clone, Debug, Default, serde::Deserialize, schemars::JsonSchema, serde::Serialize)]
@@ -158,8 +196,7 @@ macro_rules! overrides {
         pub struct $name {
             $(
                 $(#[$about])*
-                $(#[schemars(range(min = $low, max = $high))])?
-                #[schemars(transform = $crate::parameters::quantities!($($bounds)*))]
+                #[schemars(transform = $crate::parameters::range!($range $bounds))]
                 pub $parameter: Option<$crate::parameters::written!($kind)>,
             )*
             $($more)*
@@ -178,7 +215,7 @@ macro_rules! overrides {
                         $crate::document::key!$keys.join(stringify!($parameter)),
                         _value,
                         preset.$parameter,
-                        [$($low, $high)?] [$($bounds)*]
+                        $range $bounds
                     );
                 })*
                 config
@@ -187,4 +224,4 @@ macro_rules! overrides {
     };
 }
 
-pub(crate) use {check, overrides, quantities, table, write, written};
+pub(crate) use {check, overrides, range, table, write, written};

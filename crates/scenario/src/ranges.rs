@@ -3,6 +3,7 @@
 
 use crate::Scenario;
 use crate::document::{Document, KeyPath, Result, Step};
+use crate::error::{Interval, KeyProblem};
 use multihop_schemes::keys::{Rule, schema_of};
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -98,7 +99,8 @@ impl Ranges {
             }),
             plain => match &self.own {
                 Some(rule) if !rule.has_in_range(&as_json(plain)) => {
-                    Err(document.bad(at, "is out of range", format!("give a value {}", rule.range())))
+                    let range = Interval::Rule(Box::new(rule.clone()));
+                    Err(document.error(at, KeyProblem::OutOfRange { range }))
                 }
                 _ => Ok(()),
             },

@@ -1,7 +1,8 @@
 //! From a file to a configuration.
 
 use super::Scenario;
-use crate::document::{Document, Result, key, seconds};
+use crate::document::{Document, Result, key};
+use crate::error::{KeyProblem, Problem, RunProblem};
 use crate::flows::{Flows, Made};
 use crate::hash::hash;
 use crate::mac::{RuleSet, check_aggregation, check_rate_control};
@@ -16,7 +17,7 @@ use crate::topology::paths;
 use crate::topology::radios;
 use crate::topology::reach;
 use multihop_core::Span;
-use multihop_schemes::misfit::{Kind, Wanted};
+use multihop_schemes::misfit::{Found, Kind, Wanted};
 use multihop_schemes::quantity::{Duration, Length, Misread};
 use multihop_schemes::{REGISTRY, SchemeEntry};
 use multihop_sim::config::{Config, Radios};
@@ -211,7 +212,8 @@ impl Overrides {
             let Some(text) = text else { continue };
             document.note_override(key, option, text);
             let misread = |Misread { found, wanted }| {
-                document.fail(&key![key], found, Wanted::Value(Kind::Said(wanted)).to_string())
+                let (found, wanted) = (Found::Said(found), Wanted::Value(Kind::Said(wanted)));
+                document.error(&key![key], Problem::Misfit { found, wanted })
             };
             *time = Some(text.parse().map_err(misread)?);
         }
@@ -225,14 +227,14 @@ impl Overrides {
 /// Duration and warm-up.
 fn times(document: &Document<'_>, scenario: &Scenario) -> Result<(Span, Span)> {
     let Some(duration) = scenario.duration else {
-        return Err(document.fail(&key!["duration"], "missing", "add it, for example duration = \"100 s\""));
+        let missing = KeyProblem::Missing { key: "duration", example: "\"100 s\"" };
+        return Err(document.error(&key!["duration"], missing));
     };
     let length = document.time(&key!["duration"], duration, 1e-9)?;
     let at = key!["warmup"];
     let warmup = document.time(&at, scenario.warmup.unwrap_or_default(), 0.0)?;
     if warmup >= length {
-        let why = format!("leaves nothing of the duration, which is {}", seconds(length));
-        return Err(document.bad(&at, why, "give a shorter warm-up, or a longer duration"));
+        return Err(document.error(&at, RunProblem::AllWarmup { duration: length }));
     }
     Ok((length, warmup))
 }
@@ -247,16 +249,13 @@ fn record_interval(document: &Document<'_>, scenario: &Scenario, duration: Span,
     };
     let step = document.time(&at, interval, 1e-9)?;
     if step > duration {
-        let why = format!("is longer than the run of {}", seconds(duration));
-        return Err(document.bad(&at, why, "give a time up to the duration"));
+        return Err(document.error(&at, RunProblem::StepTooLong { duration }));
     }
     let rows = duration.ns().div_ceil(step.ns()).saturating_mul(flows);
     if rows > SERIES_ROWS_MAX {
-        let shortest = duration.seconds() * flows as f64 / SERIES_ROWS_MAX as f64;
-        let why = format!("makes {rows} rows of time series ({flows} flows)");
-        let remedy =
-            format!("at most {SERIES_ROWS_MAX} are kept; give at least {}", Duration(shortest * 1.001));
-        return Err(document.bad(&at, why, remedy));
+        let least = Duration(duration.seconds() * flows as f64 / SERIES_ROWS_MAX as f64 * 1.001);
+        let problem = RunProblem::TooManyRows { rows, flows, most: SERIES_ROWS_MAX, least };
+        return Err(document.error(&at, problem));
     }
     Ok(step)
 }
@@ -266,9 +265,8 @@ fn check_links(document: &Document<'_>, config: &Config) -> Result<()> {
     if !exceed(config, LINKS_MAX) {
         return Ok(());
     }
-    let found = format!("{} nodes make more than {LINKS_MAX} links of carrier sense", config.nodes.len());
-    let remedy = "give fewer nodes, put them further apart, or let the medium reach less far";
-    Err(document.fail(&key!["topology"], found, remedy))
+    let problem = RunProblem::TooManyLinks { nodes: config.nodes.len(), most: LINKS_MAX };
+    Err(document.error(&key!["topology"], problem))
 }
 
 /// Delays by distance need positions, and frames that are over everywhere before their senders do anything
@@ -279,23 +277,15 @@ fn check_delays(document: &Document<'_>, config: &Config) -> Result<()> {
     }
     let at = key!["medium", "propagation_delay"];
     let farthest = farthest(config).map_err(|node| {
-        let found = format!("\"distance\", but {:?} has no position", config.nodes[node.index()].name);
-        document.fail(&at, found, "give all nodes positions, or a time such as \"1 us\"")
+        let node = config.nodes[node.index()].name.clone();
+        document.error(&at, RunProblem::NoDistance { node })
     })?;
     let (delay, most) = (light(farthest), least_pause(config));
     if delay <= most {
         return Ok(());
     }
-    let found = format!(
-        "\"distance\", but frames may be sensed {} away, {} after they are sent",
-        Length(farthest),
-        Duration(delay.seconds())
-    );
-    let remedy = format!(
-        "delays by distance are possible up to {}, the shortest pause or frame; give a time, or put nodes closer together",
-        Duration(most.seconds())
-    );
-    Err(document.fail(&at, found, remedy))
+    let [delay, most] = [delay, most].map(|time| Duration(time.seconds()));
+    Err(document.error(&at, RunProblem::DelayTooLong { distance: Length(farthest), delay, most }))
 }
 
 /// Refuses more rows of measurements than are kept.
@@ -306,11 +296,8 @@ fn check_measurements(document: &Document<'_>, config: &Config) -> Result<()> {
     if rows <= SERIES_ROWS_MAX {
         return Ok(());
     }
-    let found = format!("{steps} steps of {gauges} estimators make {rows} rows");
-    let remedy = format!(
-        "at most {SERIES_ROWS_MAX} are kept; name fewer nodes with at, or make record_interval longer"
-    );
-    Err(document.fail(&key!["measure"], found, remedy))
+    let problem = RunProblem::TooManyMeasured { steps, gauges, rows, most: SERIES_ROWS_MAX };
+    Err(document.error(&key!["measure"], problem))
 }
 
 /// All flows, each with a path.
@@ -340,8 +327,7 @@ fn flows(
     }
     flows.number_duplicates();
     if flows.made.is_empty() {
-        let remedy = "add [[flows]] with from, to and scheme, or [traffic] with a pattern";
-        return Err(document.fail(&key!["flows"], "there are no flows, so nothing would happen", remedy));
+        return Err(document.error(&key!["flows"], RunProblem::NoFlows));
     }
     paths::check(document, nodes, config, &component, &flows.made)?;
     Ok(flows.made)

@@ -1,7 +1,7 @@
 //! `[schemes.NAME]`: parameters of schemes, and named variants.
 
 use crate::document::{Document, KeyPath, Result, key};
-use crate::error::instead_of;
+use crate::error::{KeyProblem, Named, Problem, SchemeProblem};
 use multihop_dot11::DcfRules;
 use multihop_schemes::misfit::Misfit;
 use multihop_schemes::{SchemeEntry, find_among};
@@ -79,22 +79,11 @@ impl<'a> Schemes<'a> {
             let at = key!["schemes", &used.name, "segment_size"];
             let headers = HEADERS_MIN + rules.llc_header + extra_header;
             if size == 0 || size > 65_507 {
-                let found = format!("segments of {size} B");
-                return Err(self.document.fail(
-                    &at,
-                    found,
-                    "give a size from 1 B to 65507 B (the largest datagram)",
-                ));
+                return Err(self.document.error(&at, SchemeProblem::NoDatagram { size }));
             }
             if limited && size + headers > MSDU_MAX {
-                let found = format!(
-                    "segments of {size} B and at least {headers} B of headers exceed the largest MSDU, {MSDU_MAX} B"
-                );
-                let remedy = format!(
-                    "give at most {} B, or set mac.rules = \"ns2\", which has no limit",
-                    MSDU_MAX - headers
-                );
-                return Err(self.document.fail(&at, found, remedy));
+                let problem = SchemeProblem::NoMsdu { size, headers, largest: MSDU_MAX };
+                return Err(self.document.error(&at, problem));
             }
         }
         Ok(())
@@ -110,7 +99,7 @@ impl<'a> Schemes<'a> {
         let (scheme, resolved) = built.map_err(|Misfit { parameter, found, wanted }| {
             let culprit = parameter.filter(|parameter| parameters.contains_key(parameter));
             let at = culprit.map_or_else(|| at.clone(), |parameter| at.join(&parameter));
-            self.document.fail(&at, found.to_string(), wanted.to_string())
+            self.document.error(&at, Problem::Misfit { found, wanted })
         })?;
         Ok((SchemeConfig { name: name.to_owned(), scheme }, (entry.name, resolved)))
     }
@@ -120,32 +109,30 @@ impl<'a> Schemes<'a> {
             return Ok(());
         }
         // Those of the file first: there are more schemes than a message lists.
-        let known = self.tables.keys().map(String::as_str).chain(self.names());
-        Err(self.document.bad(path, "is not a scheme", instead_of(name, known)))
+        let known = self.tables.keys().cloned().chain(self.names()).collect();
+        Err(self.document.error(path, KeyProblem::Unknown { what: Named::Scheme, name: name.into(), known }))
     }
 
-    fn names(&self) -> impl Iterator<Item = &'a str> + Clone {
-        self.known.iter().map(|entry| entry.name)
+    fn names(&self) -> impl Iterator<Item = String> {
+        self.known.iter().map(|entry| entry.name.to_owned())
     }
 
     fn entry(&self, at: &KeyPath, name: &str, table: Option<&Parameters>) -> Result<&'a SchemeEntry> {
         let named = find_among(self.known, name).ok();
         match (table.and_then(|table| table.base.as_deref()), named) {
-            (Some(base), Some(named)) if base != named.name => Err(self.document.bad(
-                &at.join("base"),
-                format!("cannot be the base of a variant called {name:?}, which is a scheme itself"),
-                format!("give the variant another name, such as {:?}", format!("{base}-variant")),
-            )),
+            (Some(base), Some(named)) if base != named.name => {
+                let problem = SchemeProblem::NameOfScheme { name: name.into(), base: base.into() };
+                Err(self.document.error(&at.join("base"), problem))
+            }
             (_, Some(named)) => Ok(named),
             (Some(base), None) => find_among(self.known, base).map_err(|_| {
-                self.document.bad(&at.join("base"), "is not a scheme", instead_of(base, self.names()))
+                let (name, known) = (base.into(), self.names().collect());
+                let problem = KeyProblem::Unknown { what: Named::Scheme, name, known };
+                self.document.error(&at.join("base"), problem)
             }),
             (None, None) => {
-                let remedy = format!(
-                    "add base = \"...\" to make a variant, or correct the name; {}",
-                    instead_of(name, self.names())
-                );
-                Err(self.document.fail(at, format!("{name:?} is not a scheme"), remedy))
+                let (name, known) = (name.into(), self.names().collect());
+                Err(self.document.error(at, SchemeProblem::NoBase { name, known }))
             }
         }
     }

@@ -5,7 +5,7 @@
 //! that a value is of a setting.
 
 use crate::document::{KeyPath, Result, Step, key};
-use crate::error::{Place, ScenarioError, shorten};
+use crate::error::{Place, ScenarioError, SettingProblem, shorten};
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::mem::{replace, take};
@@ -45,11 +45,7 @@ impl Setting {
         start: usize,
         options: &[(&str, &str)],
     ) -> Result<()> {
-        let steps = parse(&self.path).ok_or_else(|| {
-            let remedy =
-                "write a path as messages show it, such as topology.hops, flows[0].start or flows[*].scheme";
-            self.error(&self.path, "not a path to a key", remedy)
-        })?;
+        let steps = parse(&self.path).ok_or_else(|| self.error(&self.path, SettingProblem::NoPath))?;
         self.refuse_options(&steps, options)?;
         let value = self.parse_value(start)?;
         let change = Change { setting: self, steps: &steps, value: &value };
@@ -64,38 +60,32 @@ impl Setting {
     /// Keys that options give are not set a second way.
     fn refuse_options(&self, steps: &[Target], options: &[(&str, &str)]) -> Result<()> {
         let [Target::Step(Step::Key(name))] = steps else { return Ok(()) };
-        let (found, remedy) = match name.as_str() {
-            "seed" => ("seeds are not set this way", "give --seed (seed= in Python)".to_owned()),
-            "scheme" => (
-                "not a key of scenarios",
-                "give --scheme (scheme= in Python), or set flows[*].scheme or traffic.scheme".to_owned(),
-            ),
+        let problem = match name.as_str() {
+            "seed" => SettingProblem::Seed,
+            "scheme" => SettingProblem::Scheme,
             _ => match options.iter().find(|(key, _)| key == name) {
-                Some((_, option)) => {
-                    ("given twice", format!("remove {option}, which replaces the same key, or this"))
-                }
+                Some((_, option)) => SettingProblem::Twice { option: (*option).into() },
                 None => return Ok(()),
             },
         };
-        Err(self.error(name, found, remedy))
+        Err(self.error(name, problem))
     }
 
     fn parse_value(&self, start: usize) -> Result<Spanned<DeValue<'_>>> {
-        let remedy = "give a TOML document with the one key value, such as value = 5";
         let document = DeTable::parse(&self.value).map_err(|error| {
-            let found = format!("not valid TOML: {}", shorten(&error.message().replace('\n', ", ")));
-            self.error(&self.path, found, remedy)
+            let message = shorten(&error.message().replace('\n', ", "));
+            self.error(&self.path, SettingProblem::NoToml { message })
         })?;
         let mut entries = document.into_inner().into_iter();
         match (entries.next(), entries.next()) {
             (Some((key, value)), None) if key.get_ref() == "value" => Ok(shifted(value, start)),
-            _ => Err(self.error(&self.path, "the value is not one value", remedy)),
+            _ => Err(self.error(&self.path, SettingProblem::NotOne)),
         }
     }
 
-    fn error(&self, key: &str, found: impl Into<String>, remedy: impl Into<String>) -> ScenarioError {
+    fn error(&self, key: &str, problem: SettingProblem) -> ScenarioError {
         let key = if key.is_empty() { "set".to_owned() } else { shorten(key) };
-        ScenarioError { place: self.place(), key, found: found.into(), remedy: remedy.into() }
+        ScenarioError::new(self.place(), key, problem)
     }
 }
 
@@ -148,19 +138,15 @@ impl<'a> Change<'_, 'a> {
                 Ok(())
             }
             (Target::Step(Step::Index(index)), DeValue::Array(list)) => {
-                let count = list.len();
+                let length = list.len();
                 match list.get_mut(*index) {
                     Some(entry) => self.below((*index).into(), done, entry, at),
-                    None => Err(self.error(
-                        &at.join(*index),
-                        format!("there is no such entry; the list has {count}"),
-                        "count from 0, or set the whole list",
-                    )),
+                    None => Err(self.error(&at.join(*index), SettingProblem::NoEntry { length })),
                 }
             }
             (Target::Each, DeValue::Array(list)) => {
                 if list.is_empty() {
-                    return Err(self.error(at, "the list is empty", "set the whole list"));
+                    return Err(self.error(at, SettingProblem::NoEntries));
                 }
                 let mut entries = list.iter_mut().enumerate();
                 entries.try_for_each(|(index, entry)| self.below(index.into(), done, entry, at))
@@ -169,17 +155,15 @@ impl<'a> Change<'_, 'a> {
                 let fits =
                     |entry: &Spanned<DeValue<'_>>| name_of(entry).is_some_and(|name| matches(pattern, name));
                 if !list.iter().any(fits) {
-                    let found = format!("no entry of the list has a name like {pattern:?}");
-                    return Err(self.error(at, found, "correct the name; a * in it is any text"));
+                    return Err(self.error(at, SettingProblem::NoName { pattern: pattern.clone() }));
                 }
                 let mut entries = list.iter_mut().enumerate().filter(|(_, entry)| fits(entry));
                 entries.try_for_each(|(index, entry)| self.below(index.into(), done, entry, at))
             }
-            (target, other) => {
-                let wanted = if matches!(target, Target::Step(Step::Key(_))) { "a table" } else { "a list" };
-                let found = format!("found a value of the kind {}, not {wanted}", other.type_str());
-                Err(self.error(at, found, "correct the path, or set this key as a whole"))
+            (Target::Step(Step::Key(_)), other) => {
+                Err(self.error(at, SettingProblem::NoTable { kind: other.type_str() }))
             }
+            (_, other) => Err(self.error(at, SettingProblem::NotList { kind: other.type_str() })),
         }
     }
 
@@ -202,7 +186,7 @@ impl<'a> Change<'_, 'a> {
             self.steps.get(done + 1),
             Some(Target::Each | Target::Named(_) | Target::Step(Step::Index(_)))
         ) {
-            return Err(self.error(&at.join(name), "there is no such list", "set the whole list"));
+            return Err(self.error(&at.join(name), SettingProblem::NoList));
         }
         let span: Range<usize> = self.value.span();
         table.remove(name); // with its key, which has the place of the file
@@ -218,22 +202,17 @@ impl<'a> Change<'_, 'a> {
             DeValue::Integer(number) => usize::from_str_radix(number.as_str(), number.radix()).ok(),
             _ => None,
         };
-        let Some(wanted) = wanted else {
-            let remedy = "give how many entries of the list to keep: a whole number, not negative";
-            return Err(self.error(&at, "the length of a list is a whole number", remedy));
-        };
+        let Some(wanted) = wanted else { return Err(self.error(&at, SettingProblem::NoLength)) };
         if wanted > list.len() {
-            let found = format!("{wanted} entries are wanted, and the list has {}", list.len());
-            return Err(self.error(&at, found, "give at most that many, or set the whole list"));
+            return Err(self.error(&at, SettingProblem::TooLong { wanted, length: list.len() }));
         }
         *list = replace(list, DeArray::new()).into_iter().take(wanted).collect();
         Ok(())
     }
 
-    fn error(&self, at: &KeyPath, found: impl Into<String>, remedy: &str) -> ScenarioError {
+    fn error(&self, at: &KeyPath, problem: SettingProblem) -> ScenarioError {
         let key = if at.0.is_empty() { &key!["set"] } else { at };
-        let place = self.setting.place();
-        ScenarioError { place, key: key.to_string(), found: found.into(), remedy: remedy.into() }
+        ScenarioError::new(self.setting.place(), key.to_string(), problem)
     }
 }
 

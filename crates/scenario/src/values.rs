@@ -85,6 +85,22 @@ impl<'de, T: FromStr<Err = Misread>> Deserialize<'de> for Switch<T> {
     }
 }
 
+impl Default for Delay {
+    /// A microsecond, in which light goes 300 m.
+    fn default() -> Delay {
+        Delay::Same(Duration(1e-6))
+    }
+}
+
+impl Serialize for Delay {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Delay::Distance => serializer.serialize_str("distance"),
+            Delay::Same(delay) => delay.serialize(serializer),
+        }
+    }
+}
+
 impl<'de> Deserialize<'de> for Delay {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Delay, D::Error> {
         let value = deserializer.deserialize_str(WordOr("distance", PhantomData))?;

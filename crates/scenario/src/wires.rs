@@ -3,6 +3,7 @@
 use crate::catalogue::proposed;
 use crate::discipline::{Codel, Discipline};
 use crate::document::{Document, KeyPath, Result, key};
+use crate::error::{Joined, KeyProblem, MacProblem, TopologyProblem};
 use crate::topology::Nodes;
 use multihop_core::{NodeId, Rate, Span};
 use multihop_schemes::bounds;
@@ -87,16 +88,12 @@ pub(super) fn resolve(document: &Document<'_>, wires: &[Wire], nodes: &Nodes) ->
         let a = nodes.find(document, &at.join("between").join(0), first)?;
         let b = nodes.find(document, &at.join("between").join(1), second)?;
         if a == b {
-            let found = format!("a wire from {first:?} to itself");
-            return Err(document.fail(&at.join("between"), found, "name two nodes, or remove the wire"));
+            let problem = KeyProblem::Loop { what: Joined::Wire, node: first.clone() };
+            return Err(document.error(&at.join("between"), problem));
         }
         if let Some(other) = known.insert((a.min(b), a.max(b)), i) {
-            let found = format!("topology.wires[{other}] already joins {first:?} and {second:?}");
-            return Err(document.fail(
-                &at.join("between"),
-                found,
-                "keep one of the two, with the sum of their rates",
-            ));
+            let problem = TopologyProblem::SecondWire { between: wire.between.clone(), first: other };
+            return Err(document.error(&at.join("between"), problem));
         }
         let there = Line {
             rate: wire.rate.rate(),
@@ -133,11 +130,8 @@ pub(super) fn discipline(
     codel: Option<&Codel>,
 ) -> Result<multihop_link::Discipline> {
     if discipline == Discipline::Stations {
-        return Err(document.bad(
-            &at.join("discipline"),
-            "is for radios: a wire leads to one node and has no airtime",
-            format!("set discipline = {}", proposed::<Discipline>(|name| name != "stations")),
-        ));
+        let instead = proposed::<Discipline>(|name| name != "stations");
+        return Err(document.error(&at.join("discipline"), MacProblem::StationsOnWire { instead }));
     }
     discipline.resolve(document, at, codel)
 }

@@ -54,7 +54,7 @@ mod wiring;
 mod xcp;
 
 pub use abc::Abc;
-pub use capacity::{CapacityParameters, CapacitySource, Reading, Watched, WinfParameters};
+pub use capacity::{CapacityParameters, CapacitySource, Watched, WinfParameters};
 pub use ewccp::{Ewccp, OnTimeout, SharedLoad};
 pub use load::{Bmcc, Vcp};
 pub use marking::{Busyness, EcnBusy, EcnFsd, EcnRts, FrameEfficiency, Recn, RtsFailures, ServiceDelay};

@@ -16,10 +16,15 @@ pub struct Misfit {
 }
 
 impl Misfit {
+    /// What was found of a parameter, and what would do.
+    pub fn new(parameter: &str, found: Found, wanted: Wanted) -> Misfit {
+        Misfit { parameter: Some(parameter.to_owned()), found, wanted }
+    }
+
     /// What was found of a parameter that does not go with others, and what would do.
     pub fn of(parameter: &str, found: impl Into<String>, remedy: impl Into<String>) -> Misfit {
         let (found, wanted) = (Found::Said(found.into()), Wanted::Said(remedy.into()));
-        Misfit { parameter: Some(parameter.to_owned()), found, wanted }
+        Misfit::new(parameter, found, wanted)
     }
 }
 
@@ -75,8 +80,30 @@ pub enum Found {
     Date(String),
     /// A generator, and a list under this key.
     GeneratorAnd(String),
+    /// A value that has no effect with that of another parameter.
+    NoEffect(Box<Clash>),
+    /// A value that is not above that of another parameter.
+    NotAbove(Box<Clash>),
     /// What the reader of a quantity says, or the check of what goes together.
     Said(String),
+}
+
+/// A value that does not go with that of another parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Clash {
+    /// The value.
+    pub value: String,
+    /// The other parameter.
+    pub with: &'static str,
+    /// Its value.
+    pub other: String,
+}
+
+impl Clash {
+    /// The value, the other parameter, and its value, as they are written.
+    pub fn new(value: impl fmt::Display, with: &'static str, other: impl fmt::Display) -> Box<Clash> {
+        Box::new(Clash { value: value.to_string(), with, other: other.to_string() })
+    }
 }
 
 /// What would do.
@@ -108,6 +135,12 @@ pub enum Wanted {
     PlainNumber,
     /// Text.
     Quotes,
+    /// A multiple of this.
+    MultipleOf(u32),
+    /// None, or another parameter with such a value.
+    LeaveOutOr(&'static str, &'static str),
+    /// A higher value, or a lower one of another parameter.
+    RaiseOrLower(&'static str),
     /// What the schema says.
     Schema,
     /// What the check of what goes together says.
@@ -182,6 +215,12 @@ impl fmt::Display for Found {
             Found::NotFinite(text) => write!(f, "{} is not a finite number", shorten(text)),
             Found::Date(date) => write!(f, "found the date {date}"),
             Found::GeneratorAnd(key) => write!(f, "there are a generator and a list of {key}"),
+            Found::NoEffect(clash) => {
+                write!(f, "{} has no effect with {} = {}", clash.value, clash.with, clash.other)
+            }
+            Found::NotAbove(clash) => {
+                write!(f, "{} is not above {} ({})", clash.value, clash.with, clash.other)
+            }
             Found::Said(said) => f.write_str(said),
         }
     }
@@ -205,6 +244,9 @@ impl fmt::Display for Wanted {
             Wanted::Bits => f.write_str("whole numbers have at most 64 bits"),
             Wanted::PlainNumber => f.write_str("write a number such as 0.5"),
             Wanted::Quotes => f.write_str("dates do not occur in scenarios; put text in quotes"),
+            Wanted::MultipleOf(unit) => write!(f, "give a multiple of {unit}"),
+            Wanted::LeaveOutOr(key, value) => write!(f, "leave it out, or set {key} = {value}"),
+            Wanted::RaiseOrLower(key) => write!(f, "raise it, or lower {key}"),
             Wanted::Schema => f.write_str("see `multihop schema`"),
             Wanted::Said(said) => f.write_str(said),
         }

@@ -157,9 +157,10 @@ impl Session {
 const ORIGIN: &str = "scenario";
 
 fn error(error: &ScenarioError) -> Value {
-    let ScenarioError { place, key, found, remedy } = error;
-    let mut made = json!({ "message": error.to_string(), "key": key, "found": found, "remedy": remedy });
-    match place {
+    let (found, remedy) = (error.found(), error.remedy());
+    let mut made =
+        json!({ "message": error.to_string(), "key": error.key, "found": found, "remedy": remedy });
+    match &error.place {
         Place::Line { line, .. } => made["line"] = (*line).into(),
         place @ (Place::Override(_) | Place::Setting(_)) => made["option"] = place.to_string().into(),
     }

@@ -194,7 +194,7 @@ class Store:
         return not self.has(run) and self._failure_path(run).exists()
 
     def read(self, run: RunId, tables: Collection[str] | None = None) -> _core.Output | None:
-        """The run's output, or these tables of it; `None` if it is absent, or damaged: then it is passed over.
+        """The run's output, or these tables of it; `None` if it is absent, or damaged: then passed over.
 
         Raises:
             UserError: if it is there but cannot be read.

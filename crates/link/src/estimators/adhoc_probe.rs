@@ -1,23 +1,18 @@
 //! `AdHoc` Probe (Chen et al. 2009).
 
 use crate::{Estimator, LinkView};
-use multihop_core::{Arrived, FlowId, LinkEvent, Time};
+use multihop_core::{Arrived, FlowId, LinkEvent, Time, parameters};
 
-/// Options of [`AdHocProbe`].
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct AdHocProbeOptions {
-    /// The flow whose packets are probes; none for all flows, of which whatever two packets were sent at the
-    /// same instant are a pair.
-    pub flow: Option<FlowId>,
-    /// Pairs that an estimate is made of; at least 1.
-    pub pairs: u32,
-}
-
-impl Default for AdHocProbeOptions {
-    /// 200 pairs of any flow.
-    fn default() -> AdHocProbeOptions {
-        AdHocProbeOptions { flow: None, pairs: 200 }
-    }
+parameters! {
+    ($)
+    /// Options of [`AdHocProbe`].
+    #[derive(Clone, Copy, Eq, PartialEq)]
+    AdHocProbeOptions, listed by adhoc_probe_options:
+    /// Name of the flow whose packets are probes: datagrams in messages of two. Default: all flows, of which
+    /// whatever two packets were sent at the same instant are a pair.
+    flow: (Option<FlowId> as Option<String> = None) = None;
+    /// Pairs that an estimate is made of.
+    pairs: u32 [1, 10_000] = 200;
 }
 
 /// Estimates the capacity of a path at its end, in bits per second, from pairs of packets that its source

@@ -1,8 +1,17 @@
 //! Channel busyness ratio, `R_b` (Zhai, Chen and Fang 2007).
 
 use crate::{Estimator, LinkView};
-use multihop_core::{Interval, LinkEvent, Span, Time};
+use multihop_core::{Interval, LinkEvent, Span, Time, parameters};
 use std::collections::VecDeque;
+
+parameters! {
+    ($)
+    /// Options of [`BusyRatio`].
+    #[derive(Clone, Copy, PartialEq)]
+    BusyRatioOptions, listed by busy_ratio_options:
+    /// How far it looks back.
+    window: Span from "1 ms" to "1 min" = Span::from_ms(1_000);
+}
 
 /// Measures the share of the last `window` during which the station could not use the medium: it transmitted,
 /// received or sensed a signal, or its network allocation vector was set.

@@ -1,36 +1,28 @@
 //! All estimators, as a value with their options.
 
 use crate::{
-    AdHocProbe, AdHocProbeOptions, BusyRatio, Elapsed, Estimator, IdleGap, ModelledCapacity,
-    ModelledCapacityOptions, PacketThroughput, PacketThroughputOptions, PhyTimes, RtWinf, RtWinfOptions,
-    RtWinfProbe, RtWinfProbeOptions, ServiceDelay, TransmissionEfficiency,
+    AdHocProbe, AdHocProbeOptions, BusyRatio, BusyRatioOptions, Estimator, IdleGap, IdleGapOptions,
+    ModelledCapacity, ModelledCapacityOptions, PacketThroughput, PacketThroughputOptions, PhyTimes, RtWinf,
+    RtWinfOptions, RtWinfProbe, RtWinfProbeOptions, ServiceDelay, ServiceDelayOptions,
+    TransmissionEfficiency,
 };
-use multihop_core::Span;
+use std::fmt;
 
 /// An estimator with its options, not yet at a node.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 pub enum EstimatorConfig {
     /// [`RtWinf`].
     RtWinf(RtWinfOptions),
     /// [`RtWinfProbe`].
     RtWinfProbe(RtWinfProbeOptions),
     /// [`IdleGap`].
-    IdleGap {
-        /// What the time of NAVs is divided by.
-        elapsed: Elapsed,
-    },
+    IdleGap(IdleGapOptions),
     /// [`AdHocProbe`].
     AdHocProbe(AdHocProbeOptions),
     /// [`BusyRatio`].
-    BusyRatio {
-        /// How far it looks back.
-        window: Span,
-    },
+    BusyRatio(BusyRatioOptions),
     /// [`ServiceDelay`].
-    ServiceDelay {
-        /// Weight of a new frame.
-        gain: f64,
-    },
+    ServiceDelay(ServiceDelayOptions),
     /// [`TransmissionEfficiency`].
     TransmissionEfficiency,
     /// [`PacketThroughput`].
@@ -39,16 +31,45 @@ pub enum EstimatorConfig {
     ModelledCapacity(ModelledCapacityOptions),
 }
 
+/// As `derive` would, but that a single option was once a field of its variant: hashes of scenarios are made
+/// of it.
+impl fmt::Debug for EstimatorConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, options): (&str, &dyn fmt::Debug) = match self {
+            EstimatorConfig::RtWinf(options) => ("RtWinf", options),
+            EstimatorConfig::RtWinfProbe(options) => ("RtWinfProbe", options),
+            EstimatorConfig::AdHocProbe(options) => ("AdHocProbe", options),
+            EstimatorConfig::PacketThroughput(options) => ("PacketThroughput", options),
+            EstimatorConfig::ModelledCapacity(options) => ("ModelledCapacity", options),
+            EstimatorConfig::TransmissionEfficiency => return f.write_str("TransmissionEfficiency"),
+            EstimatorConfig::IdleGap(IdleGapOptions { window }) => {
+                return f.debug_struct("IdleGap").field("elapsed", window).finish();
+            }
+            EstimatorConfig::BusyRatio(BusyRatioOptions { window }) => {
+                return f.debug_struct("BusyRatio").field("window", window).finish();
+            }
+            EstimatorConfig::ServiceDelay(ServiceDelayOptions { smoothing }) => {
+                return f.debug_struct("ServiceDelay").field("gain", smoothing).finish();
+            }
+        };
+        f.debug_tuple(name).field(options).finish()
+    }
+}
+
 impl EstimatorConfig {
     /// One that has heard nothing yet, at a node whose PHY has these times.
     pub fn build(&self, phy: PhyTimes) -> Box<dyn Estimator> {
         match *self {
             EstimatorConfig::RtWinf(options) => Box::new(RtWinf::new(options, phy)),
             EstimatorConfig::RtWinfProbe(options) => Box::new(RtWinfProbe::new(options, phy)),
-            EstimatorConfig::IdleGap { elapsed } => Box::new(IdleGap::new(elapsed, phy.data_rate)),
+            EstimatorConfig::IdleGap(IdleGapOptions { window }) => {
+                Box::new(IdleGap::new(window, phy.data_rate))
+            }
             EstimatorConfig::AdHocProbe(options) => Box::new(AdHocProbe::new(options)),
-            EstimatorConfig::BusyRatio { window } => Box::new(BusyRatio::new(window)),
-            EstimatorConfig::ServiceDelay { gain } => Box::new(ServiceDelay::new(gain)),
+            EstimatorConfig::BusyRatio(BusyRatioOptions { window }) => Box::new(BusyRatio::new(window)),
+            EstimatorConfig::ServiceDelay(ServiceDelayOptions { smoothing }) => {
+                Box::new(ServiceDelay::new(smoothing))
+            }
             EstimatorConfig::TransmissionEfficiency => Box::new(TransmissionEfficiency::default()),
             EstimatorConfig::PacketThroughput(options) => Box::new(PacketThroughput::new(options)),
             EstimatorConfig::ModelledCapacity(options) => Box::new(ModelledCapacity::new(options, phy)),
@@ -59,10 +80,11 @@ impl EstimatorConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Elapsed;
     use crate::LinkView;
     use crate::phy_times::testing::dot11b;
     use crate::testing::{A, B, exchange, us};
-    use multihop_core::{Arrived, Attempt, Fate, FlowId, Interval, LinkEvent, Report, Reported, Time};
+    use multihop_core::{Arrived, Attempt, Fate, FlowId, Interval, LinkEvent, Report, Reported, Span, Time};
 
     /// What an estimator says after these events.
     fn view(config: EstimatorConfig, events: &[LinkEvent], now: Time) -> (LinkView, Option<Report>) {
@@ -84,7 +106,8 @@ mod tests {
     fn each_estimator_writes_what_it_estimates_and_nothing_else() {
         let sent = [LinkEvent::Exchange(exchange(1000, 1_000, 17_000, Fate::Acknowledged))];
         let at = us(200_000);
-        let (delay, _) = view(EstimatorConfig::ServiceDelay { gain: 1.0 }, &sent, at);
+        let (delay, _) =
+            view(EstimatorConfig::ServiceDelay(ServiceDelayOptions { smoothing: 1.0 }), &sent, at);
         assert_eq!(delay, LinkView { service_delay_s: Some(0.016), ..LinkView::default() });
         let (share, _) = view(EstimatorConfig::TransmissionEfficiency, &sent, at);
         close(share.transmission_efficiency, 1.0 / 16.0);
@@ -92,10 +115,11 @@ mod tests {
         close(got.packet_throughput_bps, 5e5);
         let busy = Interval { start: us(100_000), end: us(125_000) };
         let sensed = [LinkEvent::BusyFrom(busy.start), LinkEvent::Busy(busy)];
-        let (share, _) = view(EstimatorConfig::BusyRatio { window: Span::from_ms(100) }, &sensed, at);
+        let (share, _) =
+            view(EstimatorConfig::BusyRatio(BusyRatioOptions { window: Span::from_ms(100) }), &sensed, at);
         close(share.busy_ratio, 0.25);
         let elapsed = Elapsed::Window(Span::from_ms(100));
-        let (idle, _) = view(EstimatorConfig::IdleGap { elapsed }, &sent, at);
+        let (idle, _) = view(EstimatorConfig::IdleGap(IdleGapOptions { window: elapsed }), &sent, at);
         assert_eq!((idle.capacity_bps, idle.available_bps), (Some(11e6), Some(11e6)));
         let (flow, sent) = (FlowId(3), us(0));
         let arrived = [(4, 10_000), (5, 12_000)].map(|(number, at)| {
@@ -129,8 +153,11 @@ mod tests {
         let own = Report { capacity_bps: 11e6, available_bps: 11e6 };
         for peers in [false, true] {
             for config in [
-                EstimatorConfig::RtWinf(RtWinfOptions { peers, ..RtWinfOptions::default() }),
-                EstimatorConfig::RtWinfProbe(RtWinfProbeOptions { peers, ..RtWinfProbeOptions::default() }),
+                EstimatorConfig::RtWinf(RtWinfOptions { ack_report: peers, ..RtWinfOptions::default() }),
+                EstimatorConfig::RtWinfProbe(RtWinfProbeOptions {
+                    ack_report: peers,
+                    ..RtWinfProbeOptions::default()
+                }),
             ] {
                 let (seen, said) = view(config, &reported, us(200));
                 let expected = if peers { report } else { own };

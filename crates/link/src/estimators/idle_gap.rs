@@ -2,7 +2,17 @@
 
 use crate::estimators::occupied::Occupied;
 use crate::{Elapsed, Estimator, LinkView};
-use multihop_core::{FrameKind, Interval, LinkEvent, Rate, Time};
+use multihop_core::{FrameKind, Interval, LinkEvent, Rate, Span, Time, parameters};
+
+parameters! {
+    ($)
+    /// Options of [`IdleGap`].
+    #[derive(Clone, Copy, PartialEq)]
+    IdleGapOptions, listed by idle_gap_options:
+    /// What the time of NAVs is divided by: the latest time of this length, or with "off" the time since the
+    /// first frame.
+    window: Elapsed from "1 ms" to "1 min" = Elapsed::Window(Span::from_ms(1_000));
+}
 
 /// Estimates the available bandwidth as the bit rate times the idle rate, in bits per second: `AB = C (1 -
 /// sum of NAVs / T_Total)`.

@@ -14,15 +14,15 @@ mod smoothed;
 mod transmission_efficiency;
 
 pub use adhoc_probe::{AdHocProbe, AdHocProbeOptions};
-pub use busy_ratio::BusyRatio;
+pub use busy_ratio::{BusyRatio, BusyRatioOptions};
 pub use catalogue::EstimatorConfig;
-pub use idle_gap::IdleGap;
+pub use idle_gap::{IdleGap, IdleGapOptions};
 pub use modelled_capacity::{ModelledCapacity, ModelledCapacityOptions};
 pub use occupied::Elapsed;
 pub use packet_throughput::{PacketThroughput, PacketThroughputOptions};
 pub use rate_in_use::{FirstHopRate, RateInUse, RatesInUse};
 pub use rt_winf::{RtWinf, RtWinfOptions, RtWinfProbe, RtWinfProbeOptions, WinfReading, capacity_bps};
-pub use service_delay::ServiceDelay;
+pub use service_delay::{ServiceDelay, ServiceDelayOptions};
 pub use transmission_efficiency::TransmissionEfficiency;
 
 use multihop_core::{LinkEvent, Report, Time};

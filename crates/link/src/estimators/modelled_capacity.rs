@@ -1,24 +1,14 @@
 //! Capacity by the model of a link, from what the MAC measures of its terms (Qazi, section V: "directly use
 //! Equation 2").
 
-use crate::estimators::smoothed::Intervals;
+use crate::estimators::smoothed::{Intervals, interval_options};
 use crate::{Estimator, LinkCapacity, LinkView, PhyTimes};
 use multihop_core::{Attempt, Exchange, Fate, Interval, LinkEvent, NodeId, Span, Time};
 
-/// Options of [`ModelledCapacity`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ModelledCapacityOptions {
-    /// Time over which a sample is taken, `T`; not zero.
-    pub interval: Span,
-    /// Weight of a new sample, in (0, 1]; 1 keeps the last sample alone.
-    pub gain: f64,
-}
-
-impl Default for ModelledCapacityOptions {
-    /// 200 ms with weight 1/8, as [`crate::PacketThroughput`] has them.
-    fn default() -> ModelledCapacityOptions {
-        ModelledCapacityOptions { interval: Span::from_ms(200), gain: 1.0 / 8.0 }
-    }
+interval_options! {
+    ($)
+    /// Options of [`ModelledCapacity`].
+    ModelledCapacityOptions, listed by modelled_capacity_options:
 }
 
 /// Estimates what the network layer receives of a node's links by [`LinkCapacity`], in bits per second of
@@ -58,7 +48,7 @@ struct Sums {
 impl ModelledCapacity {
     /// An estimator of a node that has sent nothing yet.
     pub fn new(options: ModelledCapacityOptions, phy: PhyTimes) -> ModelledCapacity {
-        let intervals = Intervals::new(options.interval, options.gain);
+        let intervals = Intervals::new(options.interval, options.smoothing);
         ModelledCapacity { phy, intervals, sums: Sums::default(), busy: None }
     }
 

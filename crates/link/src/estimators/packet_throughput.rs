@@ -1,27 +1,17 @@
 //! Capacity from the transmission times of packets (Qazi, "Improving Performance of Router-Assisted Transport
 //! Protocols over Variable Capacity Links", section V).
 
-use crate::estimators::smoothed::Intervals;
+use crate::estimators::smoothed::{Intervals, interval_options};
 use crate::{Estimator, LinkView};
 use multihop_core::{Exchange, Fate, LinkEvent, NodeId, Span, Time};
 use std::collections::VecDeque;
 
-/// Options of [`PacketThroughput`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PacketThroughputOptions {
-    /// Time over which a sample is taken, `T`; not zero.
-    pub interval: Span,
-    /// Weight of a new sample, `1 - a`, in (0, 1]; 1 keeps the last sample alone.
-    pub gain: f64,
-    /// Each packet counts as if it had the mean size of the last so many packets sent. None: as it is.
-    pub normalise_over: Option<u32>,
-}
-
-impl Default for PacketThroughputOptions {
-    /// 200 ms, the interval of BMCC, with weight 1/8, and sizes as they are.
-    fn default() -> PacketThroughputOptions {
-        PacketThroughputOptions { interval: Span::from_ms(200), gain: 1.0 / 8.0, normalise_over: None }
-    }
+interval_options! {
+    ($)
+    /// Options of [`PacketThroughput`].
+    PacketThroughputOptions, listed by packet_throughput_options:
+    /// Packets count as if they had the mean size of the last so many. Default: as they are.
+    normalise_over: (Option<u32> as u32) [1, 10_000] = None;
 }
 
 /// Estimates what the network layer receives of the link, in bits per second of what the MAC is asked to
@@ -62,7 +52,7 @@ impl PacketThroughput {
         let room = options.normalise_over.unwrap_or(0) as usize;
         PacketThroughput {
             options,
-            intervals: Intervals::new(options.interval, options.gain),
+            intervals: Intervals::new(options.interval, options.smoothing),
             sums: Sums::default(),
             sizes: VecDeque::with_capacity(room),
             bits: 0,

@@ -2,7 +2,16 @@
 
 use crate::estimators::smoothed::Smoothed;
 use crate::{Estimator, LinkView};
-use multihop_core::{Fate, LinkEvent, Time};
+use multihop_core::{Fate, LinkEvent, Time, parameters};
+
+parameters! {
+    ($)
+    /// Options of [`ServiceDelay`].
+    #[derive(Clone, Copy, PartialEq)]
+    ServiceDelayOptions, listed by service_delay_options:
+    /// Weight of a new frame: above 0, up to 1, which keeps the last one alone.
+    smoothing: f64 [above 0, 1] = 1.0 / 8.0;
+}
 
 /// Estimates how long the MAC has a frame, from the head of the line to the acknowledgement, in seconds: an
 /// exponentially weighted mean. Frames that were given up, and broadcasts, do not count.

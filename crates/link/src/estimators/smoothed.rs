@@ -31,6 +31,24 @@ impl Smoothed {
     }
 }
 
+/// A table of options: those of [`Intervals`], and some of its owner after them.
+macro_rules! interval_options {
+    (($d:tt) $(#[$doc:meta])* $config:ident, listed by $list:ident: $($own:tt)*) => {
+        multihop_core::parameters! {
+            ($d)
+            $(#[$doc])*
+            #[derive(Clone, Copy, PartialEq)]
+            $config, listed by $list:
+            /// Time that a sample is taken over, `T`. 200 ms is the interval of BMCC.
+            interval: Span from "1 ms" to "1 min" = Span::from_ms(200);
+            /// Weight of a new sample, `1 - a`: above 0, up to 1, which keeps the last one alone.
+            smoothing (once gain): f64 [above 0, 1] = 1.0 / 8.0;
+            $($own)*
+        }
+    };
+}
+pub(super) use interval_options;
+
 /// A mean of intervals of a fixed length, counted from the start of the run. What happens in the one under
 /// way is its owner's to measure.
 #[derive(Clone, Copy, Debug)]

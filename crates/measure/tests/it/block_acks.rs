@@ -4,7 +4,7 @@
 use crate::frames::{A, B, How, Packet, data, file};
 use multihop_capture::{Address, Capture};
 use multihop_core::Span;
-use multihop_link::{EstimatorConfig, LinkView, PacketThroughputOptions};
+use multihop_link::{EstimatorConfig, LinkView, PacketThroughputOptions, ServiceDelayOptions};
 use multihop_measure::{Gauge, Marks, Options, survey};
 
 /// Two frames of 1500 bytes: 2 x (4 + 1500) bytes, with service and tail 24,086 bits in 93 symbols.
@@ -45,7 +45,7 @@ fn at_sender(packets: &[Packet]) -> (LinkView, LinkView) {
         marks: Some(Marks::Begin),
         station: Some(Address(A)),
         gauges: vec![
-            gauge("fsd", EstimatorConfig::ServiceDelay { gain: 1.0 }),
+            gauge("fsd", EstimatorConfig::ServiceDelay(ServiceDelayOptions { smoothing: 1.0 })),
             gauge("packet-throughput", EstimatorConfig::PacketThroughput(PacketThroughputOptions::default())),
         ],
         transmissions: None,

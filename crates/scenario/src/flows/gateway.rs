@@ -3,6 +3,7 @@
 use super::traffic::{Traffic, hops};
 use super::{App, Distribution, Flows, Offer};
 use crate::document::{Document, Result, key};
+use crate::error::{FlowProblem, KeyProblem};
 use crate::schemes::Schemes;
 use crate::values::Codepoint;
 use multihop_core::NodeId;
@@ -95,18 +96,13 @@ pub(super) fn add(
 ) -> Result<()> {
     let (document, nodes) = (flows.document, flows.nodes);
     if !config.mobility.motions.is_empty() {
-        let why =
-            "has clients at their nearest gateways, which are not known before the run, because nodes move";
-        let remedy = "use \"to-gateway\", or list [[flows]]";
-        return Err(document.bad(&key!["traffic", "pattern"], why, remedy));
+        return Err(document.error(&key!["traffic", "pattern"], FlowProblem::UnknownGateways));
     }
     if traffic.mix.as_ref().is_some_and(Vec::is_empty) {
-        let remedy = "name at least one of download, web, video, call, or remove the key";
-        return Err(document.bad(&key!["traffic", "mix"], "is empty", remedy));
+        return Err(document.error(&key!["traffic", "mix"], KeyProblem::EmptyList));
     }
     if traffic.mix.is_some() && document.has(&key!["traffic", "app"]) {
-        let why = "has no effect beside mix, which says what clients do";
-        return Err(document.bad(&key!["traffic", "app"], why, "remove one of the two"));
+        return Err(document.error(&key!["traffic", "app"], KeyProblem::Beside { other: "mix" }));
     }
     let quality = LinkQuality::new(config);
     let gateways = gateways(traffic, flows, &config.radios, &quality)?;
@@ -144,25 +140,23 @@ fn gateways(
     let Some(names) = &traffic.gateways else {
         let wanted = traffic.gateway_count.unwrap_or(1) as usize;
         if wanted >= nodes.list.len() {
-            let why = format!("leaves no clients: there are {} nodes", nodes.list.len());
-            return Err(document.bad(&key!["traffic", "gateway_count"], why, "ask for fewer gateways"));
+            let problem = FlowProblem::NoClients { nodes: nodes.list.len() };
+            return Err(document.error(&key!["traffic", "gateway_count"], problem));
         }
         return Ok(best_connected(nodes.list.len(), wanted, radios, quality));
     };
     if traffic.gateway_count.is_some() {
-        let why = "has no effect beside gateways, which names them";
-        return Err(document.bad(&key!["traffic", "gateway_count"], why, "remove one of the two"));
+        let problem = KeyProblem::Beside { other: "gateways" };
+        return Err(document.error(&key!["traffic", "gateway_count"], problem));
     }
     if names.is_empty() {
-        let remedy = "name at least one node, or remove the key for the best connected";
-        return Err(document.bad(&at, "is empty", remedy));
+        return Err(document.error(&at, KeyProblem::EmptyList));
     }
     let mut found = Vec::with_capacity(names.len());
     for (i, name) in names.iter().enumerate() {
         let node = nodes.find(document, &at.join(i), name)?;
         if found.contains(&node) {
-            let why = format!("is already there: {name:?}");
-            return Err(document.bad(&at.join(i), why, "name each gateway once"));
+            return Err(document.error(&at.join(i), KeyProblem::Twice));
         }
         found.push(node);
     }
@@ -213,21 +207,18 @@ fn nearest(
 
 /// So many of them at random, or all.
 fn chosen(traffic: &Traffic, document: &Document<'_>, served: Vec<Pair>) -> Result<Vec<Pair>> {
-    let over = format!("over at least {} hops", traffic.min_hops());
+    let min_hops = traffic.min_hops();
     match traffic.clients {
         Some(wanted) if wanted as usize > served.len() => {
-            let found = served.len();
-            let why = format!("clients are too many: {found} nodes can reach a gateway {over}");
-            Err(document.bad(&key!["traffic", "clients"], why, "ask for fewer clients, or lower min_hops"))
+            let problem = FlowProblem::TooFewClients { found: served.len(), min_hops };
+            Err(document.error(&key!["traffic", "clients"], problem))
         }
         Some(wanted) => {
             let ranks = traffic.shuffle(served.len() as u64).take(wanted as usize);
             Ok(ranks.map(|rank| served[rank as usize]).collect())
         }
         None if served.is_empty() => {
-            let found = format!("no node can reach a gateway {over}");
-            let remedy = "choose other gateways, or lower min_hops";
-            Err(document.fail(&key!["traffic", "gateways"], found, remedy))
+            Err(document.error(&key!["traffic", "gateways"], FlowProblem::NobodyServed { min_hops }))
         }
         None => Ok(served),
     }

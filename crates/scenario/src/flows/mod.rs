@@ -7,7 +7,8 @@ mod video;
 pub use gateway::{FlowDirection, Kind};
 pub use traffic::{Pattern, Traffic};
 
-use crate::document::{Document, KeyPath, Result, key, seconds};
+use crate::document::{Document, KeyPath, Result, key};
+use crate::error::{FlowProblem, Joined, KeyProblem, Limited};
 use crate::schemes::Schemes;
 use crate::topology::Nodes;
 use crate::values::{Codepoint, Switch};
@@ -241,28 +242,17 @@ impl Flows<'_> {
             let from = self.nodes.find(self.document, &at.join("from"), &flow.from)?;
             let to = self.nodes.find(self.document, &at.join("to"), &flow.to)?;
             if from == to {
-                let found = format!("the flow goes from {:?} to itself", flow.from);
-                return Err(self.document.fail(
-                    &at.join("to"),
-                    found,
-                    "name another node: flows cross the network",
-                ));
+                let problem = KeyProblem::Loop { what: Joined::Flow, node: flow.from.clone() };
+                return Err(self.document.error(&at.join("to"), problem));
             }
             if let Some(name) = &flow.name {
+                let at = at.join("name");
                 if name.trim().is_empty() {
-                    return Err(self.document.bad(
-                        &at.join("name"),
-                        "is an empty name",
-                        "give a name or remove the key",
-                    ));
+                    return Err(self.document.error(&at, KeyProblem::EmptyName));
                 }
                 if let Some(first) = names.insert(name, i) {
-                    let found = format!("is already the name of flows[{first}]");
-                    return Err(self.document.bad(
-                        &at.join("name"),
-                        found,
-                        "names of flows must differ; rename one",
-                    ));
+                    let by = key!["flows", first].to_string();
+                    return Err(self.document.error(&at, KeyProblem::Taken { name: name.clone(), by }));
                 }
             }
             let offer = Offer {
@@ -288,29 +278,27 @@ impl Flows<'_> {
         pairs: &[(usize, usize)],
         schemes: &mut Schemes<'_>,
     ) -> Result<()> {
-        if self.made.len() + pairs.len() > FLOWS_MAX {
-            let found = format!("{} flows", self.made.len() + pairs.len());
-            return Err(self.document.fail(&offer.at, found, format!("at most {FLOWS_MAX} are simulated")));
+        let count = self.made.len() + pairs.len();
+        if count > FLOWS_MAX {
+            let (count, most) = (count as u64, FLOWS_MAX as u64);
+            let problem = KeyProblem::TooMany { count, what: Limited::Flows, most };
+            return Err(self.document.error(&offer.at, problem));
         }
         let scheme = match (self.scheme, offer.scheme) {
             (Some(scheme), _) => schemes.find(&key!["scheme"], scheme)?,
             (None, Some(scheme)) => schemes.find(&offer.at.join("scheme"), scheme)?,
             (None, None) => {
-                let remedy =
-                    "name a scheme, for example scheme = \"tcp-newreno\"; `multihop list` has them all";
-                return Err(self.document.fail(&offer.at.join("scheme"), "missing", remedy));
+                return Err(self.document.error(&offer.at.join("scheme"), FlowProblem::NoScheme));
             }
         };
         let app = offer.app.resolve(self.document, &offer.at.join("app"))?;
         if matches!(app, AppConfig::Transfers { .. }) && !schemes.used[scheme].scheme.reliable() {
-            let why = "datagrams are not acknowledged, so that a transfer would never end";
-            let (at, remedy) = if offer.of_mix {
-                (offer.at.join("mix"), "use a TCP scheme, or leave out \"web\"")
+            let (at, problem) = if offer.of_mix {
+                (offer.at.join("mix"), FlowProblem::EndlessWeb)
             } else {
-                let remedy = "use a TCP scheme, or app kind \"cbr\", \"poisson\" or \"video\"";
-                (offer.at.join("app").join("kind"), remedy)
+                (offer.at.join("app").join("kind"), FlowProblem::EndlessTransfers)
             };
-            return Err(self.document.bad(&at, why, remedy));
+            return Err(self.document.error(&at, problem));
         }
         let (start, interval, jitter, stop) = self.times(offer, pairs.len())?;
         for (place, &(source, destination)) in (0..).zip(pairs) {
@@ -379,15 +367,14 @@ impl Flows<'_> {
         if latest >= self.duration.seconds() {
             let keys = [("start_interval", after_first > 0.0), ("start_jitter", jitter > Span::ZERO)];
             let key = keys.into_iter().find(|(_, given)| *given).map_or("start", |(key, _)| key);
-            let flow = if after_first > 0.0 { "the last flow" } else { "the flow" };
-            let why = format!("lets {flow} start when the run of {} has ended", seconds(self.duration));
-            return Err(self.document.bad(&offer.at.join(key), why, "start earlier, or run for longer"));
+            let problem = FlowProblem::StartsAfterRun { is_last: after_first > 0.0, run: self.duration };
+            return Err(self.document.error(&offer.at.join(key), problem));
         }
         let Some(stop) = offer.stop else { return Ok((start, interval, jitter, None)) };
         let stop = time("stop", stop)?;
         if stop.seconds() <= latest {
-            let why = format!("is not after the start, which is at {latest} s at the latest");
-            return Err(self.document.bad(&offer.at.join("stop"), why, "stop later, or start earlier"));
+            let problem = FlowProblem::StopsBeforeStart { latest_s: latest };
+            return Err(self.document.error(&offer.at.join("stop"), problem));
         }
         Ok((start, interval, jitter, Some(stop)))
     }
@@ -438,12 +425,7 @@ fn packets(document: &Document<'_>, at: &KeyPath, rate: BitRate, packet: Size) -
     let bytes = packet.bytes() as u32;
     let interval_s = f64::from(bytes) * 8.0 / rate.0;
     if interval_s < 1e-9 {
-        let why = format!("with packets of {bytes} B means an interval of {interval_s:.2e} s");
-        return Err(document.bad(
-            &at.join("rate"),
-            why,
-            "the clock counts nanoseconds; lower the rate or enlarge the packet",
-        ));
+        return Err(document.error(&at.join("rate"), FlowProblem::TooFast { bytes, interval_s }));
     }
     Ok(bytes)
 }

@@ -1,7 +1,7 @@
 //! `[traffic]`: flows by pattern. Those of gateways are in [`super::gateway`].
 
 use crate::document::{Document, Result, key};
-use crate::error::{ScenarioError, instead_of};
+use crate::error::{FlowProblem, KeyProblem};
 use crate::flows::gateway::{self, FlowDirection, Kind};
 use crate::flows::{App, Flows, Offer};
 use crate::schemes::Schemes;
@@ -147,8 +147,7 @@ impl Traffic {
     fn check(&self, document: &Document<'_>, config: &Config) -> Result<()> {
         self.check_keys(document)?;
         if self.min_hops() > 1 && !config.mobility.motions.is_empty() {
-            let why = "is unknown before the run, because nodes move";
-            return Err(document.bad(&key!["traffic", "min_hops"], why, "remove it, or list [[flows]]"));
+            return Err(document.error(&key!["traffic", "min_hops"], FlowProblem::UnknownHops));
         }
         Ok(())
     }
@@ -186,11 +185,8 @@ impl Traffic {
         component: &[u32],
     ) -> Result<Vec<(usize, usize)>> {
         let Some(wanted) = self.flows else {
-            return Err(document.fail(
-                &key!["traffic", "flows"],
-                "missing",
-                "say how many, for example flows = 10",
-            ));
+            let missing = KeyProblem::Missing { key: "flows", example: "10" };
+            return Err(document.error(&key!["traffic", "flows"], missing));
         };
         let (wanted, pairs) = (wanted as usize, Pairs::new(&self.among(document, nodes, component)?));
         let mut shuffle = self.shuffle(pairs.total());
@@ -214,7 +210,8 @@ impl Traffic {
             batch *= 2;
         }
         if chosen.len() < wanted {
-            return Err(self.too_many(document, chosen.len(), "pairs of nodes"));
+            let problem = FlowProblem::TooFewPairs { found: chosen.len(), min_hops: self.min_hops() };
+            return Err(document.error(&key!["traffic", "flows"], problem));
         }
         chosen.truncate(wanted);
         Ok(chosen)
@@ -225,8 +222,8 @@ impl Traffic {
         let Some(patterns) = &self.among else { return Ok(component.iter().copied().map(Some).collect()) };
         for (i, pattern) in patterns.iter().enumerate() {
             if !nodes.list.iter().any(|node| matches(pattern, &node.name)) {
-                let remedy = instead_of(pattern, nodes.list.iter().map(|node| node.name.as_str()));
-                return Err(document.bad(&key!["traffic", "among", i], "is no node's name", remedy));
+                let problem = FlowProblem::NoSuchName { pattern: pattern.clone(), known: nodes.names() };
+                return Err(document.error(&key!["traffic", "among", i], problem));
             }
         }
         let allowed = |name: &str| patterns.iter().any(|pattern| matches(pattern, name));
@@ -250,19 +247,19 @@ impl Traffic {
             let routes = Routes::towards(destination, config, &LinkQuality::new(config));
             sources.retain(|source| hops(&routes, &config.radios, (*source, gateway)) >= self.min_hops());
         }
-        let what = format!("nodes that reach {:?}", nodes.list[gateway].name);
+        let (name, min_hops) = (nodes.list[gateway].name.clone(), self.min_hops());
         let chosen: Vec<usize> = match self.flows {
             Some(wanted) if wanted as usize > sources.len() => {
-                return Err(self.too_many(document, sources.len(), &what));
+                let problem = FlowProblem::TooFewSources { found: sources.len(), gateway: name, min_hops };
+                return Err(document.error(&key!["traffic", "flows"], problem));
             }
             Some(wanted) => {
                 let ranks = self.shuffle(sources.len() as u64).take(wanted as usize);
                 ranks.map(|rank| sources[rank as usize]).collect()
             }
             None if sources.is_empty() => {
-                let found = format!("there are no {what} over at least {} hops", self.min_hops());
-                let remedy = "choose another gateway, or lower min_hops";
-                return Err(document.fail(&key!["traffic", "gateway"], found, remedy));
+                let problem = FlowProblem::NoSources { gateway: name, min_hops };
+                return Err(document.error(&key!["traffic", "gateway"], problem));
             }
             None => sources,
         };
@@ -276,12 +273,6 @@ impl Traffic {
     pub(super) fn shuffle(&self, total: u64) -> Shuffle {
         let rng = Rng::at(self.pairs_seed.unwrap_or(1), &["traffic", "pairs"]);
         Shuffle { rng, drawn: 0, total, moved: BTreeMap::new() }
-    }
-
-    fn too_many(&self, document: &Document<'_>, found: usize, what: &str) -> ScenarioError {
-        let why =
-            format!("flows are too many: there are {found} {what} over at least {} hops", self.min_hops());
-        document.bad(&key!["traffic", "flows"], why, "ask for fewer flows, or lower min_hops")
     }
 
     /// Refuses keys that the pattern does not use.
@@ -312,8 +303,7 @@ impl Traffic {
         match given.into_iter().find(|(key, given)| *given && !used.contains(key)) {
             None => Ok(()),
             Some((key, _)) => {
-                let why = format!("has no effect with pattern {name:?}");
-                Err(document.bad(&key!["traffic", key], why, "remove it, or choose another pattern"))
+                Err(document.error(&key!["traffic", key], FlowProblem::IdleInPattern { pattern: name }))
             }
         }
     }
@@ -323,8 +313,7 @@ impl Traffic {
         if let Some(name) = &self.gateway {
             return nodes.find(document, &at, name);
         }
-        let remedy = format!("name the node that receives, for example gateway = {:?}", nodes.list[0].name);
-        Err(document.fail(&at, "missing", remedy))
+        Err(document.error(&at, FlowProblem::NoGateway { example: nodes.list[0].name.clone() }))
     }
 }
 
@@ -398,10 +387,6 @@ pub(super) fn all_pairs(component: &[u32]) -> Vec<(usize, usize)> {
 fn canonical(document: &Document<'_>, nodes: &Nodes) -> Result<Vec<(usize, usize)>> {
     match &nodes.canonical {
         Some(flows) if !flows.is_empty() => Ok(flows.clone()),
-        _ => Err(document.bad(
-            &key!["traffic", "pattern"],
-            "is unknown for this topology, which has no canonical flows",
-            "list [[flows]], or use \"random-pairs\", \"to-gateway\", \"gateway\", \"all-to-one\" or \"all-pairs\"",
-        )),
+        _ => Err(document.error(&key!["traffic", "pattern"], FlowProblem::NotCanonical)),
     }
 }

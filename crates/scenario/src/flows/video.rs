@@ -1,6 +1,7 @@
 //! `app = { kind = "video", ... }`.
 
 use crate::document::{Document, KeyPath, Result};
+use crate::error::FlowProblem;
 use crate::values::Switch;
 use multihop_schemes::quantity::{BitRate, Duration};
 use multihop_sim::config::VideoConfig;
@@ -35,8 +36,7 @@ impl Video {
         let Video { frame_rate, rate, deadline, gop, variation, .. } = self;
         let (rate_bps, deadline) = (rate.0, deadline.span());
         if let (1, Some(_)) = (gop, self.key_ratio) {
-            let remedy = "give gop, the number of frames from one key frame to the next, or remove the key";
-            return Err(document.bad(&at.join("key_ratio"), "needs frames that are no key frames", remedy));
+            return Err(document.error(&at.join("key_ratio"), FlowProblem::NoKeyFrames));
         }
         let usual = if gop == 1 { 1.0 } else { KEY_RATIO };
         let key_ratio = self.key_ratio.unwrap_or(usual);
@@ -49,13 +49,10 @@ impl Video {
         let video = VideoConfig { frame_rate, rate_bps, gop, key_ratio, variation, deadline, buffer };
         let least = video.least_mean_frame();
         if least < 1.0 {
-            let why = format!("leaves {least:.2} B for a frame");
-            let remedy = "a frame has a byte at least; raise the rate, or lower frame_rate or key_ratio";
-            return Err(document.bad(&at.join("rate"), why, remedy));
+            return Err(document.error(&at.join("rate"), FlowProblem::FramesTooSmall { bytes: least }));
         }
         if video.least_mean_frame() * key_ratio > f64::from(u32::MAX) {
-            let remedy = "frames have up to 4 GB; lower the rate, or raise frame_rate";
-            return Err(document.bad(&at.join("rate"), "makes frames too large", remedy));
+            return Err(document.error(&at.join("rate"), FlowProblem::FramesTooLarge));
         }
         Ok(video)
     }

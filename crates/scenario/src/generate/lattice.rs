@@ -2,6 +2,7 @@
 
 use super::{Plan, count, distance, hop, limit};
 use crate::document::{Document, Result, key};
+use crate::error::TopologyProblem;
 use multihop_core::Rng;
 use multihop_schemes::quantity::Length;
 use schemars::JsonSchema;
@@ -58,9 +59,8 @@ impl Grid {
         let spacing = distance(document, "spacing", self.spacing)?;
         let (jitter, half) = (self.jitter.0, spacing / 2.0);
         if !(0.0..half).contains(&jitter) {
-            let remedy =
-                format!("give a length from 0 m to below {}, so that nodes keep their places", Length(half));
-            return Err(document.bad(&key!["topology", "jitter"], "is out of range", remedy));
+            let problem = TopologyProblem::JitterTooLarge { half: Length(half) };
+            return Err(document.error(&key!["topology", "jitter"], problem));
         }
         let place = |i: usize| {
             let mut rng = Rng::at(self.seed, &["topology", "grid", &i.to_string()]);

@@ -8,7 +8,7 @@ mod wired;
 mod wlan;
 
 use super::document::{Document, Result, key};
-use super::error::ScenarioError;
+use super::error::{KeyProblem, Limited};
 use multihop_dot11::{DataRate, Phy};
 use multihop_schemes::quantity::Length;
 use multihop_sim::config::WireConfig;
@@ -134,13 +134,9 @@ fn distance(document: &Document<'_>, key: &str, value: Length) -> Result<f64> {
 
 /// Refuses networks that are too large; `key` is what makes them large.
 fn limit(document: &Document<'_>, key: &str, nodes: u64) -> Result<()> {
-    if nodes <= NODES_MAX { Ok(()) } else { Err(too_many(document, key, nodes)) }
-}
-
-fn too_many(document: &Document<'_>, key: &str, nodes: u64) -> ScenarioError {
-    document.bad(
-        &key!["topology", key],
-        format!("makes {nodes} nodes"),
-        format!("at most {NODES_MAX} are simulated"),
-    )
+    if nodes <= NODES_MAX {
+        return Ok(());
+    }
+    let problem = KeyProblem::TooMany { count: nodes, what: Limited::Nodes, most: NODES_MAX };
+    Err(document.error(&key!["topology", key], problem))
 }

@@ -2,6 +2,7 @@
 
 use super::{Plan, count, distance};
 use crate::document::{Document, Result, key};
+use crate::error::TopologyProblem;
 use crate::topology::reach::Reach;
 use multihop_core::Rng;
 use multihop_schemes::quantity::Length;
@@ -43,15 +44,8 @@ impl RandomGeometric {
                 return Ok(Plan { positions, flows: Vec::new() });
             }
         }
-        let found = format!(
-            "none of {tries} random placements of {nodes} nodes in a square of {} is connected over hops of {}",
-            Length(side),
-            Length((radius * 10.0).round() / 10.0)
-        );
-        Err(document.fail(
-            &key!["topology", "nodes"],
-            found,
-            "use more nodes, a smaller side, or a longer reach",
-        ))
+        let (side, radius) = (Length(side), Length((radius * 10.0).round() / 10.0));
+        let problem = TopologyProblem::Unconnected { tries, nodes, side, radius };
+        Err(document.error(&key!["topology", "nodes"], problem))
     }
 }

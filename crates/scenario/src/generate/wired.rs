@@ -3,6 +3,7 @@
 use super::{Network, count, limit};
 use crate::discipline::{Codel, Discipline};
 use crate::document::{Document, Result, key};
+use crate::error::TopologyProblem;
 use crate::wires::{Line, discipline, fifty, rate};
 use multihop_core::{Rate, Span};
 use multihop_schemes::bounds;
@@ -103,8 +104,7 @@ impl Dumbbell {
             if length == 1 || length == pairs {
                 return Ok(());
             }
-            let found = format!("a list of {length} for {pairs} pairs");
-            Err(document.fail(&at(key), found, format!("give one for all pairs, or {pairs}")))
+            Err(document.error(&at(key), TopologyProblem::NotOneForEach { length, pairs }))
         };
         check_length("access_rates", self.access_rates.len())?;
         check_length("access_delays", self.access_delays.len())?;

@@ -4,6 +4,7 @@ use super::radial::{near, polar};
 use super::wired::thousand;
 use super::{Network, count, distance, limit};
 use crate::document::{Document, Result, key};
+use crate::error::KeyProblem;
 use crate::phy::rate::{DataRate, rate_of};
 use crate::wires::Line;
 use multihop_dot11::{self as dot11, Phy};
@@ -96,9 +97,7 @@ impl Wlan {
         let at = key!["topology", "rates"];
         match &self.rates {
             None => Ok(vec![None]),
-            Some(rates) if rates.is_empty() => {
-                Err(document.bad(&at, "names no rate", "name at least one, or remove the key"))
-            }
+            Some(rates) if rates.is_empty() => Err(document.error(&at, KeyProblem::EmptyList)),
             Some(rates) => {
                 let rates = rates.iter().enumerate();
                 rates.map(|(i, rate)| rate_of(document, &at.join(i), phy, *rate).map(Some)).collect()

@@ -1,6 +1,7 @@
 //! `[mac.aggregation]`: several packets in one frame, under block acknowledgement agreements.
 
 use crate::document::{Document, KeyPath, Result, key};
+use crate::error::MacProblem;
 use crate::schemes::HEADERS_MIN;
 use crate::values::{Limit, Switch};
 use multihop_core::Span;
@@ -95,11 +96,7 @@ pub(super) fn resolve(
     if !phy.standard().has_mcs() {
         return match choice {
             None => Ok(None),
-            Some(_) => Err(document.fail(
-                &table,
-                "there is none in this standard",
-                "set phy.standard to \"802.11n\", \"802.11ac\" or \"802.11ax\", or remove the table",
-            )),
+            Some(_) => Err(document.error(&table, MacProblem::NoAggregation)),
         };
     }
     choice.unwrap_or(&Aggregation::default()).resolve(document, &table, &limits(phy.standard()))
@@ -114,8 +111,8 @@ pub(crate) fn check(document: &Document<'_>, config: &Config) -> Result<()> {
     if least == 0 || a_mpdu >= around + least {
         return Ok(());
     }
-    let why = format!("has no room for one MPDU: the shortest of the flows takes {} B", around + least);
-    Err(document.bad(&key!["mac", "aggregation", "a_mpdu"], why, "give more, or \"off\" for single MPDUs"))
+    let problem = MacProblem::NoRoom { least: around + least };
+    Err(document.error(&key!["mac", "aggregation", "a_mpdu"], problem))
 }
 
 /// Network-layer bytes that full packets of a flow have at least; 0 where they are not known.
@@ -160,11 +157,7 @@ impl Aggregation {
         let window = document.count(&at("window"), self.window.unwrap_or(limits.window), 1, limits.window)?;
         let mpdus = match (self.mpdus, a_mpdu) {
             (Some(_), None) => {
-                return Err(document.bad(
-                    &at("mpdus"),
-                    "has no effect without A-MPDUs",
-                    "remove it, or a_mpdu = \"off\"",
-                ));
+                return Err(document.error(&at("mpdus"), MacProblem::NoAggregates));
             }
             (Some(mpdus), _) => document.count(&at("mpdus"), mpdus, 1, window)?,
             (None, Some(_)) => window,

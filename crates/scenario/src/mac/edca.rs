@@ -2,6 +2,7 @@
 
 use super::RuleSet;
 use crate::document::{Document, KeyPath, Result, key};
+use crate::error::{KeyProblem, MacProblem};
 use multihop_core::Span;
 use multihop_dot11::{AccessCategory, EdcaParameters, Phy};
 use multihop_schemes::bounds;
@@ -68,8 +69,7 @@ pub(super) fn resolve(
     let Some(edca) = choice else { return Ok(None) };
     let table = key!["mac", "edca"];
     if rules == RuleSet::Ns2 {
-        let remedy = "set mac.rules to \"ieee\" or \"bianchi\", or remove the table";
-        return Err(document.fail(&table, "ns-2 has no access categories", remedy));
+        return Err(document.error(&table, MacProblem::NoCategories));
     }
     let category = |category: AccessCategory| {
         let (key, choice) = match category {
@@ -100,15 +100,15 @@ impl Category {
             }
             let (above, below) =
                 ((slots + 1).next_power_of_two() - 1, (slots + 1).next_power_of_two() / 2 - 1);
-            let why = "is not 2^n - 1, of which the standard's field has n";
-            Err(document.bad(&at(key), why, format!("give {below} or {above}")))
+            Err(document.error(&at(key), MacProblem::NoWindow { below, above }))
         };
         let cw_min = window("cw_min", self.cw_min.unwrap_or(default.cw_min))?;
         let cw_max = window("cw_max", self.cw_max.unwrap_or(default.cw_max))?;
         if cw_min > cw_max {
             let key = if self.cw_min.is_some() { "cw_min" } else { "cw_max" };
-            let found = format!("cw_min {cw_min} is above cw_max {cw_max}");
-            return Err(document.fail(&at(key), found, "lower cw_min or raise cw_max"));
+            let (value, limit) = (cw_min.to_string(), cw_max.to_string());
+            let problem = KeyProblem::Above { key: "cw_min", value, other: "cw_max", limit };
+            return Err(document.error(&at(key), problem));
         }
         let limit = |limit: Duration| {
             let units = limit.span().ns() / TXOP_UNIT.ns();
@@ -116,8 +116,7 @@ impl Category {
                 return Ok(limit.span());
             }
             let [below, above] = [units, units + 1].map(|units| Duration((TXOP_UNIT * units).seconds()));
-            let why = "is no multiple of 32 us, the unit of the standard's field";
-            Err(document.bad(&at("txop_limit"), why, format!("give \"{below}\" or \"{above}\"")))
+            Err(document.error(&at("txop_limit"), MacProblem::NoTxopLimit { below, above }))
         };
         Ok(EdcaParameters {
             aifsn: self.aifsn.unwrap_or(default.aifsn),

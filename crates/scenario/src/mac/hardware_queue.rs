@@ -2,6 +2,7 @@
 
 use crate::discipline::Discipline;
 use crate::document::{Document, KeyPath, Result, key};
+use crate::error::{KeyProblem, MacProblem};
 use multihop_link::AirtimeLimits;
 use multihop_schemes::bounds;
 use multihop_schemes::quantity::Duration;
@@ -58,18 +59,10 @@ pub(super) fn resolve(
     let Some(HardwareQueue { packets, aggregates, aql }) = choice else { return Ok(None) };
     let table = key!["mac", "hardware_queue"];
     if packets.is_none() && aggregates.is_none() && aql.is_none() {
-        return Err(document.fail(
-            &table,
-            "says nothing of how much the hardware holds",
-            "set packets, aggregates or aql, or remove the table",
-        ));
+        return Err(document.error(&table, MacProblem::NoLimit));
     }
     if aql.is_some() && discipline != Discipline::Stations {
-        return Err(document.fail(
-            &table.join("aql"),
-            "has no effect without a queue for each station",
-            "remove it, or set mac.discipline = \"stations\"",
-        ));
+        return Err(document.error(&table.join("aql"), MacProblem::NoStations));
     }
     Ok(Some(HardwareQueueConfig {
         packets: *packets,
@@ -84,12 +77,9 @@ impl Aql {
         let low = self.low.map_or(usual.low, Duration::span);
         let high = self.high.map_or(usual.high.max(low), Duration::span);
         if high < low {
-            let why = format!(
-                "makes the high limit of {} shorter than the low one of {}",
-                Duration(high.seconds()),
-                Duration(low.seconds())
-            );
-            return Err(document.bad(&table.join("high"), why, "make it as long as the low one, or longer"));
+            let [value, limit] = [low, high].map(|time| Duration(time.seconds()).to_string());
+            let problem = KeyProblem::Above { key: "low", value, other: "high", limit };
+            return Err(document.error(&table.join("high"), problem));
         }
         Ok(AirtimeLimits { low, high, threshold: self.threshold.map_or(usual.threshold, Duration::span) })
     }

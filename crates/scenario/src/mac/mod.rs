@@ -13,6 +13,7 @@ use self::rate_control::RateControl;
 pub(crate) use self::rate_control::check as check_rate_control;
 use crate::discipline::{Codel, Discipline};
 use crate::document::{Document, Result, key};
+use crate::error::{KeyProblem, MacProblem};
 use crate::parameters::overrides;
 use crate::values::{Limit, Switch};
 use multihop_core::Span;
@@ -190,12 +191,7 @@ impl Mac {
         let at = key!["mac", "coverage_class"];
         let class = self.coverage_class;
         if class > 0 && rules.response_timeout != dot11::ResponseTimeout::FirstBit {
-            return Err(document.bad(
-                &at,
-                "has no effect on timeouts that wait for the whole response",
-                "set mac.override.response_timeout = \"first-bit\", or mac.override.response_propagation and phy.slot \
-                 instead of a class",
-            ));
+            return Err(document.error(&at, MacProblem::ClassWithoutTimeout));
         }
         Ok(phy.with_coverage_class(class))
     }
@@ -233,12 +229,9 @@ impl RuleOverrides {
                 Ok(Rule::WholeResponse { propagation })
             }
             (rule, Some(_)) => {
-                let name = if rule == Rule::Eifs { "eifs" } else { "first-bit" };
-                Err(document.bad(
-                    &at,
-                    format!("has no effect with response_timeout \"{name}\""),
-                    "remove it, or set response_timeout = \"whole-response\"",
-                ))
+                let value = if rule == Rule::Eifs { "eifs" } else { "first-bit" }.into();
+                let (key, instead) = ("response_timeout", "\"whole-response\"");
+                Err(document.error(&at, KeyProblem::NoEffect { key, value, instead }))
             }
         }
     }

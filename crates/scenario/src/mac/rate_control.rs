@@ -1,6 +1,7 @@
 //! `[mac.rate_control]`: stations choose the rate of DATA for each neighbour.
 
 use crate::document::{Document, Result, key};
+use crate::error::MacProblem;
 use multihop_dot11::{DataRate, Phy};
 use multihop_link::Algorithm;
 use multihop_schemes::bounds;
@@ -56,11 +57,7 @@ pub(super) fn resolve(
         (None, ..) => 1,
         (Some(streams), Some(most), _) => document.count(&at, *streams, 1, u32::from(most))? as u8,
         (Some(_), None, _) => {
-            return Err(document.bad(
-                &at,
-                "has no effect before 802.11n, where every frame is one stream",
-                "remove it, or set phy.standard to \"802.11n\", \"802.11ac\" or \"802.11ax\"",
-            ));
+            return Err(document.error(&at, MacProblem::NoStreams));
         }
     };
     let algorithm = match algorithm {
@@ -80,11 +77,7 @@ pub(crate) fn check(document: &Document<'_>, config: &Config) -> Result<()> {
     let Some(control) = config.rate_control else { return Ok(()) };
     let fixed = !config.link_rates.is_empty() || config.nodes.iter().any(|node| node.data_rate.is_some());
     if fixed {
-        return Err(document.bad(
-            &key!["mac", "rate_control"],
-            "chooses the rate of each link, and links or stations have rates of their own",
-            "remove the table, or those rates",
-        ));
+        return Err(document.error(&key!["mac", "rate_control"], MacProblem::FixedRates));
     }
     let has_powers = match &config.medium.model {
         MediumModel::Sinr { .. } | MediumModel::Sensed { .. } => true,
@@ -92,11 +85,7 @@ pub(crate) fn check(document: &Document<'_>, config: &Config) -> Result<()> {
         MediumModel::Ranges { .. } => false,
     };
     if control.algorithm == Algorithm::Ideal && !has_powers {
-        return Err(document.bad(
-            &key!["mac", "rate_control", "algorithm"],
-            "needs received powers, which this medium does not have",
-            "set medium.model = \"sinr\", or \"minstrel-ht\" as the algorithm",
-        ));
+        return Err(document.error(&key!["mac", "rate_control", "algorithm"], MacProblem::NoPowers));
     }
     Ok(())
 }

@@ -6,7 +6,8 @@ pub mod trace;
 pub use recorded::{BonnMotion, Recorded, Script};
 
 use crate::catalogue::proposed;
-use crate::document::{Document, KeyPath, Result, key, seconds};
+use crate::document::{Document, KeyPath, Result, key};
+use crate::error::{KeyProblem, MobilityProblem};
 use crate::generate::NODES_MAX;
 use crate::routing::Routing;
 use crate::topology::Nodes;
@@ -185,7 +186,7 @@ impl Mobility {
         let Some(count) = self.count() else { return Ok(Vec::new()) };
         let at = key!["mobility", "count"];
         if self.nodes().is_some() {
-            return Err(document.bad(&at, "is given beside mobility.nodes", "remove one of the two"));
+            return Err(document.error(&at, KeyProblem::Beside { other: "mobility.nodes" }));
         }
         let most = NODES_MAX - there as u64;
         document.count(&at, count, 1, most as u32)?;
@@ -211,20 +212,11 @@ pub(super) fn resolve(
     }
     let Some(mobility) = mobility else { return Ok(moved) };
     if !config.medium.model.needs_positions() {
-        let found = "nodes move, but links are measured, wherever nodes are";
-        return Err(document.fail(
-            &key!["mobility", "model"],
-            found,
-            "use the medium \"ranges\" or \"sinr\"",
-        ));
+        return Err(document.error(&key!["mobility", "model"], MobilityProblem::Measured));
     }
     if config.routing.protocol == RoutingProtocol::Static {
-        let found = "static routes are computed before the run, and would not follow nodes that move";
-        return Err(document.fail(
-            &key!["routing", "protocol"],
-            found,
-            format!("set routing.protocol = {}", proposed::<Routing>(|name| name != "static")),
-        ));
+        let instead = proposed::<Routing>(|name| name != "static");
+        return Err(document.error(&key!["routing", "protocol"], MobilityProblem::StaticRoutes { instead }));
     }
     let at = key!["mobility", "resolution"];
     config.mobility.resolution = document.between(&at, mobility.resolution(), "0 m", "1000 km")?.0;
@@ -247,8 +239,8 @@ pub(super) fn resolve(
     match config.nodes.iter().find(|node| node.position.is_none()) {
         None => Ok(moved),
         Some(node) => {
-            let found = format!("node {:?} has no position, and the file does not have it", node.name);
-            Err(document.fail(&key!["mobility"], found, "add its position, or a file with more nodes"))
+            let problem = MobilityProblem::NoPosition { node: node.name.clone() };
+            Err(document.error(&key!["mobility"], problem))
         }
     }
 }
@@ -267,7 +259,7 @@ fn moving(named: Option<&[String]>, document: &Document<'_>, nodes: &Nodes) -> R
         let at = key!["mobility", "nodes", i];
         let node = nodes.find(document, &at, name)?;
         if !seen.insert(node) {
-            return Err(document.bad(&at, "is named twice", "name each node once"));
+            return Err(document.error(&at, KeyProblem::Twice));
         }
         moving.push(node);
     }
@@ -289,15 +281,14 @@ impl Outage {
             (Some(node), None) => (at.join("node"), std::slice::from_ref(node)),
             (None, Some(nodes)) if !nodes.is_empty() => (at.join("one_of"), nodes.as_slice()),
             (None, Some(_)) => {
-                return Err(document.bad(&at.join("one_of"), "names no node", "name at least one"));
+                return Err(document.error(&at.join("one_of"), KeyProblem::EmptyList));
             }
             (None, None) => {
-                let remedy = "name the node that is off, or several in one_of, of which one is drawn";
-                return Err(document.fail(&at.join("node"), "missing", remedy));
+                return Err(document.error(&at.join("node"), MobilityProblem::NobodyOff));
             }
             (Some(_), Some(_)) => {
-                let why = "is given beside outages.node";
-                return Err(document.bad(&at.join("one_of"), why, "remove one of the two"));
+                let problem = KeyProblem::Beside { other: "outages.node" };
+                return Err(document.error(&at.join("one_of"), problem));
             }
         };
         let find = |(i, name): (usize, &String)| match self.one_of {
@@ -313,8 +304,7 @@ impl Outage {
             Some(to) => document.time(&at.join("to"), to, 0.0)?,
         };
         if to <= from {
-            let why = format!("is not after {}, when the outage begins", seconds(from));
-            return Err(document.bad(&at.join("to"), why, "give a later time, or leave it out"));
+            return Err(document.error(&at.join("to"), MobilityProblem::EndsBeforeStart { from }));
         }
         write!(moved.outages, "{found:?} {from:?} {to:?} ").expect("strings take all text");
         Ok(mobility::Outage { node: NodeId(found[drawn] as u32), from, to })
@@ -337,11 +327,8 @@ impl RandomWaypoint {
         let duration = config.duration.seconds();
         let legs = model.most_legs(duration) * moving.len() as f64;
         if legs > LEGS_MAX {
-            let found = format!("nodes turn too often: up to {legs:.0} times in {duration} s");
-            let remedy = format!(
-                "at most {LEGS_MAX:.0} legs are kept; give a larger area, longer pauses or a smaller speed"
-            );
-            return Err(document.fail(&key!["mobility", "max_speed"], found, remedy));
+            let problem = MobilityProblem::TooManyLegs { legs, run_s: duration, most: LEGS_MAX };
+            return Err(document.error(&key!["mobility", "max_speed"], problem));
         }
         let seed = self.seed.unwrap_or(config.seed);
         for index in moving {
@@ -365,14 +352,13 @@ impl RandomWaypoint {
         let min_speed = speed("min_speed", self.min_speed, "0 m/s")?;
         let max_speed = speed("max_speed", self.max_speed, "1e-6 m/s")?;
         if min_speed > max_speed {
-            let why = format!("is above max_speed, which is {}", self.max_speed);
-            return Err(document.bad(&at("min_speed"), why, "give a speed up to that"));
+            let [value, limit] = [self.min_speed, self.max_speed].map(|speed| speed.to_string());
+            let problem = KeyProblem::Above { key: "min_speed", value, other: "max_speed", limit };
+            return Err(document.error(&at("min_speed"), problem));
         }
         let stationary = self.start.map_or(min_speed > 0.0, |start| start == Start::Stationary);
         if stationary && min_speed < 1e-6 {
-            let why =
-                "needs a min_speed of at least 1e-6 m/s: with speeds down to 0 nodes slow down for ever";
-            return Err(document.bad(&at("start"), why, "set min_speed, or start = \"pause\""));
+            return Err(document.error(&at("start"), MobilityProblem::SlowsDown));
         }
         Ok(mobility::RandomWaypoint {
             corner: [corner(0)?, corner(1)?],

@@ -1,7 +1,7 @@
 //! Files of motion, as `[mobility]` names them: which of their nodes is which of ours.
 
 use crate::document::{Document, Result, key};
-use crate::error::{Place, ScenarioError};
+use crate::error::{MobilityProblem, Place, Problem, ScenarioError};
 use crate::mobility::trace::{Format, Trace, TraceNode, read_file};
 use crate::mobility::{after, decimetre, located};
 use multihop_core::{NodeId, Span};
@@ -142,26 +142,21 @@ impl Recorded {
 
     fn read(&self, document: &Document<'_>, format: Format) -> Result<Trace> {
         let at = key!["mobility", "file"];
-        let trace = read_file(&located(document, &self.file), format).map_err(|error| {
-            document.bad(&at, format!("cannot be read: {error}"), "give a file that is there")
-        })?;
-        trace.map_err(|error| self.at_line(error.line, error.found, error.remedy))
+        let trace = read_file(&located(document, &self.file), format)
+            .map_err(|error| document.error(&at, MobilityProblem::Unreadable { why: error.to_string() }))?;
+        trace.map_err(|error| self.at_line(error.line, error.problem))
     }
 
     /// A node of the file that is none of those that move.
     fn nobody_moves(&self, node: &TraceNode, first: usize, count: usize) -> ScenarioError {
-        let move_here = if count == 1 { "1 node moves".into() } else { format!("{count} nodes move") };
-        let from =
-            if first == 0 { String::new() } else { format!(", and the first of them is node {first}") };
-        let found = format!("the file has a node {} ({:?}), but {move_here}{from}", node.index, node.name);
-        let remedy = "let more nodes move (mobility.nodes or mobility.count), or take it out of the file";
-        self.at_line(node.line, found, remedy)
+        let (index, name) = (node.index, node.name.clone());
+        self.at_line(node.line, MobilityProblem::StandsStill { index, name, first, moving: count })
     }
 
     /// What is wrong in a line of the file.
-    fn at_line(&self, line: usize, found: String, remedy: impl Into<String>) -> ScenarioError {
+    fn at_line(&self, line: usize, problem: impl Into<Problem>) -> ScenarioError {
         let place = Place::Line { origin: self.file.clone(), line };
-        ScenarioError { place, key: "mobility.file".into(), found, remedy: remedy.into() }
+        ScenarioError::new(place, "mobility.file", problem)
     }
 }
 

@@ -3,8 +3,8 @@
 pub(crate) mod rate;
 
 use crate::document::{Document, Result, key};
-use crate::error::list;
-use crate::phy::rate::{ControlRate, DataRate, control_rate_of, name, rate_of};
+use crate::error::{KeyProblem, PhyProblem};
+use crate::phy::rate::{ControlRate, DataRate, control_rate_of, rate_of};
 use crate::topology::radios::AdjacentChannels;
 use multihop_core::Rate;
 use multihop_dot11::{
@@ -86,20 +86,12 @@ impl Phy {
         if self.preamble == Preamble::Short
             && matches!(self.standard, Standard::Fhss | Standard::Dsss | Standard::Dot11a)
         {
-            return Err(document.bad(
-                &key!["phy", "preamble"],
-                "does not exist in this standard",
-                "short preambles belong to 802.11b and 802.11g; use \"long\" or remove the key",
-            ));
+            return Err(document.error(&key!["phy", "preamble"], PhyProblem::NoShortPreamble));
         }
         let mut phy = self.in_channel(document, dot11::Phy::new(self.standard, self.preamble))?;
         if let Some(symbols) = self.ofdm_symbols {
             if phy.standard().has_mcs() || !phy.rates().any(|(_, modulation)| modulation.is_ofdm()) {
-                return Err(document.bad(
-                    &key!["phy", "ofdm_symbols"],
-                    "has no effect in this standard",
-                    "OFDM belongs to 802.11a and 802.11g; remove the key",
-                ));
+                return Err(document.error(&key!["phy", "ofdm_symbols"], PhyProblem::NoOfdm));
             }
             phy = phy.with_ofdm_symbols(symbols);
         }
@@ -117,12 +109,9 @@ impl Phy {
         phy.cw_max = window("cw_max", self.cw_max, phy.cw_max)?;
         if phy.cw_min > phy.cw_max {
             let key = if self.cw_min.is_some() { "cw_min" } else { "cw_max" };
-            let found = format!("cw_min {} is above cw_max {}", phy.cw_min, phy.cw_max);
-            return Err(document.fail(
-                &key!["phy", key],
-                found,
-                "the window grows from cw_min to cw_max; change one of them",
-            ));
+            let (value, limit) = (phy.cw_min.to_string(), phy.cw_max.to_string());
+            let problem = KeyProblem::Above { key: "cw_min", value, other: "cw_max", limit };
+            return Err(document.error(&key!["phy", key], problem));
         }
         let data = self.data_rate.map(|rate| rate_of(document, &key!["phy", "data_rate"], &phy, rate));
         let bits = |key: &str, value: Option<ControlRate>| {
@@ -147,11 +136,10 @@ impl Phy {
             ];
             return match given.into_iter().find(|(_, given)| *given) {
                 None => Ok(phy),
-                Some((key, _)) => Err(document.bad(
-                    &key!["phy", key],
-                    format!("is no choice in {}", name(&phy)),
-                    "it belongs to 802.11n, 802.11ac and 802.11ax; remove the key",
-                )),
+                Some((key, _)) => {
+                    let problem = PhyProblem::NoChoice { standard: self.standard };
+                    Err(document.error(&key!["phy", key], problem))
+                }
             };
         }
         let usual = phy.options();
@@ -161,23 +149,25 @@ impl Phy {
             guard: self.guard_interval.unwrap_or(usual.guard),
             coding: self.coding.unwrap_or(usual.coding),
         };
-        let refuse = |key: &str, of: &str, there: Vec<String>| {
-            let why = format!("does not exist in {}{of}", name(&phy));
-            Err(document.bad(&key!["phy", key], why, format!("it has {}", list(&there))))
-        };
-        if !self.standard.bands().contains(&options.band) {
-            return refuse("band", "", said(self.standard.bands()));
+        let standard = self.standard;
+        let refuse = |key: &str, problem: PhyProblem| Err(document.error(&key!["phy", key], problem));
+        if !standard.bands().contains(&options.band) {
+            let there = said(standard.bands());
+            return refuse("band", PhyProblem::NotOfStandard { standard, there });
         }
-        let widths = self.standard.bandwidths(options.band);
+        let widths = standard.bandwidths(options.band);
         if !widths.contains(&options.bandwidth) {
-            return refuse("channel_width", &format!(" at {}", said(&[options.band])[0]), said(widths));
+            let (band, there) = (options.band, said(widths));
+            return refuse("channel_width", PhyProblem::NotInBand { standard, band, there });
         }
-        if !self.standard.guard_intervals().contains(&options.guard) {
-            return refuse("guard_interval", "", said(self.standard.guard_intervals()));
+        if !standard.guard_intervals().contains(&options.guard) {
+            let there = said(standard.guard_intervals());
+            return refuse("guard_interval", PhyProblem::NotOfStandard { standard, there });
         }
         let phy = phy.with_options(options);
         if phy.schemes().next().is_none() {
-            return refuse("coding", " in channels wider than 20 MHz", said(&[Coding::Ldpc]));
+            let there = said(&[Coding::Ldpc]);
+            return refuse("coding", PhyProblem::NotInWideChannel { standard, there });
         }
         Ok(phy)
     }

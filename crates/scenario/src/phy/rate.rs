@@ -1,7 +1,7 @@
 //! What DATA is sent at: a bit rate, or a modulation and coding scheme.
 
 use crate::document::{Document, KeyPath, Result};
-use crate::error::{ScenarioError, list};
+use crate::error::RateProblem;
 use multihop_core::Rate;
 use multihop_dot11::{self as dot11, Mcs, Phy, PpduOptions};
 use multihop_schemes::quantity::{BitRate, Misread};
@@ -120,11 +120,12 @@ pub(crate) fn rate_of(
 ) -> Result<dot11::DataRate> {
     match value {
         DataRate::Bits(rate) => {
-            let missing = || no_bit_rate(document, path, phy, rate);
+            let missing = || document.error(path, no_bit_rate(phy, rate));
             legacy(phy, rate).map(dot11::DataRate::Bits).ok_or_else(missing)
         }
         DataRate::Mcs { number, streams } => {
-            scheme_of(document, path, phy, number, streams).map(dot11::DataRate::Mcs)
+            let scheme = scheme_of(phy, number, streams);
+            scheme.map(dot11::DataRate::Mcs).map_err(|problem| document.error(path, problem))
         }
     }
 }
@@ -136,50 +137,46 @@ pub(crate) fn control_rate_of(
     phy: &Phy,
     ControlRate(value): ControlRate,
 ) -> Result<Rate> {
-    legacy(phy, value).ok_or_else(|| {
-        let why = format!("is not a{} rate of {}", legacy_word(phy), name(phy));
-        document.bad(path, why, legacy_rates(phy))
-    })
+    legacy(phy, value).ok_or_else(|| document.error(path, not_a_rate(phy)))
 }
 
 fn legacy(phy: &Phy, value: BitRate) -> Option<Rate> {
     phy.rates().map(|(rate, _)| rate).find(|rate| BitRate(rate.bps() as f64) == value)
 }
 
-/// What tells rates of a bit rate from those of schemes, where there are both.
-fn legacy_word(phy: &Phy) -> &'static str {
-    if phy.standard().has_mcs() { " legacy" } else { "" }
+/// The problem that a PHY has no such bit rate.
+fn not_a_rate(phy: &Phy) -> RateProblem {
+    RateProblem::NotARate { standard: phy.standard(), rates: legacy_rates(phy) }
 }
 
-fn legacy_rates(phy: &Phy) -> String {
-    let rates: Vec<BitRate> = phy.rates().map(|(rate, _)| BitRate(rate.bps() as f64)).collect();
-    format!("its{} rates: {}", legacy_word(phy), list(&rates))
+fn legacy_rates(phy: &Phy) -> Vec<BitRate> {
+    phy.rates().map(|(rate, _)| BitRate(rate.bps() as f64)).collect()
 }
 
-/// The error that DATA has no such bit rate; where it is that of a scheme, of which.
-fn no_bit_rate(document: &Document<'_>, path: &KeyPath, phy: &Phy, value: BitRate) -> ScenarioError {
-    let (this, standard) = (phy.options(), name(phy));
-    if !phy.standard().has_mcs() {
-        return document.bad(path, format!("is not a rate of {standard}"), legacy_rates(phy));
+/// The problem that DATA has no such bit rate; where it is that of a scheme, of which.
+fn no_bit_rate(phy: &Phy, value: BitRate) -> RateProblem {
+    let (standard, channel) = (phy.standard(), phy.options());
+    if !standard.has_mcs() {
+        return not_a_rate(phy);
     }
-    let here = schemes_with(phy, value);
-    if !here.is_empty() {
-        let why = format!("is the rate of {} of {standard} {}", list(&here), said_of(this));
-        return document.bad(path, why, format!("give the scheme, \"{}\"", here[0]));
+    let schemes = schemes_with(phy, value);
+    if !schemes.is_empty() {
+        return RateProblem::RateOfScheme { standard, channel, schemes };
     }
-    let why = format!("is no rate of {standard} {}", said_of(this));
-    let usual = format!("{}; or a scheme, such as \"MCS 7\"", legacy_rates(phy));
-    let (standard, band) = (phy.standard(), this.band);
-    let channels = standard.bandwidths(band).iter().flat_map(|bandwidth| {
+    let channels = standard.bandwidths(channel.band).iter().flat_map(|bandwidth| {
         let guards = standard.guard_intervals().iter();
-        guards.map(|guard| PpduOptions { bandwidth: *bandwidth, guard: *guard, ..this })
+        guards.map(|guard| PpduOptions { bandwidth: *bandwidth, guard: *guard, ..channel })
     });
-    let elsewhere = channels.filter_map(|options| {
-        let schemes = schemes_with(&phy.with_options(options), value);
-        schemes.first().map(|scheme| format!("{scheme} has it {}", said_of(options)))
+    let elsewhere = channels.filter_map(|other| {
+        let schemes = schemes_with(&phy.with_options(other), value);
+        schemes.into_iter().next().map(|scheme| (scheme, other))
     });
-    let found: Vec<String> = elsewhere.collect();
-    document.bad(path, why, if found.is_empty() { usual } else { found.join("; ") })
+    let elsewhere: Vec<(String, PpduOptions)> = elsewhere.collect();
+    if elsewhere.is_empty() {
+        RateProblem::NoRate { standard, channel, rates: legacy_rates(phy) }
+    } else {
+        RateProblem::RateElsewhere { standard, channel, elsewhere }
+    }
 }
 
 /// The names of the schemes with this bit rate, to the one decimal place of Mb/s that tables of rates have.
@@ -188,26 +185,14 @@ fn schemes_with(phy: &Phy, value: BitRate) -> Vec<String> {
     phy.schemes().filter(close).map(|mcs| scheme_name(phy, mcs)).collect()
 }
 
-/// A channel and its guard intervals, as sentences have them.
-fn said_of(options: PpduOptions) -> String {
-    let guard = options.guard.span().ns();
-    format!("in {} MHz with guard intervals of {guard} ns", options.bandwidth.mhz())
-}
-
-fn scheme_of(
-    document: &Document<'_>,
-    path: &KeyPath,
-    phy: &Phy,
-    number: u8,
-    streams: Option<u8>,
-) -> Result<Mcs> {
-    if !phy.standard().has_mcs() {
-        let why = format!("is a scheme, and {} has none", name(phy));
-        return Err(document.bad(path, why, legacy_rates(phy)));
+fn scheme_of(phy: &Phy, number: u8, streams: Option<u8>) -> std::result::Result<Mcs, RateProblem> {
+    let standard = phy.standard();
+    if !standard.has_mcs() {
+        return Err(RateProblem::NoSchemes { standard, rates: legacy_rates(phy) });
     }
-    let by_number = phy.standard() == dot11::Standard::Dot11n && number > 7;
-    if let Some(why) = unequal(number).filter(|_| by_number) {
-        return Err(document.bad(path, why, "give one of MCS 0 to 31"));
+    let by_number = standard == dot11::Standard::Dot11n && number > 7;
+    if let Some(problem) = unequal(number).filter(|_| by_number) {
+        return Err(problem);
     }
     let wanted = if by_number {
         Mcs { streams: number / 8 + 1, scheme: number % 8 }
@@ -215,32 +200,29 @@ fn scheme_of(
         Mcs { streams: streams.unwrap_or(1), scheme: number }
     };
     if by_number && streams.is_some_and(|streams| streams != wanted.streams) {
-        let why = format!("gives two numbers of streams: MCS {number} of 802.11n has {}", wanted.streams);
-        return Err(document.bad(path, why, "give the number alone, or 0 to 7 with NSS"));
+        return Err(RateProblem::TwoNumbers { number, streams: wanted.streams });
     }
     if phy.schemes().any(|known| known == wanted) {
         return Ok(wanted);
     }
-    let alike: Vec<u8> =
-        phy.schemes().filter(|known| known.streams == wanted.streams).map(|known| known.scheme).collect();
-    let channel = format!("{} in {} MHz", name(phy), phy.options().bandwidth.mhz());
-    if alike.is_empty() {
+    let (mhz, streams) = (phy.options().bandwidth.mhz(), wanted.streams);
+    let alike = phy.schemes().filter(|known| known.streams == streams).map(|known| known.scheme);
+    let known: Vec<u8> = alike.collect();
+    if known.is_empty() {
         let all: BTreeSet<u8> = phy.schemes().map(|known| known.streams).collect();
-        let why = format!("has {} streams, and {channel} has other numbers of them", wanted.streams);
-        return Err(document.bad(path, why, format!("NSS can be {}", list(&Vec::from_iter(all)))));
+        return Err(RateProblem::NoStreams { standard, mhz, streams, known: Vec::from_iter(all) });
     }
-    let why = format!("does not exist: {channel} has no such scheme with NSS {}", wanted.streams);
-    Err(document.bad(path, why, format!("with so many streams there are MCS {}", list(&alike))))
+    Err(RateProblem::NoScheme { standard, mhz, streams, known })
 }
 
 /// What a number of HT is that has not the same modulation in up to four streams (802.11-2016, tables 19-27
 /// to 19-41).
-fn unequal(number: u8) -> Option<&'static str> {
+fn unequal(number: u8) -> Option<RateProblem> {
     match number {
         0..=31 => None,
-        32 => Some("is the duplicate of 6 Mb/s in both halves of 40 MHz, which is not modelled"),
-        33..=76 => Some("has streams of unequal modulation, which is not modelled"),
-        _ => Some("is reserved: 802.11n has no such scheme"),
+        32 => Some(RateProblem::Duplicate),
+        33..=76 => Some(RateProblem::Unequal),
+        _ => Some(RateProblem::Reserved),
     }
 }
 
@@ -250,9 +232,4 @@ pub(crate) fn scheme_name(phy: &Phy, mcs: Mcs) -> String {
     let number = if of_all_streams { (mcs.streams - 1) * 8 + mcs.scheme } else { mcs.scheme };
     let streams = (!of_all_streams && mcs.streams > 1).then_some(mcs.streams);
     DataRate::Mcs { number, streams }.to_string()
-}
-
-/// A standard as scenarios name it.
-pub(crate) fn name(phy: &Phy) -> String {
-    serde_json::to_string(&phy.standard()).expect("a standard is a text")
 }

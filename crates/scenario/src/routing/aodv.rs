@@ -9,7 +9,7 @@ use multihop_sim::config::{AodvConfig, Config, LocalRepair, RoutingProtocol};
 
 multihop_sim::aodv_parameters! { table!
     /// Ad hoc on-demand distance vectors.
-    Aodv of AodvConfig in ["routing"];
+    Aodv of AodvConfig;
 }
 
 impl Aodv {
@@ -31,7 +31,7 @@ impl Aodv {
                 None if immediate_access => Span::from_ms(10),
                 None => Span::ZERO,
             },
-            ..self.resolve_listed(document)?
+            ..self.resolve_listed(document, &key!["routing"])?
         })
     }
 }

@@ -8,7 +8,7 @@ use multihop_sim::config::DsrConfig;
 
 multihop_sim::dsr_parameters! { table!
     /// Dynamic source routing.
-    Dsr of DsrConfig in ["routing"];
+    Dsr of DsrConfig;
 }
 
 impl Dsr {
@@ -17,7 +17,7 @@ impl Dsr {
             document.time(&key!["routing", "nonprop_request_timeout"], self.nonprop_request_timeout, 0.0)?;
         Ok(DsrConfig {
             nonprop_request_timeout: (first > Span::ZERO).then_some(first),
-            ..self.resolve_listed(document)?
+            ..self.resolve_listed(document, &key!["routing"])?
         })
     }
 }

@@ -9,6 +9,7 @@ pub use dsdv::Dsdv;
 pub use dsr::Dsr;
 
 use crate::document::{Document, Result, key};
+use crate::error::KeyProblem;
 use multihop_core::Span;
 use multihop_dot11::DcfRules;
 use multihop_schemes::bounds;
@@ -102,12 +103,9 @@ impl StaticRoutes {
             OnLinkFailure::Ignore => {
                 let given = [("failures", self.failures.is_some()), ("hold", self.hold.is_some())];
                 if let Some((key, _)) = given.into_iter().find(|(_, given)| *given) {
-                    let why = "has no effect with on_link_failure \"ignore\"";
-                    return Err(document.bad(
-                        &key!["routing", key],
-                        why,
-                        "remove it, or set on_link_failure = \"break\"",
-                    ));
+                    let (with, value, instead) = ("on_link_failure", "ignore".into(), "\"break\"");
+                    let problem = KeyProblem::NoEffect { key: with, value, instead };
+                    return Err(document.error(&key!["routing", key], problem));
                 }
                 LinkFailureRule::Ignore
             }

@@ -1,6 +1,7 @@
 //! `topology.links`: measured links, for the medium "matrix".
 
 use crate::document::{Document, KeyPath, Result, key};
+use crate::error::{Joined, KeyProblem, TopologyProblem};
 use crate::phy::rate::{DataRate, rate_of};
 use crate::topology::Nodes;
 use multihop_core::NodeId;
@@ -94,8 +95,7 @@ pub(crate) fn rates(
         let [from, to] = [&link.from, &link.to].map(|name| nodes.find_radio(document, &at, name));
         let (from, to) = (from?, to?);
         if let Some(first) = known.insert([from.min(to), from.max(to)], i) {
-            let why = format!("is a second rate of this link: topology.links[{first}] has one");
-            return Err(document.bad(&at, why, "give it once: it holds both ways"));
+            return Err(document.error(&at, TopologyProblem::SecondRate { first }));
         }
         made.push(LinkRate { between: [NodeId(from as u32), NodeId(to as u32)], rate });
     }
@@ -108,7 +108,7 @@ fn directions<T>(
     document: &Document<'_>,
     links: &[Link],
     nodes: &Nodes,
-    (needed, example): (&str, &str),
+    (needed, example): (&'static str, &'static str),
     known: impl Fn(&Link, &KeyPath, Keys) -> Result<Option<T>>,
 ) -> Result<Vec<(NodeId, NodeId, T)>> {
     let mut made = Vec::new();
@@ -118,14 +118,13 @@ fn directions<T>(
         let from = nodes.find_radio(document, &at.join("from"), &link.from)?;
         let to = nodes.find_radio(document, &at.join("to"), &link.to)?;
         if from == to {
-            let found = format!("a link from {:?} to itself", link.from);
-            return Err(document.fail(&at, found, "remove it: links join two nodes"));
+            let problem = KeyProblem::Loop { what: Joined::Link, node: link.from.clone() };
+            return Err(document.error(&at, problem));
         }
         let there = known(link, &at, THERE)?;
         let back = known(link, &at, BACK)?;
         let Some(there) = there else {
-            let remedy = format!("add it, for example {needed} = {example}");
-            return Err(document.fail(&at.join(needed), "missing", remedy));
+            return Err(document.error(&at.join(needed), KeyProblem::Missing { key: needed, example }));
         };
         let both = [
             Some((from, to, there, [&link.from, &link.to])),
@@ -133,10 +132,8 @@ fn directions<T>(
         ];
         for (from, to, value, [sender, receiver]) in both.into_iter().flatten() {
             if let Some(first) = places.insert((from, to), i) {
-                let found = format!(
-                    "the direction from {sender:?} to {receiver:?} is already in topology.links[{first}]"
-                );
-                return Err(document.fail(&at, found, "list each direction of a link once"));
+                let [from, to] = [sender, receiver].map(String::clone);
+                return Err(document.error(&at, TopologyProblem::SecondDirection { from, to, first }));
             }
             made.push((NodeId(from as u32), NodeId(to as u32), value));
         }
@@ -168,9 +165,8 @@ impl Link {
             (self.has(keys[0]), keys[0], keys[1], "rssi")
         };
         if wrong {
-            let why = format!("does not go with medium.quantity = {quantity:?}");
-            let remedy = format!("give {key} instead, or set the quantity to \"delivery-and-rssi\" for both");
-            return Err(document.bad(&at.join(wrong_key), why, remedy));
+            let problem = TopologyProblem::OtherQuantity { quantity, key };
+            return Err(document.error(&at.join(wrong_key), problem));
         }
         let Values { delivery: share, rssi } = self.values(document, at, keys)?;
         Ok(if delivery { share } else { rssi })
@@ -182,11 +178,7 @@ impl Link {
             Values { delivery, rssi: Some(rssi) } => Ok(Some((delivery, rssi))),
             Values { delivery: None, rssi: None } => Ok(None),
             Values { delivery: Some(_), rssi: None } => {
-                let remedy = format!(
-                    "with quantity \"delivery-and-rssi\" every direction has a power, for example {} = \"-70 dBm\"",
-                    keys[1]
-                );
-                Err(document.fail(&at.join(keys[1]), "missing", remedy))
+                Err(document.error(&at.join(keys[1]), TopologyProblem::NoPower { key: keys[1] }))
             }
         }
     }

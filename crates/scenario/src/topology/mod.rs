@@ -6,7 +6,7 @@ pub(crate) mod radios;
 pub(crate) mod reach;
 
 use crate::document::{Document, KeyPath, Result, key};
-use crate::error::instead_of;
+use crate::error::{KeyProblem, Limited, MobilityProblem, Named, TopologyProblem};
 use crate::generate::{Generator, NODES_MAX};
 use crate::mobility::Mobility;
 use crate::phy::rate::{DataRate, rate_of};
@@ -94,9 +94,14 @@ impl Nodes {
     /// The node that the text at `path` names.
     pub(crate) fn find(&self, document: &Document<'_>, path: &KeyPath, name: &str) -> Result<usize> {
         self.index.get(name).copied().ok_or_else(|| {
-            let known = self.list.iter().map(|node| node.name.as_str());
-            document.bad(path, "is not a node", instead_of(name, known))
+            let problem = KeyProblem::Unknown { what: Named::Node, name: name.into(), known: self.names() };
+            document.error(path, problem)
         })
+    }
+
+    /// The names of all.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.list.iter().map(|node| node.name.clone()).collect()
     }
 
     /// The radio that the text at `path` names: by its node for the first, or "a/1" for the second of node
@@ -146,8 +151,7 @@ impl Nodes {
         let Some(mobility) = mobility else { return Ok(()) };
         for name in mobility.added(document, self.list.len())? {
             if self.index.insert(name.clone(), self.list.len()).is_some() {
-                let found = format!("adds a node {name:?}, and the topology has one of that name");
-                return Err(document.bad(&key!["mobility", "count"], found, "rename that of the topology"));
+                return Err(document.error(&key!["mobility", "count"], MobilityProblem::NameTaken { name }));
             }
             self.list.push(NodeConfig { name, position: None, base: None, data_rate: None });
         }
@@ -166,11 +170,9 @@ impl Topology {
     ) -> Result<Nodes> {
         let radius = radius(config);
         let mut nodes = match (self, &mut config.medium.model) {
-            (Topology::Generated(_), MediumModel::Matrix { .. } | MediumModel::Sensed { .. }) => Err(document.fail(
-                &key!["topology", "generator"],
-                "a generator makes no measured links, which the medium \"matrix\" needs",
-                "list [[topology.nodes]] and [[topology.links]], or use the medium \"ranges\" or \"sinr\"",
-            )),
+            (Topology::Generated(_), MediumModel::Matrix { .. } | MediumModel::Sensed { .. }) => {
+                Err(document.error(&key!["topology", "generator"], TopologyProblem::NoMeasuredLinks))
+            }
             (Topology::Generated(generator), _) => {
                 let network = generator.network(document, &config.phy, radius.unwrap_or_default())?;
                 let node = |(i, position)| NodeConfig {
@@ -202,18 +204,10 @@ impl Topology {
             }
         }?;
         if !config.wires.is_empty() && mobility.is_some() {
-            return Err(document.fail(
-                &key!["mobility"],
-                "nodes move, which needs a routing protocol, and none uses the topology's wires",
-                "remove the wires, or [mobility]",
-            ));
+            return Err(document.error(&key!["mobility"], TopologyProblem::WiresMove));
         }
         if !config.wires.is_empty() && config.routing.protocol != RoutingProtocol::Static {
-            return Err(document.bad(
-                &key!["routing", "protocol"],
-                "sends its packets by radio only, and the topology has wires",
-                "use static routes (remove protocol), or remove the wires",
-            ));
+            return Err(document.error(&key!["routing", "protocol"], TopologyProblem::WiresRouted));
         }
         check_associations(document, &nodes, config, mobility)?;
         check_radios(document, &nodes, config, mobility)?;
@@ -230,20 +224,12 @@ fn check_radios(
     mobility: Option<&Mobility>,
 ) -> Result<()> {
     let Some(node) = nodes.channels.iter().position(|radios| radios.len() > 1) else { return Ok(()) };
-    let name = &nodes.list[node].name;
+    let node = nodes.list[node].name.clone();
     if mobility.is_some() {
-        let found =
-            format!("nodes move, which needs a routing protocol, and none uses both radios of {name:?}");
-        return Err(document.fail(
-            &key!["mobility"],
-            found,
-            "remove [mobility], or give each node one radio",
-        ));
+        return Err(document.error(&key!["mobility"], TopologyProblem::RadiosMove { node }));
     }
     if config.routing.protocol != RoutingProtocol::Static {
-        let why = format!("uses one radio of each node, and {name:?} has several");
-        let remedy = "use static routes (remove protocol), or give each node one radio";
-        return Err(document.bad(&key!["routing", "protocol"], why, remedy));
+        return Err(document.error(&key!["routing", "protocol"], TopologyProblem::RadiosRouted { node }));
     }
     Ok(())
 }
@@ -257,18 +243,12 @@ fn check_associations(
     mobility: Option<&Mobility>,
 ) -> Result<()> {
     let Some(client) = nodes.list.iter().position(|node| node.base.is_some()) else { return Ok(()) };
-    let name = &nodes.list[client].name;
+    let node = nodes.list[client].name.clone();
     if mobility.is_some() {
-        let found = format!(
-            "nodes move, which needs a routing protocol, and {name:?} is associated with a base station, which none obeys"
-        );
-        let remedy = "remove [mobility], or associate no nodes";
-        return Err(document.fail(&key!["mobility"], found, remedy));
+        return Err(document.error(&key!["mobility"], TopologyProblem::StationsMove { node }));
     }
     if config.routing.protocol != RoutingProtocol::Static {
-        let why = format!("has no say where stations are associated with base stations, as {name:?} is");
-        let remedy = "use static routes (remove protocol), or associate no nodes";
-        return Err(document.bad(&key!["routing", "protocol"], why, remedy));
+        return Err(document.error(&key!["routing", "protocol"], TopologyProblem::StationsRouted { node }));
     }
     Ok(())
 }
@@ -277,32 +257,23 @@ impl Listed {
     fn nodes(&self, document: &Document<'_>, mobility: Option<&Mobility>) -> Result<Nodes> {
         let count = self.nodes.len();
         if count == 0 && !mobility.is_some_and(Mobility::adds) {
-            let remedy =
-                "add [[topology.nodes]] with a name each, or set generator = \"chain\" (see `multihop list`)";
-            return Err(document.fail(&key!["topology", "nodes"], "there are 0 nodes", remedy));
+            return Err(document.error(&key!["topology", "nodes"], TopologyProblem::NoNodes));
         }
         if count as u64 > NODES_MAX {
-            let found = format!("there are {count} nodes");
-            return Err(document.fail(
-                &key!["topology", "nodes"],
-                found,
-                format!("at most {NODES_MAX} are simulated"),
-            ));
+            let (count, most) = (count as u64, NODES_MAX);
+            let problem = KeyProblem::TooMany { count, what: Limited::Nodes, most };
+            return Err(document.error(&key!["topology", "nodes"], problem));
         }
         let mut index = BTreeMap::new();
         let mut list = Vec::with_capacity(count);
         for (i, node) in self.nodes.iter().enumerate() {
             let at = key!["topology", "nodes", i];
             if node.name.trim().is_empty() {
-                return Err(document.bad(&at.join("name"), "is an empty name", "give the node a name"));
+                return Err(document.error(&at.join("name"), KeyProblem::EmptyName));
             }
             if let Some(first) = index.insert(node.name.clone(), i) {
-                let found = format!("is already the name of topology.nodes[{first}]");
-                return Err(document.bad(
-                    &at.join("name"),
-                    found,
-                    "names of nodes must differ; rename one of the two",
-                ));
+                let (name, by) = (node.name.clone(), key!["topology", "nodes", first].to_string());
+                return Err(document.error(&at.join("name"), KeyProblem::Taken { name, by }));
             }
             let coordinate = |axis: usize, length: Length| {
                 let at = at.join("position").join(axis);
@@ -325,8 +296,7 @@ impl Listed {
             (None, radios) => Ok(radios.iter().map(|radio| radio.channel).collect()),
             (Some(_), _) => {
                 let at = key!["topology", "nodes", i, "channel"];
-                let why = "is given beside radios, which have channels of their own";
-                Err(document.bad(&at, why, "remove one of the two"))
+                Err(document.error(&at, KeyProblem::Beside { other: "radios" }))
             }
         };
         self.nodes.iter().enumerate().map(of).collect()
@@ -342,23 +312,16 @@ impl Listed {
                 if node.data_rate.is_none() {
                     continue;
                 }
-                let why = "is of the link to a base station, and the node is associated with none";
-                return Err(document.bad(
-                    &at,
-                    why,
-                    "name its base station as base, or set phy.data_rate for all",
-                ));
+                return Err(document.error(&at, TopologyProblem::RateOfNoBase));
             };
             let at = key!["topology", "nodes", i, "base"];
             let base = nodes.find(document, &at, name)?;
             if base == i {
-                let remedy = "name another node, or remove the key: a base station is associated with none";
-                return Err(document.bad(&at, "is the node itself", remedy));
+                return Err(document.error(&at, TopologyProblem::BaseItself));
             }
             if let Some(above) = &self.nodes[base].base {
-                let why = format!("is no base station: it is itself associated with {above:?}");
-                let remedy = format!("name a base station, or remove the base of {name:?}");
-                return Err(document.bad(&at, why, remedy));
+                let problem = TopologyProblem::NoBase { node: name.clone(), base: above.clone() };
+                return Err(document.error(&at, problem));
             }
             nodes.list[i].base = Some(NodeId(base as u32));
         }
@@ -373,11 +336,7 @@ impl Listed {
         mobility: Option<&Mobility>,
     ) -> Result<()> {
         if !self.links.is_empty() {
-            return Err(document.fail(
-                &key!["topology", "links"],
-                "measured links have no effect on this medium, which goes by distance",
-                "remove them, or set medium.model = \"matrix\"",
-            ));
+            return Err(document.error(&key!["topology", "links"], TopologyProblem::IdleLinks));
         }
         let wired: BTreeSet<usize> = wires.iter().map(|wire| wire.from.index()).collect();
         let mut places: BTreeMap<[u64; 2], usize> = BTreeMap::new();
@@ -390,21 +349,13 @@ impl Listed {
                 if wired.contains(&i) {
                     continue; // it has no radio
                 }
-                let remedy = "this medium goes by distance: add position = [\"0 m\", \"0 m\"], give it a wire, or use the medium \"matrix\"";
-                return Err(document.fail(
-                    &at.join("position"),
-                    format!("node {:?} has no position", node.name),
-                    remedy,
-                ));
+                let problem = TopologyProblem::NoPosition { node: node.name.clone() };
+                return Err(document.error(&at.join("position"), problem));
             };
             let place = position.map(|length| (length.0 + 0.0).to_bits()); // + 0.0 makes one zero of two
             if let Some(first) = places.insert(place, i) {
-                let found = format!("is where {:?} stands", self.nodes[first].name);
-                return Err(document.bad(
-                    &at.join("position"),
-                    found,
-                    "move one of the two: path loss needs a distance",
-                ));
+                let problem = TopologyProblem::SamePlace { node: self.nodes[first].name.clone() };
+                return Err(document.error(&at.join("position"), problem));
             }
         }
         Ok(())

@@ -3,6 +3,7 @@
 use super::Nodes;
 use super::reach::components;
 use crate::document::{Document, KeyPath, Result, key};
+use crate::error::{TopologyProblem, Whereabouts};
 use crate::flows::Made;
 use multihop_core::NodeId;
 use multihop_sim::config::{Config, LinkError};
@@ -18,25 +19,20 @@ pub(crate) fn check(
     let apart =
         |made: &&Made| component[made.flow.source.index()] != component[made.flow.destination.index()];
     let Some(Made { flow, at, .. }) = flows.iter().find(apart) else { return Ok(()) };
-    let whereabouts = |node: usize| {
-        const SHOWN: usize = 8;
-        let of = |index: &usize| component[*index] == component[node];
-        let all: Vec<&str> =
-            (0..nodes.list.len()).filter(of).map(|index| nodes.list[index].name.as_str()).collect();
-        let shown = all.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
-        let (more, plural) =
-            (if all.len() > SHOWN { ", ..." } else { "" }, if all.len() == 1 { "" } else { "s" });
-        format!("{} is in a component of {} node{plural} ({shown}{more})", nodes.list[node].name, all.len())
+    let whereabouts = |end: NodeId| {
+        let in_reach = |index: &usize| component[*index] == component[end.index()];
+        let reached = (0..nodes.list.len()).filter(in_reach);
+        Whereabouts {
+            node: nodes.list[end.index()].name.clone(),
+            component: reached.map(|index| nodes.list[index].name.clone()).collect(),
+        }
     };
-    let [source, destination] = [flow.source, flow.destination].map(|node| whereabouts(node.index()));
-    let found = format!("no path: {source}, {destination}");
-    if let Some(key) = culprit(document, config, [flow.source, flow.destination]) {
-        let found = format!("{found}, because of {key} alone");
-        let remedy = format!("lower {key}: a link is used of which 1 % of DATA frames are acknowledged");
-        return Err(document.fail(at, found, remedy));
-    }
-    let remedy = "choose nodes of one component, or join the components: closer nodes, more range, a channel in common, links that work both ways, wires";
-    Err(document.fail(at, found, remedy))
+    let ends = [flow.source, flow.destination];
+    let (culprit, ends) = (culprit(document, config, ends), ends.map(whereabouts));
+    Err(match culprit {
+        Some(key) => document.error(at, TopologyProblem::NoPathBecause { ends, key: key.to_string() }),
+        None => document.error(at, TopologyProblem::NoPath { ends }),
+    })
 }
 
 /// The key of an error rate without which two nodes would have a path.

@@ -1,6 +1,7 @@
 //! Channels, and nodes with several radios.
 
 use crate::document::{Document, KeyPath, Result, key};
+use crate::error::{PhyProblem, TopologyProblem};
 use crate::topology::Nodes;
 use multihop_core::NodeId;
 use multihop_dot11::Phy;
@@ -56,12 +57,8 @@ pub(crate) fn resolve(
             let at = nodes.channel_key(node, i);
             check(document, &at, phy, *number)?;
             if numbers[..i].contains(number) {
-                let why = format!("is the channel of another radio of {:?}", nodes.list[node].name);
-                return Err(document.bad(
-                    &at,
-                    why,
-                    "give each radio of a node a channel of its own, or remove one",
-                ));
+                let problem = PhyProblem::SecondOnChannel { node: nodes.list[node].name.clone() };
+                return Err(document.error(&at, problem));
             }
         }
         radios.channels.push(channel(numbers.first().copied().unwrap_or(usual)));
@@ -102,27 +99,8 @@ fn check(document: &Document<'_>, at: &KeyPath, phy: &Phy, number: u16) -> Resul
         return Ok(number);
     }
     let options = phy.options();
-    let band = serde_json::to_string(&options.band).expect("a band is a text");
-    let why = format!("is no channel of {} MHz at {band}", options.bandwidth.mhz());
-    Err(document.bad(at, why, format!("there are {}", runs(&known))))
-}
-
-/// Numbers in ascending order, those that are equally far apart as one: `34 to 46 by 4, 100`.
-fn runs(numbers: &[u16]) -> String {
-    let mut made: Vec<String> = Vec::new();
-    let mut rest = numbers;
-    while let [first, more @ ..] = rest {
-        let step = more.first().map_or(1, |second| second - first);
-        let many = 1 + more.iter().zip(1..).take_while(|(number, i)| **number == first + i * step).count();
-        let (run, after) = rest.split_at(if many > 2 { many } else { 1 });
-        rest = after;
-        made.push(match run {
-            [only] => only.to_string(),
-            [.., last] if step == 1 => format!("{first} to {last}"),
-            _ => format!("{first} to {} by {step}", run[run.len() - 1]),
-        });
-    }
-    made.join(", ")
+    let problem = PhyProblem::NoChannel { mhz: options.bandwidth.mhz(), band: options.band, known };
+    Err(document.error(at, problem))
 }
 
 /// An associated station talks to the radio of its base station that is on its channel.
@@ -132,13 +110,11 @@ fn associate(document: &Document<'_>, nodes: &Nodes, radios: &Radios, config: &m
         let Some(base) = config.nodes[station].base else { continue };
         let at = key!["topology", "nodes", station, "base"];
         if radios.of(NodeId(station as u32)).count() > 1 {
-            let why = "is of a node with several radios, and a station is associated by one";
-            return Err(document.bad(&at, why, "give the station one radio, or remove base"));
+            return Err(document.error(&at, TopologyProblem::SeveralRadios));
         }
         let own = channel(NodeId(station as u32));
         let Some(radio) = radios.of(base).find(|radio| channel(*radio) == own) else {
-            let why = format!("has no radio on channel {own}, which is the station's");
-            return Err(document.bad(&at, why, "give both the same channel"));
+            return Err(document.error(&at, TopologyProblem::NoRadioOnChannel { channel: own }));
         };
         config.nodes[station].base = Some(radio);
     }
@@ -158,12 +134,6 @@ fn check_links(document: &Document<'_>, radios: &Radios, config: &Config) -> Res
             || radios.channels[from.index()].number != radios.channels[to.index()].number
     };
     let Some(&[from, to]) = ends.iter().find(apart) else { return Ok(()) };
-    let name = |radio: NodeId| &config.nodes[radio.index()].name;
-    let why = format!(
-        "there is a link between {:?} and {:?}, which have no channel in common",
-        name(from),
-        name(to)
-    );
-    let remedy = "name the radios that share a channel; the second radio of \"a\" is \"a/1\"";
-    Err(document.fail(&key!["topology", "links"], why, remedy))
+    let between = [from, to].map(|radio| config.nodes[radio.index()].name.clone());
+    Err(document.error(&key!["topology", "links"], TopologyProblem::NoCommonChannel { between }))
 }

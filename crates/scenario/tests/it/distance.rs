@@ -93,7 +93,10 @@ fn what_is_wrong_is_said() {
                   links = [{ from = \"a\", to = \"b\", delivery = 1.0 }, { from = \"b\", to = \"a\", delivery = 1.0 }]\n\
                   [[flows]]\nfrom = \"a\"\nto = \"b\"\nscheme = \"udp\"\n";
     let found = resolved(matrix).err().unwrap();
-    assert!(found.contains("medium.propagation_delay: \"distance\", but \"b\" has no position; "), "{found}");
+    assert!(
+        found.contains("medium.propagation_delay: \"distance\" needs positions, and \"b\" has none; "),
+        "{found}"
+    );
     let placed = matrix.replace("name = \"b\"", "name = \"b\", position = [\"200 m\", \"0 m\"]");
     assert!(resolved(&placed).is_ok());
     let far = chain(1, "distance", "").replace("200 m", "16 km").replace(
@@ -101,7 +104,7 @@ fn what_is_wrong_is_said() {
         "model = \"ranges\"\nreceive_range = \"20 km\"\ncarrier_sense_range = \"20 km\"",
     );
     let found = resolved(&far).err().unwrap();
-    assert!(found.contains("may be sensed 16 km away, 53.371 µs after they are sent; "), "{found}");
+    assert!(found.contains("lets frames be sensed 16 km away, 53.371 µs after they are sent; "), "{found}");
     assert!(found.contains("up to 50 µs"), "DIFS of 802.11b: {found}");
     let found = resolved(&chain(1, "far", "")).err().unwrap();
     assert!(found.contains("\"distance\""), "{found}");

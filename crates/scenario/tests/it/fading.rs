@@ -79,7 +79,7 @@ fn what_is_wrong_with_fading() {
         ("fading = {}", ["medium.fading", "neither speed nor coherence", "add coherence, or speed"]),
         (
             "fading = { speed = \"1 m/s\", coherence = \"7 ms\" }",
-            ["medium.fading.coherence", "no meaning beside speed", "keep one"],
+            ["medium.fading.coherence", "is given beside speed", "remove one of the two"],
         ),
         ("fading = { speed = \"0 m/s\" }", ["medium.fading.speed", "0 m/s", "0.001 m/s"]),
         ("fading = { coherence = \"0 s\" }", ["medium.fading.coherence", "0 s", "1 us"]),

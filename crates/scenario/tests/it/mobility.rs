@@ -1,6 +1,9 @@
 //! `[mobility]` and `[[outages]]` of scenarios: what they mean, what they refuse, and what identifies them.
 
-use multihop_scenario::{Overrides, Resolved, ScenarioError, resolve};
+use multihop_core::Span;
+use multihop_scenario::{
+    MobilityProblem, Overrides, Problem, Resolved, ScenarioError, TopologyProblem, resolve,
+};
 use std::path::PathBuf;
 
 /// Three nodes on ranges, under DSDV.
@@ -108,10 +111,10 @@ fn scripts_may_number_nodes_from_one() {
     let three = script("[\"a\", \"b\", \"c\"]");
     assert_eq!(places(&three), [[300.0, 0.0], [0.0, 150.0]]);
     let from_one = read(&format!("{three}first_node = 1\n")).err().unwrap();
-    assert!(from_one.found.contains("\"c\" has no position"), "{from_one}");
-    for (first, said) in [(0, "a node 2 (\"2\"), but 2 nodes move"), (2, "and the first of them is node 2")] {
+    assert_eq!(*from_one.problem, MobilityProblem::NoPosition { node: "c".into() }.into());
+    for (first, index) in [(0, 2), (2, 1)] {
         let error = read(&format!("{two}first_node = {first}\n")).err().unwrap();
-        assert!(error.found.contains(said), "{error}");
+        assert_eq!(*error.problem, stands_still(index, first), "{error}");
     }
     // Node 2 of the file is switched off from 30 s to 40 s.
     let off = |text: &str| {
@@ -148,7 +151,7 @@ fn what_cannot_be_is_said_in_one_line() {
             "\"d\" is not a node",
             "known: a, b, c",
         ),
-        (walk("\"b\", \"c\"", "\"b\", \"b\", \"c\""), "mobility.nodes[1]", "named twice", "once"),
+        (walk("\"b\", \"c\"", "\"b\", \"b\", \"c\""), "mobility.nodes[1]", "there twice", "once"),
         (
             walk("\"b\", \"c\"", "\"b\""),
             "topology.nodes[2].position",
@@ -156,7 +159,7 @@ fn what_cannot_be_is_said_in_one_line() {
             "add position",
         ),
         (walk("500 m", "0 m"), "mobility.area[1]", "out of range", "0.01 m"),
-        (walk("36 km/h", "31 m/s"), "mobility.min_speed", "above max_speed", "up to that"),
+        (walk("36 km/h", "31 m/s"), "mobility.min_speed", "above max_speed 30 m/s", "raise max_speed"),
         (
             walk("36 km/h", "0 m/s") + "start = \"stationary\"\n",
             "mobility.start",
@@ -169,28 +172,28 @@ fn what_cannot_be_is_said_in_one_line() {
         let text =
             text.replace("pause = \"1 s\"", if key == "mobility.max_speed" { "" } else { "pause = \"1 s\"" });
         let error = read(&text).err().unwrap_or_else(|| panic!("{text} is refused"));
-        assert!(error.key == key && error.found.contains(found), "{error}");
-        assert!(error.remedy.contains(remedy), "{error}");
+        assert!(error.key == key && error.found().contains(found), "{error}");
+        assert!(error.remedy().contains(remedy), "{error}");
     }
     let tiny = walk("1 km\", \"500 m", "1 cm\", \"1 cm")
         .replace("30 m/s", "90000 m/s")
         .replace("\"1 s\"", "\"0 s\"");
     let error = read(&tiny).err().unwrap();
-    assert!(error.key == "mobility.max_speed" && error.found.contains("turn too often"), "{error}");
+    assert!(matches!(*error.problem, Problem::Mobility(MobilityProblem::TooManyLegs { .. })), "{error}");
     let fixed = format!("{BASE}{WALK}").replace("[routing]\nprotocol = \"dsdv\"\n", "");
     let error = resolve(&fixed, "x.toml", &Overrides::default()).err().unwrap();
-    assert!(error.key == "routing.protocol" && error.remedy.contains("dsdv"), "{error}");
+    let instead = "\"dsdv\", \"dsr\" or \"aodv\"".into();
+    assert_eq!(*error.problem, MobilityProblem::StaticRoutes { instead }.into());
     let wired = format!(
         "{BASE}{WALK}[[topology.wires]]\nbetween = [\"a\", \"b\"]\nrate = \"1 Mb/s\"\ndelay = \"1 ms\"\n"
     );
     for text in [wired.replace("protocol = \"dsdv\"", ""), wired] {
         let error = resolve(&text, "x.toml", &Overrides::default()).err().unwrap();
-        assert!(error.key == "mobility" && error.found.contains("wires"), "{error}");
-        assert!(error.remedy == "remove the wires, or [mobility]", "{error}");
+        assert_eq!((error.key.as_str(), *error.problem), ("mobility", TopologyProblem::WiresMove.into()));
     }
     let matrix = format!("[medium]\nmodel = \"matrix\"\nquantity = \"delivery\"\n{WALK}");
     let error = read(&matrix).err().unwrap();
-    assert!(error.key == "mobility.model" && error.found.contains("measured"), "{error}");
+    assert_eq!(*error.problem, MobilityProblem::Measured.into());
 }
 
 #[test]
@@ -198,18 +201,19 @@ fn files_that_cannot_be_used_are_named() {
     let file =
         |name: &str| format!("[mobility]\nmodel = \"setdest\"\nfile = \"{name}\"\nnodes = [\"b\", \"c\"]\n");
     let missing = read(&file("nowhere.tcl")).err().unwrap();
-    assert!(missing.key == "mobility.file" && missing.found.contains("cannot be read"), "{missing}");
+    assert!(matches!(*missing.problem, Problem::Mobility(MobilityProblem::Unreadable { .. })), "{missing}");
     let xml = read(&file("passing.fcd.xml")).err().unwrap().to_string();
     assert!(
         xml.starts_with("passing.fcd.xml:1: mobility.file: ") && xml.contains("no line of a setdest script"),
         "{xml}"
     );
     let many = read(&file("passing.tcl")).err().unwrap();
-    assert!(many.found.contains("a node 2") && many.found.contains("2 nodes move"), "{many}");
+    assert_eq!(*many.problem, stands_still(2, 0));
     assert!(many.to_string().starts_with("passing.tcl:"), "{many}");
     let backwards =
         read(&format!("{WALK}[[outages]]\nnode = \"a\"\nfrom = \"5 s\"\nto = \"5 s\"\n")).err().unwrap();
-    assert!(backwards.key == "outages[0].to" && backwards.found.contains("not after 5 s"), "{backwards}");
+    let problem = MobilityProblem::EndsBeforeStart { from: Span::from_ms(5_000) };
+    assert_eq!((backwards.key.as_str(), *backwards.problem), ("outages[0].to", problem.into()));
 }
 
 /// A grid with nodes that mobility adds, and flows between these alone.
@@ -281,18 +285,23 @@ fn what_is_added_or_drawn_may_be_refused() {
         (ADDED.replace("random-pairs\"", "all-to-one\"\ngateway = \"n0\""), "traffic.flows", "no effect"),
         (ADDED.replace("flows = 6", "flows = 7"), "traffic.flows", "there are 6"),
         (outage(""), "outages[0].node", "missing"),
-        (outage("one_of = []\n"), "outages[0].one_of", "names no node"),
+        (outage("one_of = []\n"), "outages[0].one_of", "an empty list"),
         (outage("one_of = [\"n0\", \"n9\"]\n"), "outages[0].one_of[1]", "is not a node"),
         (outage("node = \"n0\"\none_of = [\"n1\"]\n"), "outages[0].one_of", "beside outages.node"),
     ];
     for (text, key, found) in cases {
         let error = read_alone(&text).err().unwrap_or_else(|| panic!("{text} is refused"));
-        assert!(error.key == key && error.found.contains(found), "{error}");
+        assert!(error.key == key && error.found().contains(found), "{error}");
     }
     let taken = "nodes = [{ name = \"m1\", position = [\"0 m\", \"0 m\"] }]";
     let taken = ADDED.replace("generator = \"grid\"\ncolumns = 2\nrows = 2", taken);
     let error = read_alone(&taken).err().unwrap();
-    assert!(error.key == "mobility.count" && error.found.contains("\"m1\""), "{error}");
+    assert_eq!(*error.problem, MobilityProblem::NameTaken { name: "m1".into() }.into());
+}
+
+/// A file has this node, whose name is its number, and two others move.
+fn stands_still(index: usize, first: usize) -> Problem {
+    MobilityProblem::StandsStill { index, name: index.to_string(), first, moving: 2 }.into()
 }
 
 fn read_alone(text: &str) -> Result<Resolved, ScenarioError> {

@@ -2,6 +2,7 @@
 //! hand.
 
 use multihop_core::Rng;
+use multihop_scenario::TraceProblem;
 use multihop_scenario::trace::{Format, Trace, TraceError, read, read_file};
 use multihop_sim::mobility::{Motion, crossings};
 use std::collections::BTreeMap;
@@ -71,7 +72,7 @@ fn the_same_pass_is_read_from_every_format() {
 fn steps_that_are_not_directly_within_the_root_are_passed_over() {
     let step = "<timestep time=\"0\"><vehicle id=\"a\" x=\"1\" y=\"2\"/></timestep>";
     let nested = format!("<fcd-export><other>{step}</other></fcd-export>");
-    assert_eq!(error(&nested, Format::Fcd).found, "there are no vehicles");
+    assert_eq!(error(&nested, Format::Fcd).problem, TraceProblem::NoVehicles);
     let both = format!("<fcd-export><other>{step}</other>{}</fcd-export>", step.replace("\"a\"", "\"b\""));
     let names: Vec<String> =
         read(both.as_bytes(), Format::Fcd).unwrap().nodes.into_iter().map(|node| node.name).collect();
@@ -101,7 +102,7 @@ fn scripts_switch_nodes_and_hold_comments_and_what_is_for_nam() {
         ["$node_(1) switch away", "$node_(1) random-motion 1", "$god switch off", "$ns_ at 1 \"stop\""]
     {
         let found = error(&format!("$node_(1) set X_ 5.0\n{wrong}"), Format::Setdest);
-        assert!(found.line == 2 && found.found.contains("no line of a setdest script"), "{found}");
+        assert!(found.line == 2 && matches!(found.problem, TraceProblem::NoSetdest { .. }), "{found}");
     }
 }
 
@@ -270,8 +271,8 @@ fn what_is_wrong_is_named_with_its_line() {
     ];
     for (format, text, line, part) in cases {
         let error = error(text, format);
-        assert!(error.line == line && error.found.contains(part), "{text:?}: {error}");
-        assert!(!error.remedy.is_empty() && !error.to_string().contains('\n'), "{error}");
+        assert!(error.line == line && error.found().contains(part), "{text:?}: {error}");
+        assert!(!error.remedy().is_empty() && !error.to_string().contains('\n'), "{error}");
     }
 }
 

@@ -334,7 +334,7 @@ fn broken_wlans() {
         ("clients = 4", "client = 4", &["topology.client", "did you mean \"clients\"?"]),
         ("\"20 m\"", "\"0 m\"", &["topology.radius", "\"0 m\" is out of range"]),
         ("\"20 m\"", "\"300 m\"", &["traffic", "no path", "n1 is in a component of 1 node"]),
-        ("clients = 4", "clients = 4\nrates = []", &["topology.rates", "[] names no rate"]),
+        ("clients = 4", "clients = 4\nrates = []", &["topology.rates", "[] is an empty list"]),
         (
             "clients = 4",
             "clients = 4\nrates = [\"1 Mb/s\", \"54 Mb/s\"]",

@@ -2,16 +2,16 @@
 
 pub(crate) mod winf;
 
-pub use winf::{Reading, Watched, WinfParameters};
+pub use winf::{Watched, WinfParameters};
 
-use crate::Misfit;
 use crate::capacity::winf::Estimates;
 use crate::keys;
+use crate::misfit::{Clash, Found, Misfit, Wanted};
 use crate::quantity::{BitRate, Duration};
 use multihop_core::Rate;
 use multihop_link::{
     EgressQueue, Estimator, LinkView, ModelledCapacity, ModelledCapacityOptions, PacketThroughput,
-    PacketThroughputOptions, PhyTimes, RateInUse,
+    PacketThroughputOptions, PhyTimes, RateInUse, WinfReading,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserializer, Error};
@@ -65,6 +65,9 @@ keys! {
     }
 }
 
+/// Of a measured capacity, where it is not said.
+const USUAL: PacketThroughputOptions = PacketThroughputOptions::DEFAULT;
+
 impl CapacityParameters {
     /// Does each that is given have an effect?
     ///
@@ -76,24 +79,24 @@ impl CapacityParameters {
         let has_interval = is_packets || source == CapacitySource::Model;
         let has_smoothing = has_interval || source == CapacitySource::RtWinf;
         let idle = [
-            ("capacity_interval", self.capacity_interval.is_some() && !has_interval),
-            ("capacity_smoothing", self.capacity_smoothing.is_some() && !has_smoothing),
-            ("normalise_over", self.normalise_over.is_some() && !is_packets),
+            ("capacity_interval", self.capacity_interval.map(|time| time.to_string()), has_interval),
+            ("capacity_smoothing", self.capacity_smoothing.map(|gain| gain.to_string()), has_smoothing),
+            ("normalise_over", self.normalise_over.map(|packets| packets.to_string()), is_packets),
         ];
-        match idle.iter().find(|(_, idle)| *idle) {
-            Some((name, _)) => Err(Misfit::of(
-                name,
-                format!("has no effect with capacity = \"{source}\""),
-                "leave it out, or set capacity = \"packet-throughput\"",
-            )),
-            None => Ok(()),
+        for (name, given, has_effect) in idle {
+            if let Some(value) = given.filter(|_| !has_effect) {
+                let found = Found::NoEffect(Clash::new(value, "capacity", format_args!("\"{source}\"")));
+                let wanted = Wanted::LeaveOutOr("capacity", "\"packet-throughput\"");
+                return Err(Misfit::new(name, found, wanted));
+            }
         }
+        Ok(())
     }
 
     /// The capacity of what is behind a queue, by which full packets of this size leave.
     pub(crate) fn at(&self, egress: &EgressQueue, packet_size: u32) -> Capacity {
-        let smoothing = self.capacity_smoothing.unwrap_or(0.125);
-        let interval = self.capacity_interval.map_or(multihop_core::Span::from_ms(200), Duration::span);
+        let smoothing = self.capacity_smoothing.unwrap_or(USUAL.smoothing);
+        let interval = self.capacity_interval.map_or(USUAL.interval, Duration::span);
         let rate = egress.rate.bps() as f64 / 8.0;
         let source = match self.capacity.unwrap_or_default() {
             _ if egress.is_wired => return Capacity::known(rate),
@@ -101,15 +104,15 @@ impl CapacityParameters {
             CapacitySource::PhyRate => Source::PhyRate(egress.rate),
             CapacitySource::PacketThroughput => Source::PacketThroughput(PacketThroughputOptions {
                 interval,
-                gain: smoothing,
+                smoothing,
                 normalise_over: self.normalise_over,
             }),
             CapacitySource::RtWinf => {
                 let parameters =
                     WinfParameters { capacity_smoothing: smoothing, ..WinfParameters::default() };
-                Source::RtWinf(parameters.at(egress, packet_size, Reading::Whole))
+                Source::RtWinf(parameters.at(egress, packet_size, WinfReading::Whole))
             }
-            CapacitySource::Model => Source::Model(ModelledCapacityOptions { interval, gain: smoothing }),
+            CapacitySource::Model => Source::Model(ModelledCapacityOptions { interval, smoothing }),
         };
         Capacity { source, otherwise: rate }
     }

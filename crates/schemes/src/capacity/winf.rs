@@ -1,8 +1,8 @@
 //! What XCP-Winf and RCP-Winf share: rt-Winf's estimates, which each node has of its own links (Barreto 2015,
 //! section 3).
 
-use crate::Misfit;
 use crate::keys;
+use crate::misfit::{Clash, Found, Misfit, Wanted};
 use crate::quantity::{Duration, Size};
 use multihop_link::{
     EgressQueue, Elapsed, Estimator, LinkView, PhyTimes, RtWinf, RtWinfOptions, RtWinfProbe,
@@ -21,73 +21,62 @@ pub enum Watched {
     Probe,
 }
 
-/// How rt-Winf's equations of capacity are read.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reading {
-    /// As printed, times being those of the ends of frames: an ACK or a CTS counts as transfer time.
-    Printed,
-    /// As meant: the airtime of DATA alone. Where pairs of DATA and ACK are watched it is the same as
-    /// printed.
-    Strict,
-    /// As defined, what a link sustains: the whole exchange with DIFS and mean back-off (Eq. 14). In use is
-    /// what is sensed busy or reserved, with DIFS and back-off.
-    #[default]
-    Whole,
-}
+/// How the equations are read where it is not said: the paper defines capacity as the maximum sustainable
+/// data rate.
+const READING: WinfReading = WinfReading::Whole;
 
-impl From<Reading> for WinfReading {
-    fn from(reading: Reading) -> WinfReading {
-        match reading {
-            Reading::Printed => WinfReading::Printed,
-            Reading::Strict => WinfReading::Strict,
-            Reading::Whole => WinfReading::Whole,
+/// The table of parameters, of which some are options of the estimator: their rows are its own.
+macro_rules! parameters {
+    (
+        $(#[$_reading:meta])* reading: $_reading_kind:tt [] [];
+        $(#[$_window:meta])* window: $_window_kind:tt [] [$($_times:tt)*];
+        $(#[$total_per_exchange:meta])* total_per_exchange: bool [] [];
+        $(#[$full_busy:meta])* full_busy: bool [] [];
+        $(#[$ack_report:meta])* ack_report: bool [] [];
+        $(#[$_size:meta])* reference_size: $_size_kind:tt [] [$($_sizes:tt)*];
+        $(#[$smoothing:meta])* smoothing: f64 [$($weights:tt)*] [];
+    ) => {
+        keys! {
+            /// Parameters of rt-Winf at each node.
+            #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+            pub struct WinfParameters {
+                /// Which frames the medium is measured by: "rts-cts", or "probe" where RTS is not used.
+                /// Default: what fits full packets of this scheme at the scenario's threshold.
+                pub watched: Option<Watched>,
+                /// How the equations of capacity are read (Eqs. 1, 4 and 6): "whole", what a link sustains
+                /// (Eq. 14), "printed", or "strict", which `watched` = "probe" does not have. Default
+                /// "whole": the paper defines capacity as the maximum sustainable data rate. Of `xcp-winf`
+                /// over radios that send A-MPDUs "strict", or "printed" with probes, which is the same there:
+                /// what an exchange costs besides DATA is then shared by as many packets as wait, so that
+                /// what short aggregates sustain is not the maximum.
+                pub reading: Option<WinfReading>,
+                $(#[$ack_report])*
+                pub ack_report: bool = RtWinfOptions::DEFAULT.ack_report,
+                $(#[$full_busy])*
+                pub full_busy: bool = RtWinfOptions::DEFAULT.full_busy,
+                $(#[$total_per_exchange])*
+                pub total_per_exchange: bool = RtWinfOptions::DEFAULT.total_per_exchange,
+                /// The latest time over which busy time counts. The paper has all since the first exchange.
+                pub estimate_over: Duration ["1 ms", "1 h"] = Duration(0.2),
+                /// Capacities are those of packets of this size, so that acknowledgements do not lower them;
+                /// "0 B" for the sizes that are sent, as printed.
+                pub reference_size: Size ["0 B", "65535 B"] = Size(1500.0),
+                $(#[$smoothing])*
+                pub capacity_smoothing: f64 [$($weights)*] = RtWinfOptions::DEFAULT.smoothing,
+                /// The hops of a flow share the medium, so that a bit that comes to a queue costs several
+                /// bits of it: the time in use over the input of the queue, between 1 and 20. With true,
+                /// spare bandwidth counts as input that costs so much, and a queue as the medium that it
+                /// takes to send it. Not in the paper.
+                pub self_interference: bool = true,
+                /// The available bandwidth is a mean over `estimate_over`, and shows what a change did only
+                /// after that. With true, gains count for that time and a round trip together; with false, as
+                /// published, for each round trip. Not in the paper.
+                pub await_estimate: bool = true,
+            }
         }
-    }
+    };
 }
-
-keys! {
-    /// Parameters of rt-Winf at each node.
-    #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
-    pub struct WinfParameters {
-        /// Which frames the medium is measured by: "rts-cts", or "probe" where RTS is not used. Default: what
-        /// fits full packets of this scheme at the scenario's threshold.
-        pub watched: Option<Watched>,
-        /// How the equations of capacity are read (Eqs. 1, 4 and 6): "whole", what a link sustains (Eq. 14),
-        /// "printed", or "strict", which `watched` = "probe" does not have. Default "whole": the paper
-        /// defines capacity as the maximum sustainable data rate. Of `xcp-winf` over radios that send A-MPDUs
-        /// "strict", or "printed" with probes, which is the same there: what an exchange costs besides DATA
-        /// is then shared by as many packets as wait, so that what short aggregates sustain is not the
-        /// maximum.
-        pub reading: Option<Reading>,
-        /// ACKs report capacity and available bandwidth of the node that sends them, and the sender takes the
-        /// smaller of its own and of what its receivers reported (Eq. 11, of capacity). The ACK of 802.11 has
-        /// no field for them: here they take no airtime.
-        pub ack_report: bool,
-        /// Whole exchanges count as busy, and not only what NAVs reserve. The default is as printed: 0.39 of
-        /// the capacity is then left of a saturated medium with packets of 1500 bytes at 11 Mb/s. Not with
-        /// reading "whole".
-        pub full_busy: bool,
-        /// Overhearing nodes divide by the length of the exchange that they saw last (Eqs. 7 and 8 as
-        /// printed). Not with reading "whole".
-        pub total_per_exchange: bool,
-        /// The latest time over which busy time counts. The paper has all since the first exchange.
-        pub estimate_over: Duration ["1 ms", "1 h"] = Duration(0.2),
-        /// Capacities are those of packets of this size, so that acknowledgements do not lower them; "0 B"
-        /// for the sizes that are sent, as printed.
-        pub reference_size: Size ["0 B", "65535 B"] = Size(1500.0),
-        /// Weight of a new sample of capacity: above 0, up to 1, which keeps the last one alone.
-        pub capacity_smoothing: f64 [above 0, 1] = 0.125,
-        /// The hops of a flow share the medium, so that a bit that comes to a queue costs several bits of it:
-        /// the time in use over the input of the queue, between 1 and 20. With true, spare bandwidth counts
-        /// as input that costs so much, and a queue as the medium that it takes to send it. Not in the paper.
-        pub self_interference: bool = true,
-        /// The available bandwidth is a mean over `estimate_over`, and shows what a change did only after
-        /// that. With true, gains count for that time and a round trip together; with false, as published,
-        /// for each round trip. Not in the paper.
-        pub await_estimate: bool = true,
-    }
-}
+multihop_link::rt_winf_options! { parameters! }
 
 impl WinfParameters {
     /// Do values go together that each are in their range?
@@ -96,15 +85,13 @@ impl WinfParameters {
     /// The parameter, what was found, and what would do.
     pub(crate) fn check(&self) -> Result<(), Misfit> {
         let printed = [("full_busy", self.full_busy), ("total_per_exchange", self.total_per_exchange)];
-        let whole = self.reading.unwrap_or_default() == Reading::Whole;
+        let whole = self.reading.unwrap_or(READING) == WinfReading::Whole;
         if let Some((name, _)) = printed.iter().find(|(_, given)| *given && whole) {
-            return Err(Misfit::of(
-                name,
-                "has no effect with reading = \"whole\"",
-                "leave it out, or set another reading",
-            ));
+            let found = Found::NoEffect(Clash::new(true, "reading", "\"whole\""));
+            let wanted = Wanted::LeaveOutOr("reading", "\"printed\" or \"strict\"");
+            return Err(Misfit::new(name, found, wanted));
         }
-        if self.watched == Some(Watched::Probe) && self.reading == Some(Reading::Strict) {
+        if self.watched == Some(Watched::Probe) && self.reading == Some(WinfReading::Strict) {
             let found = "\"strict\" is none of watched = \"probe\"";
             return Err(Misfit::of(
                 "reading",
@@ -117,16 +104,16 @@ impl WinfParameters {
 
     /// The estimates at a queue before `egress`, by which full packets of this size leave; `of_aggregates` is
     /// the reading where the radio aggregates and none is given.
-    pub(crate) fn at(&self, egress: &EgressQueue, packet_size: u32, of_aggregates: Reading) -> Estimates {
+    pub(crate) fn at(&self, egress: &EgressQueue, packet_size: u32, of_aggregates: WinfReading) -> Estimates {
         let fitting = match egress.rts_from {
             Some(least) if packet_size >= least => Watched::RtsCts,
             _ => Watched::Probe,
         };
         let watched = self.watched.unwrap_or(fitting);
-        let fitting = if egress.aggregates { of_aggregates } else { Reading::default() };
+        let fitting = if egress.aggregates { of_aggregates } else { READING };
         let reading = match (self.reading.unwrap_or(fitting), watched) {
             // Which is the same.
-            (Reading::Strict, Watched::Probe) => Reading::Printed,
+            (WinfReading::Strict, Watched::Probe) => WinfReading::Printed,
             (reading, _) => reading,
         };
         Estimates { parameters: self.clone(), reading, watched, egress: *egress, input: 0.0 }
@@ -137,7 +124,7 @@ impl WinfParameters {
 /// rate, and what is available of it is what did not arrive.
 pub(crate) struct Estimates {
     parameters: WinfParameters,
-    reading: Reading,
+    reading: WinfReading,
     watched: Watched,
     pub egress: EgressQueue,
     /// Mean input of the queue over the time that estimates are of, in bytes per second.
@@ -155,29 +142,29 @@ impl Estimates {
             return Vec::new();
         }
         let parameters = &self.parameters;
-        let elapsed = Elapsed::Window(parameters.estimate_over.span());
+        let window = Elapsed::Window(parameters.estimate_over.span());
         let reference_size = Some(parameters.reference_size.bytes() as u32).filter(|size| *size > 0);
-        let gain = parameters.capacity_smoothing;
+        let smoothing = parameters.capacity_smoothing;
         vec![match self.watched {
             Watched::RtsCts => {
                 let options = RtWinfOptions {
-                    reading: self.reading.into(),
-                    elapsed,
+                    reading: self.reading,
+                    window,
                     total_per_exchange: parameters.total_per_exchange,
                     full_busy: parameters.full_busy,
-                    peers: parameters.ack_report,
+                    ack_report: parameters.ack_report,
                     reference_size,
-                    gain,
+                    smoothing,
                 };
                 Box::new(RtWinf::new(options, *phy))
             }
             Watched::Probe => {
                 let options = RtWinfProbeOptions {
-                    reading: self.reading.into(),
-                    elapsed,
-                    peers: parameters.ack_report,
+                    reading: self.reading,
+                    window,
+                    ack_report: parameters.ack_report,
                     reference_size,
-                    gain,
+                    smoothing,
                 };
                 Box::new(RtWinfProbe::new(options, *phy))
             }
@@ -232,7 +219,7 @@ mod tests {
     /// in the end in full.
     #[test]
     fn a_byte_of_input_costs_what_is_in_use_for_it() {
-        let mut estimates = WinfParameters::default().at(&EGRESS, 1_500, Reading::Whole);
+        let mut estimates = WinfParameters::default().at(&EGRESS, 1_500, WinfReading::Whole);
         assert_eq!(estimates.cost(0.9e6), 1.0, "nothing came");
         estimates.arrived(0.5e6, 0.1);
         assert!((estimates.cost(0.9e6) - 3.6).abs() < 1e-12);
@@ -242,8 +229,8 @@ mod tests {
         let alone = WinfParameters { self_interference: false, ..WinfParameters::default() };
         let wire = EgressQueue { is_wired: true, ..EGRESS };
         for mut other in [
-            alone.at(&EGRESS, 1_500, Reading::Whole),
-            WinfParameters::default().at(&wire, 1_500, Reading::Whole),
+            alone.at(&EGRESS, 1_500, WinfReading::Whole),
+            WinfParameters::default().at(&wire, 1_500, WinfReading::Whole),
         ] {
             other.arrived(0.5e6, 0.5);
             assert_eq!(other.cost(0.9e6), 1.0);
@@ -254,7 +241,7 @@ mod tests {
     fn gains_count_for_the_time_that_estimates_are_of() {
         let pace = |await_estimate, egress: &EgressQueue, rtt| {
             let parameters = WinfParameters { await_estimate, ..WinfParameters::default() };
-            parameters.at(egress, 1_500, Reading::Whole).pace(rtt)
+            parameters.at(egress, 1_500, WinfReading::Whole).pace(rtt)
         };
         assert!((pace(true, &EGRESS, 0.05) - 0.2).abs() < 1e-12);
         assert!((pace(true, &EGRESS, 0.6) - 0.75).abs() < 1e-12);
@@ -264,7 +251,7 @@ mod tests {
 
     #[test]
     fn what_counts_frames_has_no_effect_where_the_medium_is_sensed() {
-        let whole = WinfParameters { reading: Some(Reading::Whole), ..WinfParameters::default() };
+        let whole = WinfParameters { reading: Some(WinfReading::Whole), ..WinfParameters::default() };
         assert_eq!(whole.check(), Ok(()));
         let unsaid = WinfParameters { full_busy: true, ..WinfParameters::default() };
         assert!(unsaid.check().unwrap_err().to_string().contains("no effect with reading = \"whole\""));
@@ -273,8 +260,8 @@ mod tests {
             ("total_per_exchange", WinfParameters { total_per_exchange: true, ..whole.clone() }),
         ] {
             let error = given.check().unwrap_err().to_string();
-            assert!(error.starts_with(&format!("{name}: has no effect")), "{error}");
-            assert_eq!(WinfParameters { reading: Some(Reading::Strict), ..given }.check(), Ok(()));
+            assert!(error.starts_with(&format!("{name}: true has no effect")), "{error}");
+            assert_eq!(WinfParameters { reading: Some(WinfReading::Strict), ..given }.check(), Ok(()));
         }
     }
 
@@ -284,12 +271,12 @@ mod tests {
             let watched = Some(Watched::Probe);
             WinfParameters { watched, reading: Some(reading), ..WinfParameters::default() }.check()
         };
-        assert_eq!(probe(Reading::Printed), Ok(()));
-        assert_eq!(probe(Reading::Whole), Ok(()));
-        let error = probe(Reading::Strict).unwrap_err().to_string();
+        assert_eq!(probe(WinfReading::Printed), Ok(()));
+        assert_eq!(probe(WinfReading::Whole), Ok(()));
+        let error = probe(WinfReading::Strict).unwrap_err().to_string();
         assert!(error.starts_with("reading: \"strict\" is none of watched = \"probe\""), "{error}");
         for watched in [None, Some(Watched::RtsCts)] {
-            let reading = Some(Reading::Strict);
+            let reading = Some(WinfReading::Strict);
             let other = WinfParameters { watched, reading, ..WinfParameters::default() };
             assert_eq!(other.check(), Ok(()));
         }
@@ -299,7 +286,7 @@ mod tests {
     fn what_is_watched_fits_the_threshold_unless_it_is_said() {
         let watched = |rts_from, said| {
             let parameters = WinfParameters { watched: said, ..WinfParameters::default() };
-            parameters.at(&EgressQueue { rts_from, ..EGRESS }, 1_532, Reading::Whole).watched
+            parameters.at(&EgressQueue { rts_from, ..EGRESS }, 1_532, WinfReading::Whole).watched
         };
         assert_eq!(watched(Some(0), None), Watched::RtsCts);
         assert_eq!(watched(Some(1_532), None), Watched::RtsCts);
@@ -314,12 +301,12 @@ mod tests {
     fn the_reading_fits_the_radio_unless_it_is_said() {
         let reading = |aggregates, rts_from, said| {
             let parameters = WinfParameters { reading: said, ..WinfParameters::default() };
-            parameters.at(&EgressQueue { aggregates, rts_from, ..EGRESS }, 1_532, Reading::Strict).reading
+            parameters.at(&EgressQueue { aggregates, rts_from, ..EGRESS }, 1_532, WinfReading::Strict).reading
         };
-        assert_eq!(reading(false, Some(0), None), Reading::Whole);
-        assert_eq!(reading(true, Some(0), None), Reading::Strict);
-        assert_eq!(reading(true, None, None), Reading::Printed, "pairs have no strict reading");
-        assert_eq!(reading(true, Some(0), Some(Reading::Whole)), Reading::Whole);
-        assert_eq!(reading(false, Some(0), Some(Reading::Printed)), Reading::Printed);
+        assert_eq!(reading(false, Some(0), None), WinfReading::Whole);
+        assert_eq!(reading(true, Some(0), None), WinfReading::Strict);
+        assert_eq!(reading(true, None, None), WinfReading::Printed, "pairs have no strict reading");
+        assert_eq!(reading(true, Some(0), Some(WinfReading::Whole)), WinfReading::Whole);
+        assert_eq!(reading(false, Some(0), Some(WinfReading::Printed)), WinfReading::Printed);
     }
 }

@@ -26,10 +26,11 @@ mod summary;
 mod table;
 
 use crate::keys;
+use crate::misfit::{Clash, Found, Misfit, Wanted};
 use crate::quantity::{BitRate, Duration, Size};
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
-use crate::{Misfit, Parameters, TcpScheme};
+use crate::{Parameters, TcpScheme};
 use header::{EwccpEcho, EwccpHeader};
 use multihop_core::{Carrier, HeaderFormat, NodeId};
 use multihop_link::{EgressQueue, RouterPolicy};
@@ -192,15 +193,12 @@ impl Parameters for Ewccp {
 
     fn check(&self) -> Result<(), Misfit> {
         if !self.summary_bits.is_multiple_of(32) {
-            return Err(Misfit::of(
-                "summary_bits",
-                format!("found {}", self.summary_bits),
-                "give a multiple of 32",
-            ));
+            let found = Found::Unsigned(self.summary_bits.into());
+            return Err(Misfit::new("summary_bits", found, Wanted::MultipleOf(32)));
         }
         if self.least_window < 1.0 && !self.pacing {
-            let found = format!("{} has no effect with pacing = false", self.least_window);
-            return Err(Misfit::of("least_window", found, "leave it out, or let the sender pace"));
+            let found = Found::NoEffect(Clash::new(self.least_window, "pacing", false));
+            return Err(Misfit::new("least_window", found, Wanted::LeaveOutOr("pacing", "true")));
         }
         no_ecn(&self.tcp)?;
         self.connection().check()

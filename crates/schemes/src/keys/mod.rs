@@ -34,7 +34,8 @@ use serde_json::Value;
 /// assert_eq!(Pacing::default(), Pacing { burst: 2, weight: 0.125, interval: None });
 /// ```
 ///
-/// A default that is left out is that of the type; bounds of quantities are written as in a file.
+/// A default that is left out is that of the type; bounds of quantities are written as in a file. A table
+/// `with required keys` has no default as a whole: a row that may be left out says `#[serde(default)]`.
 #[macro_export]
 macro_rules! keys {
     (
@@ -57,6 +58,21 @@ macro_rules! keys {
             fn default() -> $name {
                 $name { $($key: $crate::keys!(@default $($default)?),)* }
             }
+        }
+    };
+    (
+        $(#[$doc:meta])*
+        pub struct $name:ident with required keys {
+            $( $(#[$about:meta])* pub $key:ident: $type:ty $([$($range:tt)*])?, )*
+        }
+    ) => {
+        $(#[$doc])*
+        pub struct $name {
+            $(
+                $(#[$about])*
+                $(#[schemars(transform = $crate::bounds!($($range)*))])?
+                pub $key: $type,
+            )*
         }
     };
     (@default) => {

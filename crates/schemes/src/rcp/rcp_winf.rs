@@ -3,7 +3,7 @@
 //! As for XCP-Winf, each equation that cannot be meant as printed has an option.
 
 use super::header::{RcpEcho, RcpHeader};
-use crate::capacity::winf::{Estimates, Reading, WinfParameters};
+use crate::capacity::winf::{Estimates, WinfParameters};
 use crate::keys;
 use crate::quantity::Size;
 use crate::rcp::router::{Load, RcpRouter};
@@ -11,7 +11,7 @@ use crate::rcp::sender::{Pacing, WindowLimit};
 use crate::rcp::{RcpConnection, RcpControl};
 use crate::{Misfit, Parameters, TcpScheme};
 use multihop_core::{HeaderFormat, NodeId};
-use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RouterPolicy};
+use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RouterPolicy, WinfReading};
 use multihop_transport::{Controller, Echo, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -103,7 +103,7 @@ impl TcpScheme for RcpWinf {
             input: self.input,
             offer: self.offer,
             // A sender that is paced by what it is given fills no aggregate.
-            estimates: self.winf.at(egress, self.tcp.packet_size(), Reading::Whole),
+            estimates: self.winf.at(egress, self.tcp.packet_size(), WinfReading::Whole),
         };
         let constants = self.control.constants(self.utilization, self.min_rate * self.mtu.0);
         Some(Box::new(RcpRouter::new(node, load, constants)))
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn a_queue_costs_what_input_costs() {
         let scheme = RcpWinf::default();
-        let estimates = scheme.winf.at(&EGRESS, 1_532, Reading::Whole);
+        let estimates = scheme.winf.at(&EGRESS, 1_532, WinfReading::Whole);
         let mut load = WinfLoad { input: Input::Used, offer: Offer::Rate, estimates };
         let half = LinkView { available_bps: Some(4e6), ..idle() };
         assert_eq!(load.weights(0.25e6, 0.2, 0.2, &half), (0.5, 2.0));

@@ -7,7 +7,7 @@ pub(crate) mod nred;
 pub use lred::Lred;
 pub use nred::Nred;
 
-use crate::Misfit;
+use crate::misfit::{Clash, Found, Misfit, Wanted};
 use multihop_core::{Ecn, Packet, Rng};
 use multihop_link::{EgressQueue, Verdict};
 
@@ -45,8 +45,8 @@ pub(crate) fn check_order(min: f64, max: f64) -> Result<(), Misfit> {
     if min < max {
         Ok(())
     } else {
-        let found = format!("{max} is not above min_threshold ({min})");
-        Err(Misfit::of("max_threshold", found, "raise it, or lower that"))
+        let found = Found::NotAbove(Clash::new(max, "min_threshold", min));
+        Err(Misfit::new("max_threshold", found, Wanted::RaiseOrLower("min_threshold")))
     }
 }
 

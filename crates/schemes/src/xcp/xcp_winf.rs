@@ -4,14 +4,14 @@
 //! mean for the scheme to work as its text says, and the other value is what is printed.
 
 use super::header::{XcpEcho, XcpHeader};
-use crate::capacity::winf::{Estimates, Reading, WinfParameters};
+use crate::capacity::winf::{Estimates, WinfParameters};
 use crate::keys;
 use crate::quantity::BitRate;
 use crate::xcp::router::{Aggregate, Law, Seen, XcpRouter, seconds};
 use crate::xcp::{XcpConnection, XcpControl};
 use crate::{Misfit, Parameters, TcpScheme};
 use multihop_core::{HeaderFormat, LinkEvent, NodeId};
-use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RatesInUse, RouterPolicy};
+use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RatesInUse, RouterPolicy, WinfReading};
 use multihop_transport::{Controller, Echo, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -136,7 +136,7 @@ impl TcpScheme for XcpWinf {
 
     fn policy(&self, node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         let law = WinfLaw {
-            estimates: self.winf.at(egress, self.tcp.packet_size(), Reading::Strict),
+            estimates: self.winf.at(egress, self.tcp.packet_size(), WinfReading::Strict),
             desired: self.tcp.desired.map(BitRate::bytes_per_second),
             rates: RatesInUse::new(egress.rate),
             scheme: self.clone(),
@@ -265,7 +265,7 @@ mod tests {
     fn law(scheme: &XcpWinf) -> WinfLaw {
         WinfLaw {
             scheme: scheme.clone(),
-            estimates: scheme.winf.at(&EGRESS, 1532, Reading::Strict),
+            estimates: scheme.winf.at(&EGRESS, 1532, WinfReading::Strict),
             desired: Some(1.2e6),
             rates: RatesInUse::new(EGRESS.rate),
         }
@@ -400,7 +400,7 @@ mod tests {
         let scheme = XcpWinf::default();
         let mut law = WinfLaw {
             scheme: scheme.clone(),
-            estimates: scheme.winf.at(&wire, 1532, Reading::Strict),
+            estimates: scheme.winf.at(&wire, 1532, WinfReading::Strict),
             desired: Some(1e6),
             rates: RatesInUse::new(EGRESS.rate),
         };

@@ -47,10 +47,10 @@ ecn-fsd { "threshold": "-1 ms" } -> threshold: "-1 ms" is out of range; give a v
 ecn-busy { "threshold": -0.1 } -> threshold: -0.1 is out of range; give a value from 0 to 1
 ecn-busy { "busy_window": "0 s" } -> busy_window: "0 s" is out of range; give a value from 1 ms to 1 min
 ewccp { "psi": 0.0 } -> psi: 0.0 is out of range; give a value from 0.001 to 10
-ewccp { "summary_bits": 100 } -> summary_bits: found 100; give a multiple of 32
+ewccp { "summary_bits": 100 } -> summary_bits: found the number 100; give a multiple of 32
 ewccp { "signalling_hops": 0 } -> signalling_hops: 0 is out of range; give a value from 1 to 16
 ewccp { "load": "guessed" } -> load: unknown name "guessed"; known: constant, measured
-lred { "max_threshold": 1.0 } -> max_threshold: 1 is not above min_threshold (1); raise it, or lower that
+lred { "max_threshold": 1.0 } -> max_threshold: 1 is not above min_threshold (1); raise it, or lower min_threshold
 abc { "token_limit": 1.0 } -> token_limit: 1.0 is out of range; give a value from 2 to 1000000
 abc { "drain_time": "0 s" } -> drain_time: "0 s" is out of range; give a value from 1 ms to 1 min
 abc { "ecn": true } -> ecn: found true; routers of this scheme have feedback of their own, so leave it out
@@ -59,7 +59,7 @@ lred { "max_probability": 2.0 } -> max_probability: 2.0 is out of range; give a 
 lred { "given_up_retries": 2000 } -> given_up_retries: 2000 is out of range; give a value from 0 to 1000
 nred { "interval": "0 s" } -> interval: "0 s" is out of range; give a value from 1 ms to 1 min
 nred { "busy_index": -1.0 } -> busy_index: -1.0 is out of range; give a value from 0 to 1000000000
-nred { "min_threshold": 300.0 } -> max_threshold: 240 is not above min_threshold (300); raise it, or lower that
+nred { "min_threshold": 300.0 } -> max_threshold: 240 is not above min_threshold (300); raise it, or lower min_threshold
 nred { "lifetime": "2 h" } -> lifetime: "2 h" is out of range; give a value from 1 ms to 1 h
 nred { "index_weight": 1.5 } -> index_weight: 1.5 is out of range; give a value above 0, up to 1
 nred { "min_own_share": 1.5 } -> min_own_share: 1.5 is out of range; give a value from 0 to 1
@@ -82,13 +82,13 @@ xcp { "capacity": "modl" } -> capacity: unknown name "modl"; did you mean "model
 bmcc { "weights": { "1": 0.0 } } -> weights: 0 of node 1 is out of range; give a value from 0.001 to 1000
 xcp-winf { "queue_allowed": 10001 } -> queue_allowed: 10001 is out of range; give a value from 0 to 10000
 maxnet { "max_rate": "1 b/s" } -> max_rate: "1 b/s" is out of range; give a value from 8 b/s to 16 Gb/s
-ewccp { "pacing": false, "least_window": 0.5 } -> least_window: 0.5 has no effect with pacing = false; leave it out, or let the sender pace
+ewccp { "pacing": false, "least_window": 0.5 } -> least_window: 0.5 has no effect with pacing = false; leave it out, or set pacing = true
 tfrc { "segment_size": "1.5 B" } -> segment_size: found the text "1.5 B"; give a whole number of bytes
 xcp-winf { "reading": "strict", "watched": "probe" } -> reading: "strict" is none of watched = "probe"; give "printed", which is the same there, or "whole"
-xcp-winf { "full_busy": true } -> full_busy: has no effect with reading = "whole"; leave it out, or set another reading
-xcp { "capacity": "phy-rate", "normalise_over": 3 } -> normalise_over: has no effect with capacity = "phy-rate"; leave it out, or set capacity = "packet-throughput"
+xcp-winf { "full_busy": true } -> full_busy: true has no effect with reading = "whole"; leave it out, or set reading = "printed" or "strict"
+xcp { "capacity": "phy-rate", "normalise_over": 3 } -> normalise_over: 3 has no effect with capacity = "phy-rate"; leave it out, or set capacity = "packet-throughput"
 xcp {"capacity": "11 MB"} -> capacity: "MB" in "11 MB" is not a unit of a bit rate; known: phy-rate, packet-throughput, rt-winf, model; or a bit rate: a number and one of the units b/s, kb/s, Mb/s, Gb/s
-xcp {"capacity": "11 Mb/s", "capacity_interval": "1 s"} -> capacity_interval: has no effect with capacity = "11 Mb/s"; leave it out, or set capacity = "packet-throughput"
+xcp {"capacity": "11 Mb/s", "capacity_interval": "1 s"} -> capacity_interval: 1 s has no effect with capacity = "11 Mb/s"; leave it out, or set capacity = "packet-throughput"
 xcp {"capacity": "0 b/s"} -> capacity: "0 b/s" is out of range; give a value from 8 b/s to 16 Gb/s
 xcp {"capacity_smoothing": 0} -> capacity_smoothing: 0 is out of range; give a value above 0, up to 1
 maxnet {"time_constant": "0 s"} -> time_constant: "0 s" is out of range; give a value from 10 ms to 1 min

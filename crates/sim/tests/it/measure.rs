@@ -4,8 +4,8 @@ use crate::common::{add_flow, chain, network, saturate};
 use multihop_core::{FlowId, NodeId, Rate, Span};
 use multihop_dot11::{DcfRules, Microseconds};
 use multihop_link::{
-    AdHocProbeOptions, Elapsed, EstimatorConfig, LinkView, PacketThroughputOptions, RtWinfOptions,
-    RtWinfProbeOptions, WinfReading,
+    AdHocProbeOptions, BusyRatioOptions, Elapsed, EstimatorConfig, IdleGapOptions, LinkView,
+    PacketThroughputOptions, RtWinfOptions, RtWinfProbeOptions, ServiceDelayOptions, WinfReading,
 };
 use multihop_sim::config::{AppConfig, Config, MeasurementConfig};
 use multihop_sim::outcome::Outcome;
@@ -20,16 +20,20 @@ fn measure(config: &mut Config, name: &str, estimator: EstimatorConfig) {
 
 /// All estimators at all nodes; the windows of those that have one are a second.
 fn measure_all(config: &mut Config) {
-    let rt_winf = RtWinfOptions { gain: 1.0, ..RtWinfOptions::default() };
-    let probe = RtWinfProbeOptions { gain: 1.0, ..RtWinfProbeOptions::default() };
+    let rt_winf = RtWinfOptions { smoothing: 1.0, ..RtWinfOptions::default() };
+    let probe = RtWinfProbeOptions { smoothing: 1.0, ..RtWinfProbeOptions::default() };
     measure(config, "rt-winf", EstimatorConfig::RtWinf(rt_winf));
     let strict = RtWinfOptions { reading: WinfReading::Strict, full_busy: true, ..rt_winf };
     measure(config, "strict", EstimatorConfig::RtWinf(strict));
     measure(config, "probe", EstimatorConfig::RtWinfProbe(probe));
-    measure(config, "idlegap", EstimatorConfig::IdleGap { elapsed: SECOND });
+    measure(config, "idlegap", EstimatorConfig::IdleGap(IdleGapOptions { window: SECOND }));
     measure(config, "adhoc-probe", EstimatorConfig::AdHocProbe(AdHocProbeOptions::default()));
-    measure(config, "busy-ratio", EstimatorConfig::BusyRatio { window: Span::from_ms(1_000) });
-    measure(config, "fsd", EstimatorConfig::ServiceDelay { gain: 1.0 / 64.0 });
+    measure(
+        config,
+        "busy-ratio",
+        EstimatorConfig::BusyRatio(BusyRatioOptions { window: Span::from_ms(1_000) }),
+    );
+    measure(config, "fsd", EstimatorConfig::ServiceDelay(ServiceDelayOptions { smoothing: 1.0 / 64.0 }));
     measure(config, "fte", EstimatorConfig::TransmissionEfficiency);
     let throughput = PacketThroughputOptions::default();
     measure(config, "throughput", EstimatorConfig::PacketThroughput(throughput));
@@ -139,7 +143,8 @@ fn a_receiver_reports_what_its_sender_cannot_sense() {
     add_flow(&mut config, 0, 1, rate(100));
     add_flow(&mut config, 2, 3, rate(2_200));
     for peers in [false, true] {
-        let options = RtWinfOptions { reading: WinfReading::Whole, peers, ..RtWinfOptions::default() };
+        let options =
+            RtWinfOptions { reading: WinfReading::Whole, ack_report: peers, ..RtWinfOptions::default() };
         measure(&mut config, if peers { "reports" } else { "alone" }, EstimatorConfig::RtWinf(options));
     }
     let outcome = run(&config);
@@ -159,7 +164,7 @@ fn the_busyness_ratio_is_the_truth() {
         config.warmup = Span::from_ms(3_500);
         saturate(&mut config, 0, 6);
         let window = Span::from_ms(1_000);
-        measure(&mut config, "busy-ratio", EstimatorConfig::BusyRatio { window });
+        measure(&mut config, "busy-ratio", EstimatorConfig::BusyRatio(BusyRatioOptions { window }));
         let outcome = run(&config);
         assert_eq!(outcome.measurements.len(), 20 * 7);
         for row in &outcome.measurements {
@@ -233,7 +238,7 @@ fn estimates_are_possible_whatever_happens() {
             add_flow(&mut config, 3, 4, AppConfig::Poisson { rate, packet: 60 });
             measure_all(&mut config);
             let since_start = RtWinfOptions {
-                elapsed: Elapsed::SinceStart,
+                window: Elapsed::SinceStart,
                 total_per_exchange: true,
                 reference_size: Some(1500),
                 ..RtWinfOptions::default()

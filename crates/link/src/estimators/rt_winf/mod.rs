@@ -2,97 +2,22 @@
 
 mod medium;
 mod node_capacity;
+mod options;
 mod peers;
 mod probe;
 
 pub use node_capacity::capacity_bps;
-pub use probe::{RtWinfProbe, RtWinfProbeOptions};
+pub use options::{RtWinfOptions, RtWinfProbeOptions, WinfReading};
+pub use probe::RtWinfProbe;
 
-use crate::{Elapsed, Estimator, LinkView, PhyTimes, RateInUse};
+use crate::{Estimator, LinkView, PhyTimes, RateInUse};
 use medium::InUse;
 use multihop_core::{
     Attempt, DecodedFrame, Exchange, Fate, FrameKind, Interval, LinkEvent, NodeId, Rate, Report, Span, Time,
 };
 use node_capacity::NodeCapacity;
+use options::FULL_SIZE;
 use peers::Peers;
-
-/// How the capacity equations are read.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum WinfReading {
-    /// As printed, every time being that of the end of a frame. Then Eqs. 1 and 6 divide by DATA and ACK, and
-    /// Eq. 4 by DATA and CTS less a SIFS: 1500 bytes at 11 Mb/s have 7.47 and 7.51 Mb/s, as both contain one
-    /// control frame.
-    Printed,
-    /// As meant: all three divide by the airtime of DATA. `T_ACK` is the beginning of the ACK, and from
-    /// `T_DATA - T_RTS` two SIFS and the CTS are taken off. The same bytes have 9.21 Mb/s.
-    Strict,
-    /// As defined, "the maximum sustainable data rate at a link", of which "the unused portion" is available:
-    /// what Eq. 14 has for packets of this size. Capacity divides by the whole exchange with DIFS and the
-    /// mean back-off, so that the same bytes have 4.52 Mb/s; and in use is all that the medium is sensed busy
-    /// or reserved for, with DIFS and the mean back-off of each access.
-    Whole,
-}
-
-impl WinfReading {
-    /// The denominator of Eqs. 1 and 6: the time that the data of an exchange took of which the CTS ended at
-    /// `cts` and the ACK was on the air at `ack`. What [`WinfReading::Whole`] counts besides depends on the
-    /// PHY alone, and is not in it.
-    pub fn transfer(self, cts: Time, ack: Interval, sifs: Span) -> Span {
-        let ack = match self {
-            WinfReading::Printed => ack.end,
-            WinfReading::Strict | WinfReading::Whole => ack.start,
-        };
-        ack.since(cts).saturating_sub(sifs * 2)
-    }
-}
-
-/// Options of [`RtWinf`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RtWinfOptions {
-    /// How the capacity equations are read.
-    pub reading: WinfReading,
-    /// What the busy time is divided by. (The paper has the time since the initial transmission, without an
-    /// end.)
-    pub elapsed: Elapsed,
-    /// Overheard exchanges are divided by `NAV_RTS + T_RTS` (Eq. 8), or `NAV_CTS + T_CTS + 2 SIFS` (Eq. 7),
-    /// as printed. The available bandwidth is then a constant fraction of the capacity, whatever the load, as
-    /// long as the latest exchange was overheard. Of no effect with [`WinfReading::Whole`].
-    pub total_per_exchange: bool,
-    /// The whole of each exchange counts as busy, and each frame of others: what a NAV reserves, and besides
-    /// RTS, SIFS and CTS before it. As printed, NAVs alone count, so that 0.39 of the capacity is left of a
-    /// saturated medium with 1500 bytes at 11 Mb/s; with this, 0.14. Of no effect with
-    /// [`WinfReading::Whole`], which goes by what is sensed.
-    pub full_busy: bool,
-    /// ACKs report capacity and available bandwidth of their transmitter, and the sender takes the smaller of
-    /// its own and of what its receivers reported over the latest time that busy time counts for (Eq. 11,
-    /// which has capacity alone).
-    pub peers: bool,
-    /// Capacities are those of packets of so many bytes, whatever the sizes that were seen: `S_ref / (T +
-    /// (S_ref - S) / R)`. Without it, a packet of 40 bytes has a tenth of the capacity of one of 1500. None:
-    /// as printed.
-    pub reference_size: Option<u32>,
-    /// Weight of a new sample of capacity, in (0, 1]; 1 keeps the last sample alone. The paper says nothing
-    /// of it.
-    pub gain: f64,
-}
-
-/// Size of the packets that a link is taken to carry before any were seen, in bytes.
-pub(crate) const FULL_SIZE: u32 = 1_500;
-
-impl Default for RtWinfOptions {
-    /// The printed equations over the last second, smoothed with 1/8.
-    fn default() -> RtWinfOptions {
-        RtWinfOptions {
-            reading: WinfReading::Printed,
-            elapsed: Elapsed::Window(Span::from_ms(1_000)),
-            total_per_exchange: false,
-            full_busy: false,
-            peers: false,
-            reference_size: None,
-            gain: 1.0 / 8.0,
-        }
-    }
-}
 
 /// Estimates capacity and available bandwidth from the times of RTS, CTS, DATA and ACK and from their NAVs,
 /// in bits per second of what the MAC is asked to carry. As printed and in the strict reading:
@@ -149,10 +74,10 @@ impl RtWinf {
             options,
             phy,
             rate: RateInUse::new(phy.data_rate),
-            in_use: InUse::new(options.reading, options.elapsed, &phy),
+            in_use: InUse::new(options.reading, options.window, &phy),
             besides: if whole { phy.besides_data(true) } else { Span::ZERO },
-            peers: Peers::new(options.elapsed),
-            capacity: NodeCapacity::new(options.gain),
+            peers: Peers::new(options.window),
+            capacity: NodeCapacity::new(options.smoothing),
             asked: None,
             overheard: None,
             succeeded: None,
@@ -314,7 +239,7 @@ impl Estimator for RtWinf {
             LinkEvent::Decoded(heard) => self.on_decoded(heard),
             LinkEvent::Attempt(attempt) => self.on_attempt(attempt),
             LinkEvent::Exchange(exchange) => self.on_exchange(exchange),
-            LinkEvent::Reported(reported) if self.options.peers => self.peers.add(*reported),
+            LinkEvent::Reported(reported) if self.options.ack_report => self.peers.add(*reported),
             LinkEvent::NavReset(at) => self.in_use.cut(*at),
             _ => {}
         }
@@ -327,7 +252,7 @@ impl Estimator for RtWinf {
     }
 
     fn report(&self, now: Time) -> Option<Report> {
-        self.options.peers.then(|| self.own(now))
+        self.options.ack_report.then(|| self.own(now))
     }
 }
 

@@ -1,42 +1,13 @@
 //! rt-Winf without RTS/CTS (Barreto 2015, section 3.2).
 
-use super::FULL_SIZE;
 use super::medium::InUse;
 use super::node_capacity::{NodeCapacity, capacity_bps};
+use super::options::{FULL_SIZE, RtWinfProbeOptions};
 use super::peers::Peers;
-use crate::{Elapsed, Estimator, LinkView, PhyTimes, RateInUse, WinfReading};
+use crate::{Estimator, LinkView, PhyTimes, RateInUse, WinfReading};
 use multihop_core::{
     Attempt, DecodedFrame, Exchange, Fate, FrameKind, Interval, LinkEvent, Rate, Report, Span, Time,
 };
-
-/// Options of [`RtWinfProbe`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RtWinfProbeOptions {
-    /// How capacity and busy time are read. [`WinfReading::Strict`] is [`WinfReading::Printed`] here: Eq. 12
-    /// has no CTS.
-    pub reading: WinfReading,
-    /// What the busy time is divided by. (The paper has the time since the beginning of the process.)
-    pub elapsed: Elapsed,
-    /// As [`crate::RtWinfOptions::peers`].
-    pub peers: bool,
-    /// As [`crate::RtWinfOptions::reference_size`].
-    pub reference_size: Option<u32>,
-    /// Weight of a new sample of capacity, in (0, 1]; 1 keeps the last sample alone.
-    pub gain: f64,
-}
-
-impl Default for RtWinfProbeOptions {
-    /// As printed over the last second, smoothed with 1/8.
-    fn default() -> RtWinfProbeOptions {
-        RtWinfProbeOptions {
-            reading: WinfReading::Printed,
-            elapsed: Elapsed::Window(Span::from_ms(1_000)),
-            peers: false,
-            reference_size: None,
-            gain: 1.0 / 8.0,
-        }
-    }
-}
 
 /// Estimates capacity and available bandwidth from pairs of DATA and ACK, in bits per second of what the MAC
 /// is asked to carry: probes before a communication, and its ordinary frames afterwards, which look the same
@@ -78,10 +49,10 @@ impl RtWinfProbe {
             options,
             phy,
             rate: RateInUse::new(phy.data_rate),
-            in_use: InUse::new(options.reading, options.elapsed, &phy),
+            in_use: InUse::new(options.reading, options.window, &phy),
             besides: if whole { phy.difs + phy.backoff } else { Span::ZERO },
-            peers: Peers::new(options.elapsed),
-            capacity: NodeCapacity::new(options.gain),
+            peers: Peers::new(options.window),
+            capacity: NodeCapacity::new(options.smoothing),
             overheard: None,
             succeeded: None,
         }
@@ -161,7 +132,7 @@ impl Estimator for RtWinfProbe {
             LinkEvent::Decoded(heard) => self.on_decoded(heard),
             LinkEvent::Attempt(attempt) => self.on_attempt(attempt),
             LinkEvent::Exchange(exchange) => self.on_exchange(exchange),
-            LinkEvent::Reported(reported) if self.options.peers => self.peers.add(*reported),
+            LinkEvent::Reported(reported) if self.options.ack_report => self.peers.add(*reported),
             _ => {}
         }
     }
@@ -173,7 +144,7 @@ impl Estimator for RtWinfProbe {
     }
 
     fn report(&self, now: Time) -> Option<Report> {
-        self.options.peers.then(|| self.own(now))
+        self.options.ack_report.then(|| self.own(now))
     }
 }
 

@@ -3,6 +3,7 @@
 //! frames are given in nanoseconds.
 
 use super::*;
+use crate::Elapsed;
 use crate::phy_times::testing::dot11b;
 use crate::testing::{A, B, C, exchange, us};
 
@@ -97,7 +98,7 @@ const ALL: [FrameKind; 4] = [FrameKind::Rts, FrameKind::Cts, FrameKind::Data, Fr
 const HIDDEN_SENDER: [FrameKind; 2] = [FrameKind::Cts, FrameKind::Ack];
 
 fn last_sample(reading: WinfReading) -> RtWinfOptions {
-    RtWinfOptions { reading, gain: 1.0, ..RtWinfOptions::default() }
+    RtWinfOptions { reading, smoothing: 1.0, ..RtWinfOptions::default() }
 }
 
 fn estimator(options: RtWinfOptions) -> RtWinf {
@@ -207,7 +208,7 @@ fn nothing_is_left_of_a_saturated_medium_but_what_the_equation_leaves_out() {
         unused(&estimator, Time::from_ns(400 * CYCLE_NS))
     };
     let elapsed = Elapsed::Window(Span::from_ns(400 * CYCLE_NS));
-    let printed = RtWinfOptions { elapsed, ..RtWinfOptions::default() };
+    let printed = RtWinfOptions { window: elapsed, ..RtWinfOptions::default() };
     let full = RtWinfOptions { full_busy: true, ..printed };
     let observer: fn(&mut RtWinf, Time) = |estimator, at| overhears(estimator, at, &ALL);
     let hidden: fn(&mut RtWinf, Time) = |estimator, at| overhears(estimator, at, &HIDDEN_SENDER);
@@ -240,7 +241,7 @@ fn read_whole_what_is_left_is_what_could_be_added() {
     let roles: [Role; 2] = [&on_air, &decoded];
     for role in roles {
         for (cycle, expected) in [(Span::from_ms(10), 1.0 - 0.265_327_3), (Span::from_ns(CYCLE_NS), 0.0)] {
-            let options = RtWinfOptions { elapsed: Elapsed::SinceStart, ..last_sample(WinfReading::Whole) };
+            let options = RtWinfOptions { window: Elapsed::SinceStart, ..last_sample(WinfReading::Whole) };
             let mut whole = estimator(options);
             (0..400).for_each(|n| role(&mut whole, Time::ZERO + cycle * n));
             let left = whole.available_bps(Time::ZERO + cycle * 400) / whole.capacity_bps();
@@ -273,7 +274,7 @@ fn an_unanswered_rts_of_its_own_is_on_the_air_all_the_same() {
     let failed = Attempt { node: A, peer: B, flow, cw: 31, slots: 3, rts, cts: None, data: None, ack: None };
     for (full_busy, expected) in [(false, 1.0), (true, 1.0 - 0.352)] {
         let elapsed = Elapsed::Window(Span::from_ms(1));
-        let mut own = estimator(RtWinfOptions { elapsed, full_busy, ..RtWinfOptions::default() });
+        let mut own = estimator(RtWinfOptions { window: elapsed, full_busy, ..RtWinfOptions::default() });
         own.on_link(&LinkEvent::Attempt(failed));
         assert_eq!(unused(&own, us(1_500)), expected);
     }

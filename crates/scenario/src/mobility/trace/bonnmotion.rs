@@ -2,6 +2,7 @@
 //! z`.
 
 use super::{Motion, Result, Trace, TraceError, TraceNode, coordinate, reach, shortened, time};
+use crate::error::TraceProblem;
 use std::io::BufRead;
 
 /// Reads a file. Without `dimensions` they are those of a `dim=` in a comment, or else those that all lines
@@ -16,16 +17,16 @@ pub(super) fn read(from: impl BufRead, dimensions: Option<u32>) -> Result<Trace>
             return Ok(());
         }
         let number = |text: &str| {
-            text.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(|| {
-                let found = format!("{:?} is not a number", shortened(text));
-                TraceError::new(line, found, "needs t x y for each place, with blanks between")
-            })
+            text.parse::<f64>()
+                .ok()
+                .filter(|value| value.is_finite())
+                .ok_or_else(|| TraceError::new(line, TraceProblem::NoNumber { written: shortened(text) }))
         };
         lines.push((line, text.split_whitespace().map(number).collect::<Result<_>>()?));
         Ok(())
     })?;
     if lines.is_empty() {
-        return Err(TraceError::new(1, "there are no nodes", "needs a line for each node"));
+        return Err(TraceError::new(1, TraceProblem::NoNodes));
     }
     let group = match stated {
         Some(dimensions) => dimensions as usize + 1,
@@ -51,22 +52,14 @@ fn guess(lines: &[(usize, Vec<f64>)]) -> Result<usize> {
                 |group: usize| lines.iter().filter(|(_, values)| values.len().is_multiple_of(group)).count();
             Ok(if whole(4) > whole(3) { 4 } else { 3 })
         }
-        _ => Err(TraceError::new(
-            lines[0].0,
-            "places have two or three coordinates: both fit",
-            "set dimensions = 2 or dimensions = 3",
-        )),
+        _ => Err(TraceError::new(lines[0].0, TraceProblem::Ambiguous)),
     }
 }
 
 fn node(index: usize, line: usize, values: &[f64], group: usize) -> Result<TraceNode> {
     if !values.len().is_multiple_of(group) {
-        let found = format!("{} numbers, which are not whole places of {group} each", values.len());
-        return Err(TraceError::new(
-            line,
-            found,
-            "needs t x y for each place, or t x y z with dimensions = 3",
-        ));
+        let problem = TraceProblem::PartOfPlace { numbers: values.len(), group };
+        return Err(TraceError::new(line, problem));
     }
     let mut motion: Option<(f64, Motion)> = None;
     for place in values.chunks(group) {
@@ -78,8 +71,7 @@ fn node(index: usize, line: usize, values: &[f64], group: usize) -> Result<Trace
             continue;
         };
         if now < *before {
-            let found = format!("time {now} s after {before} s");
-            return Err(TraceError::new(line, found, "needs times that increase"));
+            return Err(TraceError::new(line, TraceProblem::Backwards { now, before: *before }));
         }
         reach(line, motion, [*before, now], to)?;
         *before = now;

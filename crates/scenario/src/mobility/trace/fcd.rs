@@ -4,9 +4,11 @@
 //! the last of the file.
 
 use super::{Motion, Result, Trace, TraceError, TraceNode, coordinate, reach, shortened, time};
+use crate::error::TraceProblem;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io::{self, BufRead, Read};
 
 /// A reader that knows in which line it is.
@@ -60,9 +62,7 @@ pub(super) fn read(from: impl BufRead) -> Result<Trace> {
         let begun = reader.get_ref().line;
         let event = reader.read_event_into(&mut buffer);
         let line = reader.get_ref().line;
-        match event
-            .map_err(|error| TraceError::new(line, format!("no XML: {error}"), "is the file whole?"))?
-        {
+        match event.map_err(|error| no_xml(line, &error))? {
             Event::Start(tag) => {
                 tracks.tag(begun, &open, &tag)?;
                 open.push(tag.name().as_ref().to_owned());
@@ -70,17 +70,13 @@ pub(super) fn read(from: impl BufRead) -> Result<Trace> {
             Event::Empty(tag) => tracks.tag(begun, &open, &tag)?,
             Event::End(_) => drop(open.pop()),
             Event::Text(text) if open.is_empty() && !text.trim().is_empty() => {
-                let found = format!("no XML: {:?}", shortened(text.trim()));
-                return Err(TraceError::new(
-                    begun,
-                    found,
-                    "needs <fcd-export>, as SUMO's --fcd-output writes it",
-                ));
+                let problem = TraceProblem::TextAtTop { text: shortened(text.trim()) };
+                return Err(TraceError::new(begun, problem));
             }
             Event::Eof if open.is_empty() => return tracks.finish(line),
             Event::Eof => {
-                let found = format!("it ends within <{}>", shortened(&open[open.len() - 1]));
-                return Err(TraceError::new(line, found, "is the file whole?"));
+                let tag = shortened(&open[open.len() - 1]);
+                return Err(TraceError::new(line, TraceProblem::EndsWithin { tag }));
             }
             _ => {}
         }
@@ -94,15 +90,11 @@ impl Tracks {
         let within = open.last().map_or("", String::as_str);
         match (open.len(), within, tag.name().as_ref()) {
             (0, _, "fcd-export") => Ok(()),
-            (0, _, other) => {
-                let found = format!("<{}> at the top", shortened(other));
-                Err(TraceError::new(line, found, "needs <fcd-export>, as SUMO's --fcd-output writes it"))
-            }
+            (0, _, other) => Err(TraceError::new(line, TraceProblem::TagAtTop { tag: shortened(other) })),
             (1, _, "timestep") => {
                 let now = time(line, &attribute(line, tag, "time")?)?;
                 if let Some(before) = self.now.filter(|before| now <= *before) {
-                    let found = format!("time {now} s after {before} s");
-                    return Err(TraceError::new(line, found, "needs steps whose times increase"));
+                    return Err(TraceError::new(line, TraceProblem::Backwards { now, before }));
                 }
                 self.now = Some(now);
                 Ok(())
@@ -127,8 +119,8 @@ impl Tracks {
         };
         let [_, until] = &mut self.present[known];
         if *until == now {
-            let found = format!("{:?} is twice in the step at {now} s", shortened(&name));
-            return Err(TraceError::new(line, found, "needs each vehicle once"));
+            let problem = TraceProblem::VehicleTwice { name: shortened(&name), now };
+            return Err(TraceError::new(line, problem));
         }
         reach(line, &mut self.nodes[known].motion, [*until, now], to)?;
         *until = now;
@@ -137,7 +129,7 @@ impl Tracks {
 
     fn finish(mut self, line: usize) -> Result<Trace> {
         if self.nodes.is_empty() {
-            return Err(TraceError::new(line, "there are no vehicles", "needs <vehicle> within <timestep>"));
+            return Err(TraceError::new(line, TraceProblem::NoVehicles));
         }
         let first_to_last = self.nodes.iter_mut().zip(&self.present);
         for (node, [since, until]) in first_to_last {
@@ -148,17 +140,16 @@ impl Tracks {
     }
 }
 
-fn attribute(line: usize, tag: &BytesStart, key: &str) -> Result<String> {
-    let bad = |why: String| TraceError::new(line, why, "is the file whole?");
-    let found = tag.try_get_attribute(key).map_err(|error| bad(format!("no XML: {error}")))?;
+fn attribute(line: usize, tag: &BytesStart, key: &'static str) -> Result<String> {
+    let found = tag.try_get_attribute(key).map_err(|error| no_xml(line, &error))?;
     let Some(attribute) = found else {
-        let remedy = format!("needs {key}=\"...\"");
-        return Err(TraceError::new(
-            line,
-            format!("<{}> without {key}", shortened(tag.name().as_ref())),
-            remedy,
-        ));
+        let tag = shortened(tag.name().as_ref());
+        return Err(TraceError::new(line, TraceProblem::NoAttribute { tag, key }));
     };
     let value = attribute.normalized_value(quick_xml::XmlVersion::Implicit1_0);
-    Ok(value.map_err(|error| bad(format!("no XML: {error}")))?.into_owned())
+    Ok(value.map_err(|error| no_xml(line, &error))?.into_owned())
+}
+
+fn no_xml(line: usize, error: &impl fmt::Display) -> TraceError {
+    TraceError::new(line, TraceProblem::NoXml { why: error.to_string() })
 }

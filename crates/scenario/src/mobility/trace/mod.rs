@@ -7,6 +7,7 @@ mod bonnmotion;
 mod fcd;
 mod setdest;
 
+use crate::error::TraceProblem;
 use flate2::bufread::MultiGzDecoder;
 use multihop_sim::mobility::{FASTEST, Motion, distance};
 use std::fmt;
@@ -67,14 +68,12 @@ pub struct HopCount {
 
 /// What is wrong with a file of motion.
 #[derive(Clone, Debug, Error, PartialEq)]
-#[error("line {line}: {found}; {remedy}")]
+#[error("line {line}: {}; {}", self.found(), self.remedy())]
 pub struct TraceError {
     /// The line, from 1.
     pub line: usize,
-    /// What was found.
-    pub found: String,
-    /// What would do.
-    pub remedy: String,
+    /// What is wrong.
+    pub problem: TraceProblem,
 }
 
 /// What every reader returns.
@@ -106,8 +105,18 @@ pub fn read(from: impl BufRead, format: Format) -> Result<Trace> {
 }
 
 impl TraceError {
-    fn new(line: usize, found: impl Into<String>, remedy: impl Into<String>) -> TraceError {
-        TraceError { line, found: found.into(), remedy: remedy.into() }
+    fn new(line: usize, problem: TraceProblem) -> TraceError {
+        TraceError { line, problem }
+    }
+
+    /// What was found.
+    pub fn found(&self) -> String {
+        self.problem.found(None)
+    }
+
+    /// What would do.
+    pub fn remedy(&self) -> String {
+        self.problem.remedy()
     }
 }
 
@@ -124,15 +133,9 @@ fn for_each_line(from: impl BufRead, mut each: impl FnMut(usize, &str) -> Result
             return Ok(());
         }
         if bytes.len() as u64 == LONGEST {
-            return Err(TraceError::new(line, "a line of more than 64 MB", "is this a file of motion?"));
+            return Err(TraceError::new(line, TraceProblem::LongLine));
         }
-        let text = std::str::from_utf8(&bytes).map_err(|_| {
-            TraceError::new(
-                line,
-                "bytes that are not text (UTF-8)",
-                "give a text file, or one compressed by gzip",
-            )
-        })?;
+        let text = std::str::from_utf8(&bytes).map_err(|_| TraceError::new(line, TraceProblem::NoText))?;
         let text = text.trim();
         if !text.is_empty() {
             each(line, text)?;
@@ -142,15 +145,15 @@ fn for_each_line(from: impl BufRead, mut each: impl FnMut(usize, &str) -> Result
 }
 
 fn unreadable(line: usize, error: &io::Error) -> TraceError {
-    TraceError::new(line, format!("it cannot be read on: {error}"), "is the file whole?")
+    TraceError::new(line, TraceProblem::Unreadable { why: error.to_string() })
 }
 
 /// A number within bounds.
 fn number(line: usize, what: impl fmt::Display, text: &str, low: f64, high: f64) -> Result<f64> {
     let value = text.parse::<f64>().ok().filter(|value| (low..=high).contains(value));
     value.ok_or_else(|| {
-        let found = format!("{what} {}", shortened(text));
-        TraceError::new(line, found, format!("needs a number from {low} to {high}"))
+        let (what, written) = (what.to_string(), shortened(text));
+        TraceError::new(line, TraceProblem::OutOfRange { what, written, low, high })
     })
 }
 
@@ -171,8 +174,8 @@ fn reach(line: usize, motion: &mut Motion, [start, end]: [f64; 2], to: [f64; 2])
         return Ok(());
     }
     if end <= start || length / (end - start) > FASTEST {
-        let found = format!("{length} m in {} s", end - start);
-        return Err(TraceError::new(line, found, format!("nodes do not jump: needs at most {FASTEST} m/s")));
+        let problem = TraceProblem::Jump { metres: length, seconds: end - start, fastest: FASTEST };
+        return Err(TraceError::new(line, problem));
     }
     motion.reach(start, end, to);
     Ok(())

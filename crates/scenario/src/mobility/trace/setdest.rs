@@ -16,6 +16,7 @@
 use super::{
     FASTEST, HopCount, Motion, Result, Trace, TraceError, TraceNode, coordinate, number, shortened, time,
 };
+use crate::error::TraceProblem;
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
@@ -59,10 +60,7 @@ impl Script {
         if text.is_empty() {
             return Ok(());
         }
-        let unknown = || {
-            let remedy = "needs a line such as $node_(0) set X_ 10.0, $ns_ at 1.0 \"$node_(0) setdest 5.0 5.0 2.0\", or a # comment";
-            TraceError::new(line, format!("{:?} is no line of a setdest script", shortened(text)), remedy)
-        };
+        let unknown = || TraceError::new(line, TraceProblem::NoSetdest { line: shortened(text) });
         let words: Vec<&str> = text
             .split(|c: char| c.is_whitespace() || matches!(c, '"' | ';' | '{' | '}'))
             .filter(|word| !word.is_empty())
@@ -82,12 +80,7 @@ impl Script {
             ([node, "set", axis, value], at) => {
                 let node = self.node(line, node).ok_or_else(unknown)?;
                 if at.is_some() {
-                    let remedy = "needs setdest with a speed: nodes do not jump";
-                    return Err(TraceError::new(
-                        line,
-                        format!("node {node} is set to a place during the run"),
-                        remedy,
-                    ));
+                    return Err(TraceError::new(line, TraceProblem::SetDuringRun { node }));
                 }
                 let value = coordinate(line, axis, value)?;
                 let start = &mut self.nodes.get_mut(&node).expect("it was just found").start;
@@ -134,17 +127,12 @@ impl Script {
         let mut motions = BTreeMap::new();
         for (index, node) in &self.nodes {
             let [Some(x), Some(y)] = node.start else {
-                let remedy = format!("add $node_({index}) set X_ and set Y_");
-                return Err(TraceError::new(
-                    node.line,
-                    format!("node {index} has no place to start from"),
-                    remedy,
-                ));
+                return Err(TraceError::new(node.line, TraceProblem::NoStart { node: *index }));
             };
             motions.insert(*index, Motion::standing([x, y]));
         }
         if motions.is_empty() {
-            return Err(TraceError::new(1, "no node is named", "needs lines such as $node_(0) set X_ 10.0"));
+            return Err(TraceError::new(1, TraceProblem::NoNodeNamed));
         }
         self.commands.sort_by(|a, b| a.time.total_cmp(&b.time).then(a.line.cmp(&b.line)));
         for Command { time, node, to, speed, .. } in self.commands {

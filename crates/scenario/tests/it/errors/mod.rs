@@ -127,7 +127,7 @@ queue = 50 => queue = 0 -> mac.queue: 0 is out of range | 1000000
 queue = 50 => queue = 5.5 -> mac.queue: 5.5 | whole number
 queue = 50 => queu = 50 -> mac.queu: unknown key | did you mean "queue"?
 queue = 50 => discipline = "fqcodel" -> mac.discipline: "fqcodel" | did you mean "fq-codel"? | drop-tail, fq-codel, stations
-queue = 50 => codel = { target = "5 ms" } -> mac.codel: has no effect with discipline "drop-tail" | "fq-codel"
+queue = 50 => codel = { target = "5 ms" } -> mac.codel: has no effect with discipline = "drop-tail" | "fq-codel"
 queue = 50 => codel = { airtime_quantum = "1 ms" }\ndiscipline = "fq-codel" -> mac.codel.airtime_quantum: "1 ms" has no effect | "stations"
 queue = 50 => codel = { charge_received = false }\ndiscipline = "fq-codel" -> mac.codel.charge_received: false has no effect | "stations"
 queue = 50 => codel = { target = "0 s" }\ndiscipline = "fq-codel" -> mac.codel.target: "0 s" is out of range | from 10 us
@@ -138,7 +138,7 @@ queue = 50 => codel = { flows = 0 }\ndiscipline = "fq-codel" -> mac.codel.flows:
 queue = 50 => codel = { byte_limit = "1 kB" }\ndiscipline = "fq-codel" -> mac.codel.byte_limit: "1 kB" is out of range | 100 kB
 queue = 50 => codel = { drop_batch = 0 }\ndiscipline = "fq-codel" -> mac.codel.drop_batch: 0 is out of range
 queue = 50 => codel = { airtime_quantum = "0 us" }\ndiscipline = "stations" -> mac.codel.airtime_quantum: "0 us" is out of range | 10 us
-queue = 50 => codel = { slow = {} }\ndiscipline = "fq-codel" -> mac.codel.slow: {} has no effect | "stations"
+queue = 50 => codel = { slow = {} }\ndiscipline = "fq-codel" -> mac.codel.slow: has no effect | "stations"
 queue = 50 => codel = { target_exchanges = 2 }\ndiscipline = "fq-codel" -> mac.codel.target_exchanges: 2 has no effect | "stations"
 queue = 50 => codel = { target_exchanges = 1001 }\ndiscipline = "stations" -> mac.codel.target_exchanges: 1001 is out of range | from 0 to 1000
 queue = 50 => codel = { slow = { target = "1 s" } }\ndiscipline = "stations" -> mac.codel.slow.target: "1 s" makes the target of 1 s longer than the interval of 300 ms | round-trip
@@ -148,13 +148,13 @@ queue = 50 => hardware_queue = { aql = {} } -> mac.hardware_queue.aql: has no ef
 queue = 50 => hardware_queue = { packets = 0 } -> mac.hardware_queue.packets: 0 is out of range | from 1 to 1000000
 queue = 50 => hardware_queue = { aggregates = 65 } -> mac.hardware_queue.aggregates: 65 is out of range | from 1 to 64
 queue = 50 => hardware_queue = { aggregate = 2 } -> mac.hardware_queue.aggregate: unknown key | did you mean "aggregates"?
-queue = 50 => hardware_queue = { aql = { high = "4 ms" } }\ndiscipline = "stations" -> mac.hardware_queue.aql.high: "4 ms" makes the high limit of 4 ms shorter than the low one of 5 ms | as long as the low one
+queue = 50 => hardware_queue = { aql = { high = "4 ms" } }\ndiscipline = "stations" -> mac.hardware_queue.aql.high: low 5 ms is above high 4 ms | raise high
 queue = 50 => hardware_queue = { aql = { low = "1 us" } }\ndiscipline = "stations" -> mac.hardware_queue.aql.low: "1 us" is out of range | 10 us
 queue = 50 => codel = { limit = 5 }\ndiscipline = "stations" -> mac.codel.limit: unknown key | byte_limit
 eifs = "never" => eifs = "nav" -> mac.override.eifs: until-correct-frame, as-nav, never
 eifs = "never" => eif = "never" -> mac.override.eif: did you mean "eifs"?
 eifs = "never" => response_propagation = "1 us" -> mac.override.response_propagation: first-bit
-eifs = "never" => response_propagation = "1 us"\nresponse_timeout = "eifs" -> mac.override.response_propagation: no effect with response_timeout "eifs"
+eifs = "never" => response_propagation = "1 us"\nresponse_timeout = "eifs" -> mac.override.response_propagation: no effect with response_timeout = "eifs" | "whole-response"
 eifs = "never" => response_timeout = "long" -> mac.override.response_timeout: first-bit, whole-response, eifs
 data_header = "34 B" => data_header = "1 kB" -> mac.override.data_header: 256 B
 link_layer_delay = "25 us" => link_layer_delay = "-1 us" -> mac.override.link_layer_delay: "-1 us"
@@ -265,7 +265,7 @@ scheme = "udp"
 const BROKEN_GENERATED: &str = r#"
 columns = 3 => columns = 0 @ columns -> topology.columns: 0 is out of range | 100000
 columns = 3 => columns = -3 @ columns -> topology.columns: -3 | whole number
-columns = 3 => columns = 90000 @ rows -> topology.rows: makes 180000 nodes | at most 100000
+columns = 3 => columns = 90000 @ rows -> topology.rows: 180000 nodes are too many | at most 100000
 columns = 3 => colums = 3 @ colum -> topology.colums: did you mean "columns"?
 rows = 2\n =>  @ [topology] -> topology.rows: missing
 generator = "grid" => generator = "gird" @ gen -> topology.generator: did you mean "grid"? | circle
@@ -310,8 +310,8 @@ scheme = "udp"
 const BROKEN_MEASURED: &str = r#"
 quantity = "delivery"\n =>  @ [medium] -> medium.quantity: missing | delivery
 quantity = "delivery" => quantity = "snr" @ quantity -> medium.quantity: delivery, rssi, delivery-and-rssi
-quantity = "delivery" => quantity = "rssi" @ probe_size -> medium.probe_size: no meaning with quantity "rssi"
-probe_size = "1500 B" => noise = "-90 dBm" @ probe -> medium.noise: no meaning with quantity "delivery"
+quantity = "delivery" => quantity = "rssi" @ probe_size -> medium.probe_size: no effect with quantity = "rssi"
+probe_size = "1500 B" => noise = "-90 dBm" @ probe -> medium.noise: no effect with quantity = "delivery"
 probe_size = "1500 B" => probe_size = "0 B" @ probe -> medium.probe_size: 1 B
 delivery = 0.9 => delivery = 1.1 @ { from = "a" -> topology.links[0].delivery: 1.1 is out of range | 0 to 1
 reverse = 0.8 => reverse = nan @ { from = "a" -> topology.links[0].reverse: nan is not a finite number
@@ -356,9 +356,9 @@ rssi = "-90 dBm" => rssi = "-90 dBm", data_rate = "7 Mb/s" @ { from = "a", to = 
 reverse_rssi = "-80 dBm" => reverse_rssi = "-80 dBm", data_rate = "1 Mb/s" }, { from = "c", to = "b", rssi = "-80 dBm" @ { from = "b" -> topology.links[2]: from "c" to "b" is already in topology.links[1]
 noise = "-94 dBm" => noise = "94 dBm" @ noise -> medium.noise: 94
 gateways = ["b"] => gateways = ["b", "x"] @ gateways -> traffic.gateways[1]: "x" is not a node | a, b, c
-gateways = ["b"] => gateways = ["b", "b"] @ gateways -> traffic.gateways[1]: already there | once
-gateways = ["b"] => gateways = [] @ gateways -> traffic.gateways: is empty | best connected
-clients = 2 => gateway_count = 1 @ clients -> traffic.gateway_count: no effect beside gateways
+gateways = ["b"] => gateways = ["b", "b"] @ gateways -> traffic.gateways[1]: "b" is there twice | once
+gateways = ["b"] => gateways = [] @ gateways -> traffic.gateways: [] is an empty list | remove the key
+clients = 2 => gateway_count = 1 @ clients -> traffic.gateway_count: 1 is given beside gateways | remove one of the two
 gateways = ["b"] => gateway_count = 3 @ gateways -> traffic.gateway_count: leaves no clients | 3 nodes
 gateways = ["b"] => gateway = "b" @ gateways -> traffic.gateway: no effect with pattern "gateway"
 clients = 2 => clients = 3 @ clients -> traffic.clients: too many: 2 nodes
@@ -366,8 +366,8 @@ clients = 2 => clients = 0 @ clients -> traffic.clients: 0 is out of range
 clients = 2 => flows = 2 @ clients -> traffic.flows: no effect with pattern "gateway"
 clients = 2 => direction = "down" @ clients -> traffic.direction: "down" | downloads
 clients = 2 => mix = ["vidio"] @ clients -> traffic.mix[0]: "vidio" | did you mean "video"?
-clients = 2 => mix = [] @ clients -> traffic.mix: is empty | download, web
-clients = 2 => mix = ["web"]\napp = { kind = "saturated" } @ scheme -> traffic.app: no effect beside mix
+clients = 2 => mix = [] @ clients -> traffic.mix: [] is an empty list | at least one
+clients = 2 => mix = ["web"]\napp = { kind = "saturated" } @ scheme -> traffic.app: is given beside mix
 clients = 2\nscheme = "tcp-sack" => mix = ["call", "web"]\nscheme = "udp" @ clients -> traffic.mix: not acknowledged | leave out "web"
 pattern = "gateway" => pattern = "gatway" @ pattern -> traffic.pattern: did you mean "gateway"?
 "#;

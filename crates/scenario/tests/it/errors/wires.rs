@@ -30,7 +30,7 @@ scheme = "udp"
 /// How to break it.
 const BROKEN_WIRED: &str = r#"
 between = ["a", "b"] => between = ["a", "x"] -> topology.wires[0].between[1]: "x" is not a node | known: a, b, c
-between = ["a", "b"] => between = ["b", "b"] -> topology.wires[0].between: a wire from "b" to itself | two nodes
+between = ["a", "b"] => between = ["b", "b"] -> topology.wires[0].between: a wire from "b" to itself | another node, or remove the wire
 between = ["a", "b"] => between = ["b", "c"] @ between = ["c" -> topology.wires[1].between: topology.wires[0] already joins "c" and "b"
 between = ["a", "b"] => between = ["a"] -> topology.wires[0].between: list of 1 | two
 between = ["a", "b"] => between = "a-b" -> topology.wires[0].between: "a-b" | two
@@ -50,7 +50,7 @@ queue = 50 => loss = nan -> topology.wires[0].loss: nan is not a finite number
 queue = 50 => loss = "1 %" -> topology.wires[0].loss: "1 %" | a number
 queue = 50 => loss_back = 1.5 -> topology.wires[0].loss_back: 1.5 is out of range | from 0 to below 1
 queue = 50 => discipline = "stations" -> topology.wires[0].discipline: "stations" is for radios | "fq-codel"
-queue = 50 => codel = { ecn = false } -> topology.wires[0].codel: has no effect with discipline "drop-tail"
+queue = 50 => codel = { ecn = false } -> topology.wires[0].codel: has no effect with discipline = "drop-tail"
 rate_back = "1 Mb/s" => rate_back = "0 b/s" -> topology.wires[0].rate_back: "0 b/s" is out of range
 delay_back = "30 ms" => delay_back = "1e9 h" -> topology.wires[0].delay_back: out of range | 100 years
 protocol = "static" => protocol = "dsdv" -> routing.protocol: "dsdv" sends its packets by radio only | static routes

@@ -3,7 +3,7 @@
 
 use super::draw::Draw;
 use multihop_core::Rng;
-use multihop_scenario::ScenarioError;
+use multihop_scenario::{Problem, ScenarioError, TopologyProblem};
 use serde_json::Value;
 
 /// A key or a place in a list.
@@ -63,7 +63,8 @@ pub fn remove(root: &mut Value, steps: &[Step]) -> bool {
 /// another one.
 pub fn mend(scenario: &mut Value, error: &ScenarioError, draw: &Draw, rng: &mut Rng) {
     let mut path = steps(&error.key);
-    let edges = edges(&error.remedy);
+    let (found, remedy) = (error.found(), error.remedy());
+    let edges = edges(&remedy);
     if let (Some(value), Some((low, high))) = (at(scenario, &path), edges) {
         let edge = if rng.below(2) == 0 { low } else { high };
         let edge = match value {
@@ -76,13 +77,16 @@ pub fn mend(scenario: &mut Value, error: &ScenarioError, draw: &Draw, rng: &mut 
             return;
         }
     }
-    if let (Some(Value::String(value)), Some(most)) = (at(scenario, &path), at_most(&error.remedy)) {
+    if let (Some(Value::String(value)), Some(most)) = (at(scenario, &path), at_most(&remedy)) {
         *value = most.into();
         return;
     }
-    let known = ["known: ", "its rates: "].iter().find_map(|list| error.remedy.split_once(list));
+    let known = ["known: ", "its rates: "].iter().find_map(|list| remedy.split_once(list));
     let known = known.map(|(_, names)| names.split(", ").collect::<Vec<_>>());
-    let no_path = error.found.starts_with("no path");
+    let no_path = matches!(
+        *error.problem,
+        Problem::Topology(TopologyProblem::NoPath { .. } | TopologyProblem::NoPathBecause { .. })
+    );
     // The reach of the medium may be too short for any.
     let reaches = scenario["medium"].is_null() || scenario["medium"]["model"] == "matrix";
     if no_path && !reaches && rng.below(2) == 0 {
@@ -104,7 +108,7 @@ pub fn mend(scenario: &mut Value, error: &ScenarioError, draw: &Draw, rng: &mut 
     }
     let tags = ["model", "protocol", "generator", "pattern"].map(|tag| Step::Key(tag.into()));
     let other_table = path.last().is_some_and(|last| tags.contains(last))
-        || ["missing", "unknown key"].iter().any(|found| error.found.starts_with(found));
+        || ["missing", "unknown key"].iter().any(|start| found.starts_with(start));
     if other_table || rng.below(4) == 0 {
         path.truncate(1);
     }

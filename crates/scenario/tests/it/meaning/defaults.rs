@@ -4,9 +4,9 @@ use super::{CANONICAL, PLAIN, config, hash, of};
 use multihop_core::{FlowId, NodeId, Rate, Span};
 use multihop_dot11::{DcfRules, EifsRule, ResponseTimeout};
 use multihop_link::{
-    AdHocProbeOptions, Adaptation, AirtimeLimits, CodelOptions, Discipline, Elapsed, EstimatorConfig,
-    FqCodelOptions, PacketThroughputOptions, RtWinfOptions, RtWinfProbeOptions, SlowStations,
-    StationsOptions, WinfReading,
+    AdHocProbeOptions, Adaptation, AirtimeLimits, BusyRatioOptions, CodelOptions, Discipline, Elapsed,
+    EstimatorConfig, FqCodelOptions, IdleGapOptions, PacketThroughputOptions, RtWinfOptions,
+    RtWinfProbeOptions, ServiceDelayOptions, SlowStations, StationsOptions, WinfReading,
 };
 use multihop_scenario::{Overrides, resolve};
 use multihop_sim::config::{
@@ -294,9 +294,12 @@ fn estimators_have_the_published_parameters_unless_set_otherwise() {
         ("rt-winf-probe", EstimatorConfig::RtWinfProbe(RtWinfProbeOptions::default())),
         ("adhoc-probe", EstimatorConfig::AdHocProbe(AdHocProbeOptions::default())),
         ("packet-throughput", EstimatorConfig::PacketThroughput(PacketThroughputOptions::default())),
-        ("idlegap", EstimatorConfig::IdleGap { elapsed: Elapsed::Window(Span::from_ms(1_000)) }),
-        ("busy-ratio", EstimatorConfig::BusyRatio { window: Span::from_ms(1_000) }),
-        ("fsd", EstimatorConfig::ServiceDelay { gain: 0.125 }),
+        (
+            "idlegap",
+            EstimatorConfig::IdleGap(IdleGapOptions { window: Elapsed::Window(Span::from_ms(1_000)) }),
+        ),
+        ("busy-ratio", EstimatorConfig::BusyRatio(BusyRatioOptions { window: Span::from_ms(1_000) })),
+        ("fsd", EstimatorConfig::ServiceDelay(ServiceDelayOptions { smoothing: 0.125 })),
         ("fte", EstimatorConfig::TransmissionEfficiency),
     ] {
         assert_eq!(measured(&format!("estimator = {name:?}")).estimator, expected);
@@ -307,12 +310,12 @@ fn estimators_have_the_published_parameters_unless_set_otherwise() {
     );
     let options = RtWinfOptions {
         reading: WinfReading::Strict,
-        elapsed: Elapsed::SinceStart,
+        window: Elapsed::SinceStart,
         total_per_exchange: true,
         full_busy: true,
-        peers: true,
+        ack_report: true,
         reference_size: Some(1500),
-        gain: 1.0,
+        smoothing: 1.0,
     };
     let (name, nodes) = ("mine".to_owned(), vec![NodeId(2), NodeId(0)]);
     assert_eq!(other, MeasurementConfig { name, nodes, estimator: EstimatorConfig::RtWinf(options) });

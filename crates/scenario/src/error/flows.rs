@@ -1,0 +1,81 @@
+//! What can be wrong with `[[flows]]` and `[traffic]`.
+
+use super::{instead_of, problems};
+use crate::document::seconds;
+use multihop_core::Span;
+
+problems! {
+    /// What can be wrong with flows.
+    FlowProblem:
+
+    NoScheme =>
+        "missing";
+        "name a scheme, for example scheme = \"tcp-newreno\"; `multihop list` has them all";
+    EndlessTransfers =>
+        "VALUE datagrams are not acknowledged, so that a transfer would never end";
+        "use a TCP scheme, or app kind \"cbr\", \"poisson\" or \"video\"";
+    EndlessWeb =>
+        "VALUE datagrams are not acknowledged, so that a transfer would never end";
+        "use a TCP scheme, or leave out \"web\"";
+    StartsAfterRun { is_last: bool, run: Span } =>
+        "VALUE lets the {}flow start when the run of {} has ended",
+            if *is_last { "last " } else { "" }, seconds(*run);
+        "start earlier, or run for longer";
+    StopsBeforeStart { latest_s: f64 } =>
+        "VALUE is not after the start, which is at {latest_s} s at the latest";
+        "stop later, or start earlier";
+    TooFast { bytes: u32, interval_s: f64 } =>
+        "VALUE with packets of {bytes} B means an interval of {interval_s:.2e} s";
+        "the clock counts nanoseconds; lower the rate or enlarge the packet";
+
+    // Videos.
+    NoKeyFrames =>
+        "VALUE needs frames that are no key frames";
+        "give gop, the number of frames from one key frame to the next, or remove the key";
+    FramesTooSmall { bytes: f64 } =>
+        "VALUE leaves {bytes:.2} B for a frame";
+        "a frame has a byte at least; raise the rate, or lower frame_rate or key_ratio";
+    FramesTooLarge =>
+        "VALUE makes frames too large";
+        "frames have up to 4 GB; lower the rate, or raise frame_rate";
+
+    // Patterns.
+    IdleInPattern { pattern: &'static str } =>
+        "VALUE has no effect with pattern {pattern:?}";
+        "remove it, or choose another pattern";
+    NotCanonical =>
+        "VALUE is unknown for this topology, which has no canonical flows";
+        "list [[flows]], or use \"random-pairs\", \"to-gateway\", \"gateway\", \"all-to-one\" or \"all-pairs\"";
+    UnknownHops =>
+        "VALUE is unknown before the run, because nodes move";
+        "remove it, or list [[flows]]";
+    NoSuchName { pattern: String, known: Vec<String> } =>
+        "VALUE is no node's name";
+        "{}", instead_of(pattern, known);
+    TooFewPairs { found: usize, min_hops: usize } =>
+        "VALUE flows are too many: there are {found} pairs of nodes over at least {min_hops} hops";
+        "ask for fewer flows, or lower min_hops";
+    TooFewSources { found: usize, gateway: String, min_hops: usize } =>
+        "VALUE flows are too many: there are {found} nodes that reach {gateway:?} over at least {min_hops} hops";
+        "ask for fewer flows, or lower min_hops";
+    NoSources { gateway: String, min_hops: usize } =>
+        "there are no nodes that reach {gateway:?} over at least {min_hops} hops";
+        "choose another gateway, or lower min_hops";
+    NoGateway { example: String } =>
+        "missing";
+        "name the node that receives, for example gateway = {example:?}";
+
+    // Clients and their gateways.
+    UnknownGateways =>
+        "VALUE has clients at their nearest gateways, which are not known before the run, because nodes move";
+        "use \"to-gateway\", or list [[flows]]";
+    NoClients { nodes: usize } =>
+        "VALUE leaves no clients: there are {nodes} nodes";
+        "ask for fewer gateways";
+    TooFewClients { found: usize, min_hops: usize } =>
+        "VALUE clients are too many: {found} nodes can reach a gateway over at least {min_hops} hops";
+        "ask for fewer clients, or lower min_hops";
+    NobodyServed { min_hops: usize } =>
+        "no node can reach a gateway over at least {min_hops} hops";
+        "choose other gateways, or lower min_hops";
+}

@@ -1,0 +1,68 @@
+//! What can be wrong with `[mac]`, `[routing]` and queues.
+
+use super::problems;
+use multihop_schemes::quantity::{Duration, Size};
+
+problems! {
+    /// What can be wrong with the MAC, the queue above it, and the routing above that.
+    MacProblem:
+
+    ClassWithoutTimeout =>
+        "VALUE has no effect on timeouts that wait for the whole response";
+        "set mac.override.response_timeout = \"first-bit\", or mac.override.response_propagation and phy.slot instead of a class";
+
+    // Aggregation.
+    NoAggregation =>
+        "there is none in this standard";
+        "set phy.standard to \"802.11n\", \"802.11ac\" or \"802.11ax\", or remove the table";
+    NoRoom { least: u32 } =>
+        "VALUE has no room for one MPDU: the shortest of the flows takes {least} B";
+        "give more, or \"off\" for single MPDUs";
+    NoAggregates =>
+        "VALUE has no effect without A-MPDUs";
+        "remove it, or a_mpdu = \"off\"";
+
+    // Rate control.
+    NoStreams =>
+        "VALUE has no effect before 802.11n, where every frame is one stream";
+        "remove it, or set phy.standard to \"802.11n\", \"802.11ac\" or \"802.11ax\"";
+    FixedRates =>
+        "chooses the rate of each link, and links or stations have rates of their own";
+        "remove the table, or those rates";
+    NoPowers =>
+        "VALUE needs received powers, which this medium does not have";
+        "set medium.model = \"sinr\", or \"minstrel-ht\" as the algorithm";
+
+    // Access categories.
+    NoCategories =>
+        "ns-2 has no access categories";
+        "set mac.rules to \"ieee\" or \"bianchi\", or remove the table";
+    NoWindow { below: u32, above: u32 } =>
+        "VALUE is not 2^n - 1, of which the standard's field has n";
+        "give {below} or {above}";
+    NoTxopLimit { below: Duration, above: Duration } =>
+        "VALUE is no multiple of 32 us, the unit of the standard's field";
+        "give \"{below}\" or \"{above}\"";
+
+    // Queues.
+    NoAirtime =>
+        "VALUE has no effect with discipline \"fq-codel\", which knows no airtime";
+        "remove it, or set discipline = \"stations\"";
+    StationsOnWire { instead: String } =>
+        "VALUE is for radios: a wire leads to one node and has no airtime";
+        "set discipline = {instead}";
+    TargetTooLong { target: Duration, interval: Duration } =>
+        "VALUE makes the target of {target} longer than the interval of {interval}";
+        "make the target 5 to 10 % of the interval, which is about the longest round-trip time";
+    NoLimit =>
+        "says nothing of how much the hardware holds";
+        "set packets, aggregates or aql, or remove the table";
+    NoStations =>
+        "has no effect without a queue for each station";
+        "remove it, or set mac.discipline = \"stations\"";
+
+    // Routing.
+    NoEntry { entry: Size, header: Size } =>
+        "VALUE leaves no room for an entry of {entry} after the header of {header}";
+        "give at least their sum";
+}

@@ -1,0 +1,43 @@
+//! What can be wrong with a run as a whole.
+
+use super::problems;
+use crate::document::seconds;
+use multihop_core::Span;
+use multihop_schemes::quantity::{Duration, Length};
+
+problems! {
+    /// What can be wrong with a run as a whole.
+    RunProblem:
+
+    NoToml { message: String } =>
+        "not valid TOML: {message}";
+        "correct this line (a value is `key = \"text\"`, a number, true or false; see toml.io)";
+    NoFlows =>
+        "there are no flows, so nothing would happen";
+        "add [[flows]] with from, to and scheme, or [traffic] with a pattern";
+
+    // Times.
+    AllWarmup { duration: Span } =>
+        "VALUE leaves nothing of the duration, which is {}", seconds(*duration);
+        "give a shorter warm-up, or a longer duration";
+    StepTooLong { duration: Span } =>
+        "VALUE is longer than the run of {}", seconds(*duration);
+        "give a time up to the duration";
+    TooManyRows { rows: u64, flows: u64, most: u64, least: Duration } =>
+        "VALUE makes {rows} rows of time series ({flows} flows)";
+        "at most {most} are kept; give at least {least}";
+    TooManyMeasured { steps: u64, gauges: u64, rows: u64, most: u64 } =>
+        "{steps} steps of {gauges} estimators make {rows} rows";
+        "at most {most} are kept; name fewer nodes with at, or make record_interval longer";
+
+    // The medium between all nodes.
+    TooManyLinks { nodes: usize, most: usize } =>
+        "{nodes} nodes make more than {most} links of carrier sense";
+        "give fewer nodes, put them further apart, or let the medium reach less far";
+    NoDistance { node: String } =>
+        "VALUE needs positions, and {node:?} has none";
+        "give all nodes positions, or a time such as \"1 us\"";
+    DelayTooLong { distance: Length, delay: Duration, most: Duration } =>
+        "VALUE lets frames be sensed {distance} away, {delay} after they are sent";
+        "delays by distance are possible up to {most}, the shortest pause or frame; give a time, or put nodes closer together";
+}

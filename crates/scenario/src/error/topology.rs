@@ -1,0 +1,123 @@
+//! What can be wrong with `[topology]`.
+
+use super::problems;
+use multihop_schemes::quantity::Length;
+use std::fmt;
+
+problems! {
+    /// What can be wrong with nodes, links and wires.
+    TopologyProblem:
+
+    // Nodes.
+    NoNodes =>
+        "there are 0 nodes";
+        "add [[topology.nodes]] with a name each, or set generator = \"chain\" (see `multihop list`)";
+    NoPosition { node: String } =>
+        "node {node:?} has no position";
+        "this medium goes by distance: add position = [\"0 m\", \"0 m\"], give it a wire, or use the medium \"matrix\"";
+    SamePlace { node: String } =>
+        "VALUE is where {node:?} stands";
+        "move one of the two: path loss needs a distance";
+
+    // Generators.
+    NoMeasuredLinks =>
+        "a generator makes no measured links, which the medium \"matrix\" needs";
+        "list [[topology.nodes]] and [[topology.links]], or use the medium \"ranges\" or \"sinr\"";
+    JitterTooLarge { half: Length } =>
+        "VALUE is out of range";
+        "give a length from 0 m to below {half}, so that nodes keep their places";
+    Unconnected { tries: usize, nodes: usize, side: Length, radius: Length } =>
+        "none of {tries} random placements of {nodes} nodes in a square of {side} is connected over hops of {radius}";
+        "use more nodes, a smaller side, or a longer reach";
+    NotOneForEach { length: usize, pairs: usize } =>
+        "a list of {length} for {pairs} pairs";
+        "give one for all pairs, or {pairs}";
+
+    // Base stations.
+    RateOfNoBase =>
+        "VALUE is of the link to a base station, and the node is associated with none";
+        "name its base station as base, or set phy.data_rate for all";
+    BaseItself =>
+        "VALUE is the node itself";
+        "name another node, or remove the key: a base station is associated with none";
+    NoBase { node: String, base: String } =>
+        "VALUE is no base station: it is itself associated with {base:?}";
+        "name a base station, or remove the base of {node:?}";
+    SeveralRadios =>
+        "VALUE is of a node with several radios, and a station is associated by one";
+        "give the station one radio, or remove base";
+    NoRadioOnChannel { channel: u16 } =>
+        "VALUE has no radio on channel {channel}, which is the station's";
+        "give both the same channel";
+
+    // What only static routes know.
+    WiresMove =>
+        "nodes move, which needs a routing protocol, and none uses the topology's wires";
+        "remove the wires, or [mobility]";
+    WiresRouted =>
+        "VALUE sends its packets by radio only, and the topology has wires";
+        "use static routes (remove protocol), or remove the wires";
+    RadiosMove { node: String } =>
+        "nodes move, which needs a routing protocol, and none uses both radios of {node:?}";
+        "remove [mobility], or give each node one radio";
+    RadiosRouted { node: String } =>
+        "VALUE uses one radio of each node, and {node:?} has several";
+        "use static routes (remove protocol), or give each node one radio";
+    StationsMove { node: String } =>
+        "nodes move, which needs a routing protocol, and {node:?} is associated with a base station, which none obeys";
+        "remove [mobility], or associate no nodes";
+    StationsRouted { node: String } =>
+        "VALUE has no say where stations are associated with base stations, as {node:?} is";
+        "use static routes (remove protocol), or associate no nodes";
+
+    // Links and wires.
+    IdleLinks =>
+        "measured links have no effect on this medium, which goes by distance";
+        "remove them, or set medium.model = \"matrix\"";
+    OtherQuantity { quantity: &'static str, key: &'static str } =>
+        "VALUE does not go with medium.quantity = {quantity:?}";
+        "give {key} instead, or set the quantity to \"delivery-and-rssi\" for both";
+    NoPower { key: &'static str } =>
+        "missing";
+        "with quantity \"delivery-and-rssi\" every direction has a power, for example {key} = \"-70 dBm\"";
+    SecondRate { first: usize } =>
+        "VALUE is a second rate of this link: topology.links[{first}] has one";
+        "give it once: it holds both ways";
+    SecondDirection { from: String, to: String, first: usize } =>
+        "the direction from {from:?} to {to:?} is already in topology.links[{first}]";
+        "list each direction of a link once";
+    SecondWire { between: [String; 2], first: usize } =>
+        "topology.wires[{first}] already joins {:?} and {:?}", between[0], between[1];
+        "keep one of the two, with the sum of their rates";
+    NoCommonChannel { between: [String; 2] } =>
+        "there is a link between {:?} and {:?}, which have no channel in common", between[0], between[1];
+        "name the radios that share a channel; the second radio of \"a\" is \"a/1\"";
+
+    // Paths.
+    NoPath { ends: [Whereabouts; 2] } =>
+        "no path: {}, {}", ends[0], ends[1];
+        "choose nodes of one component, or join the components: closer nodes, more range, a channel in common, links that work both ways, wires";
+    NoPathBecause { ends: [Whereabouts; 2], key: String } =>
+        "no path: {}, {}, because of {key} alone", ends[0], ends[1];
+        "lower {key}: a link is used of which 1 % of DATA frames are acknowledged";
+}
+
+/// Where an end of a flow is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Whereabouts {
+    /// Its name.
+    pub node: String,
+    /// The nodes that it can reach, itself included.
+    pub component: Vec<String>,
+}
+
+impl fmt::Display for Whereabouts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 8;
+        let Whereabouts { node, component } = self;
+        let shown = component.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let more = if component.len() > SHOWN { ", ..." } else { "" };
+        let plural = if component.len() == 1 { "" } else { "s" };
+        write!(f, "{node} is in a component of {} node{plural} ({shown}{more})", component.len())
+    }
+}
