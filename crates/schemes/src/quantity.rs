@@ -119,6 +119,16 @@ macro_rules! quantity {
         impl $name {
             const UNITS: &[(&str, f64)] = &[$(($unit, $scale)),+];
             const QUANTITY: Quantity = Quantity { name: stringify!($name), kind: $kind, units: Self::UNITS };
+
+            /// As people write it: a whole number of up to four digits in the base unit, such as "1460 B";
+            /// others as [`Display`](fmt::Display) has them.
+            pub fn shown(&self) -> String {
+                if self.0.abs() < 1e4 && self.0.fract() == 0.0 {
+                    format!("{} {}", self.0, Self::UNITS[0].0)
+                } else {
+                    self.to_string()
+                }
+            }
         }
 
         impl FromStr for $name {
@@ -297,6 +307,12 @@ mod tests {
             let value: Duration = text.parse().unwrap();
             assert_eq!(value.to_string().parse::<Duration>().unwrap(), value);
         }
+    }
+
+    #[test]
+    fn short_whole_numbers_are_shown_in_the_base_unit() {
+        assert_eq!([Size(1460.0), Size(4_194_304.0)].map(|size| size.shown()), ["1460 B", "4 MiB"]);
+        assert_eq!([Duration(60.0), Duration(0.1)].map(|time| time.shown()), ["60 s", "100 ms"]);
     }
 
     #[test]

@@ -68,14 +68,14 @@ fn datagrams_are_not_reliable_and_have_the_size_that_was_given() {
 fn options_of_the_receiver_of_tfrc_are_those_that_were_given() {
     let options = |given| from_value::<TfrcParameters>(given).unwrap().options();
     for (reports, timer) in [("round-trip", ReportTimer::RoundTrip), ("ns2", ReportTimer::Ns2)] {
-        assert_eq!(options(json!({ "reports": reports })).report_timer, timer);
+        assert_eq!(options(json!({ "reports": reports })).reports, timer);
     }
     for (rate, first) in [
         ("highest", FirstInterval::Highest),
         ("half-of-highest", FirstInterval::HalfOfHighest),
         ("latest", FirstInterval::Latest),
     ] {
-        assert_eq!(options(json!({ "first_rate": rate })).first_interval, first);
+        assert_eq!(options(json!({ "first_rate": rate })).first_rate, first);
     }
     let given = options(json!({ "duplicate_threshold": 5, "new_round": true, "discounting": false }));
     assert_eq!((given.duplicate_threshold, given.new_round, given.averaging.discounting), (5, true, false));

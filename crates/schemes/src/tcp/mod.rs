@@ -16,6 +16,8 @@ pub use sack::{SackRecovery, TcpSack};
 pub use vegas::TcpVegas;
 pub use westwood::{Filter, TcpWestwood};
 
+pub use multihop_transport::Flavour;
+
 use crate::Misfit;
 use crate::keys;
 use crate::quantity::{Duration, Size};
@@ -25,19 +27,6 @@ use multihop_transport::{
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// Which defaults a TCP scheme starts from.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Flavour {
-    /// The current standards.
-    #[default]
-    Rfc,
-    /// ns-2.35, in which most published results were obtained.
-    Ns2,
-    /// The Linux kernel.
-    Linux,
-}
 
 keys! {
     /// Parameters of a TCP connection. What is left out takes the default of the `flavour`.
