@@ -123,8 +123,10 @@ macro_rules! quantity {
             /// As people write it: a whole number of up to four digits in the base unit, such as "1460 B";
             /// others as [`Display`](fmt::Display) has them.
             pub fn shown(&self) -> String {
-                if self.0.abs() < 1e4 && self.0.fract() == 0.0 {
-                    format!("{} {}", self.0, Self::UNITS[0].0)
+                // As in what is displayed: without the rounding of a scale.
+                let value: f64 = format!("{:.11e}", self.0).parse().unwrap_or(self.0);
+                if value.abs() < 1e4 && value.fract() == 0.0 {
+                    format!("{value} {}", Self::UNITS[0].0)
                 } else {
                     self.to_string()
                 }
@@ -312,7 +314,10 @@ mod tests {
     #[test]
     fn short_whole_numbers_are_shown_in_the_base_unit() {
         assert_eq!([Size(1460.0), Size(4_194_304.0)].map(|size| size.shown()), ["1460 B", "4 MiB"]);
-        assert_eq!([Duration(60.0), Duration(0.1)].map(|time| time.shown()), ["60 s", "100 ms"]);
+        assert_eq!(
+            [Duration(60.000_000_000_000_01), Duration(0.1)].map(|time| time.shown()),
+            ["60 s", "100 ms"]
+        );
     }
 
     #[test]

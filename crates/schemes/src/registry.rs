@@ -4,7 +4,7 @@ use crate::Scheme;
 use crate::keys::overrides::state_defaults;
 use crate::keys::{Rules, Stated};
 use crate::misfit::{Found, Kind, Misfit, Wanted};
-use crate::tcp::Flavour;
+use crate::tcp::{Flavour, TcpParameters};
 use crate::tfrc::TfrcParameters;
 use crate::{
     Abc, Bmcc, EcnBusy, EcnFsd, EcnRts, Ewccp, Lred, MaxNet, Nred, QuickAndPlenty, Rcp, RcpWinf, ReTfrc,
@@ -165,9 +165,13 @@ fn schema<P: Parameters>() -> Value {
 fn defaults<P: Parameters>() -> Vec<(Flavour, Vec<Stated>)> {
     let of = |flavour: Flavour| {
         let scheme: P = serde_json::from_value(json!({ "flavour": flavour })).ok()?;
-        // TFRC has no defaults of Linux.
-        let tfrc = scheme.tfrc().filter(|_| flavour != Flavour::Linux);
-        tfrc.map(|options| (flavour, TfrcParameters::written(&options)))
+        let stated = match (scheme.tcp(), scheme.tfrc()) {
+            (Some(parts), _) => TcpParameters::written(flavour, &parts.options),
+            // TFRC has no defaults of Linux.
+            (None, Some(options)) if flavour != Flavour::Linux => TfrcParameters::written(&options),
+            _ => return None,
+        };
+        Some((flavour, stated))
     };
     [Flavour::Rfc, Flavour::Ns2, Flavour::Linux].into_iter().filter_map(of).collect()
 }

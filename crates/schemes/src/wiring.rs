@@ -44,8 +44,8 @@ fn what_routers_assist_keeps_sacked_data_and_times_every_segment_unless_set_othe
         let options = tcp.router_assisted(CongestionHeader::of(4));
         assert!(options.time_every_segment);
         let expected = if kept { SackedAtTimeout::Kept } else { SackedAtTimeout::Forgotten };
-        assert_eq!(options.sacked_at_timeout, expected);
-        assert_eq!(options.receive_window, u64::from(TcpOptions::OPEN_WINDOW) * 1_460);
+        assert_eq!(options.keep_sacked, expected);
+        assert_eq!(options.receive_window(), u64::from(TcpOptions::OPEN_WINDOW) * 1_460);
     }
     assert!(TcpScheme::options(&MaxNet::default()).time_every_segment);
 }

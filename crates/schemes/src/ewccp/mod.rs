@@ -228,7 +228,7 @@ impl TcpScheme for Ewccp {
         let sender = EwccpSender::new(SenderOptions {
             segment_size: options.segment_size,
             packet_size: options.segment_size + header,
-            max_window: options.receive_window,
+            max_window: options.receive_window(),
             least_window: f64::from(options.segment_size) * self.least_window,
             law: self.law,
             link_words: 1 + (self.summary_bits / 32) as u8,

@@ -138,9 +138,9 @@ macro_rules! overrides {
         $name:ident by $(#[$whose:meta])* $preset:ident: $presets:ty;
         $( $(#[$about:meta])* $key:ident: $kind:tt [$($range:tt)*]; )*
     ) => {
-        $(#[$doc])*
         #[derive(Clone, Debug, Default, serde::Deserialize, schemars::JsonSchema, PartialEq, serde::Serialize)]
         #[serde(default)]
+        $(#[$doc])*
         pub struct $name {
             $(#[$whose])*
             pub $preset: $presets,

@@ -322,7 +322,7 @@ impl RoundTrip {
     fn new(options: &TfrcOptions) -> RoundTrip {
         let coarse = options.timeout == EquationTimeout::Tcp && options.tcp_tick > Span::ZERO;
         let tick = coarse.then_some(options.tcp_tick);
-        let rto = RtoOptions { min: Span::ZERO, granularity: tick, ..RtoOptions::default() };
+        let rto = RtoOptions { min_rto: Span::ZERO, tick, ..RtoOptions::default() };
         RoundTrip {
             weight: options.rtt_weight,
             smoothed: None,
