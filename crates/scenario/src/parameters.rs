@@ -1,30 +1,5 @@
 //! Tables of parameters of the engine, as tables of a scenario file.
 
-/// The type of a parameter of this kind in a file.
-macro_rules! written {
-    (bool) => {
-        bool
-    };
-    (f64) => {
-        f64
-    };
-    (Span) => {
-        multihop_schemes::quantity::Duration
-    };
-    (Bytes) => {
-        multihop_schemes::quantity::Size
-    };
-    ([$choice:ty]) => {
-        $choice
-    };
-    (($engine:ty as $written:ty = $default:expr)) => {
-        $written
-    };
-    ($whole:ident) => {
-        u32
-    };
-}
-
 /// The engine's default of a parameter, as it would stand in a file.
 macro_rules! write {
     (bool, $value:expr) => {
@@ -112,7 +87,7 @@ macro_rules! table {
                 $(#[$about])*
                 $(#[schemars(range(min = $low, max = $high))])?
                 #[schemars(transform = $crate::parameters::quantities!($($bounds)*))]
-                pub $parameter: $crate::parameters::written!($kind),
+                pub $parameter: multihop_schemes::written!($kind),
             )*
         }
 
@@ -160,7 +135,7 @@ macro_rules! overrides {
                 $(#[$about])*
                 $(#[schemars(range(min = $low, max = $high))])?
                 #[schemars(transform = $crate::parameters::quantities!($($bounds)*))]
-                pub $parameter: Option<$crate::parameters::written!($kind)>,
+                pub $parameter: Option<multihop_schemes::written!($kind)>,
             )*
             $($more)*
         }
@@ -187,4 +162,4 @@ macro_rules! overrides {
     };
 }
 
-pub(crate) use {check, overrides, quantities, table, write, written};
+pub(crate) use {check, overrides, quantities, table, write};

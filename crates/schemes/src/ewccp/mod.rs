@@ -100,8 +100,8 @@ keys! {
         /// probe ("probe"): then flows that lose frames to hidden senders stay at one segment, and starve.
         pub on_timeout: OnTimeout = OnTimeout::Keep,
         /// A TCP connection, repaired from selective acknowledgements, with a congestion header of 8 bytes,
-        /// and in data 4 more and the summary. Each segment is acknowledged unless `delayed_ack` is given,
-        /// and `local_repairs` is 10 unless given.
+        /// and in data 4 more and the summary. It has its own `delayed_ack` and `local_repairs` unless these
+        /// are given.
         #[serde(flatten)]
         pub tcp: TcpParameters,
     }

@@ -48,6 +48,8 @@ fn default_sentence<'a>(values: impl Iterator<Item = (&'a str, Option<&'a str>)>
 }
 
 /// The type of a parameter of this kind in a file.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! written {
     (bool) => {
         bool
@@ -68,7 +70,10 @@ macro_rules! written {
         $choice
     };
     (($engine:ty as $kind:ident)) => {
-        $crate::keys::overrides::written!($kind)
+        $crate::written!($kind)
+    };
+    (($engine:ty as $written:ty = $default:expr)) => {
+        $written
     };
     ($whole:ident) => {
         u32
@@ -147,7 +152,7 @@ macro_rules! overrides {
             $(
                 $(#[$about])*
                 #[schemars(transform = $crate::keys::overrides::range!($($range)*))]
-                pub $key: Option<$crate::keys::overrides::written!($kind)>,
+                pub $key: Option<$crate::written!($kind)>,
             )*
         }
     };
@@ -173,7 +178,7 @@ macro_rules! onto {
     };
 }
 
-pub(crate) use {onto, overrides, range, read, text, written};
+pub(crate) use {onto, overrides, range, read, text};
 
 #[cfg(test)]
 mod tests {

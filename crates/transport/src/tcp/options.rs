@@ -56,7 +56,11 @@ impl Written<bool> for SackedAtTimeout {
     }
 
     fn written(&self) -> Option<bool> {
-        Some(*self == SackedAtTimeout::Kept)
+        match self {
+            SackedAtTimeout::Forgotten => Some(false),
+            SackedAtTimeout::Kept => Some(true),
+            SackedAtTimeout::SentAgain => None,
+        }
     }
 }
 
@@ -95,7 +99,9 @@ impl CongestionHeader {
 
 parameters! {
     ($)
-    /// Options of both ends of a TCP connection, by default as the RFCs have it: 1460 bytes in 1500.
+    /// Options of both ends of a TCP connection, by default as the RFCs have it: 1460 bytes in 1500. Linux 6
+    /// has its own where the RFCs leave a choice: timestamps, its timer, delayed acknowledgements of at most
+    /// 40 ms, and what it does about marks.
     #[derive(Clone, Debug, PartialEq)]
     TcpOptions(
         /// How losses are repaired.
@@ -144,7 +150,8 @@ parameters! {
     limited_transmit: bool = true;
     /// Where losses are repaired from selective acknowledgements: keep these when the retransmission timer
     /// expires, as most implementations do, and send nothing again that they report (RFC 6675, section 5.1).
-    /// Otherwise they are forgotten (RFC 2018, section 8).
+    /// Otherwise they are forgotten (RFC 2018, section 8). None: everything is sent again, whatever the
+    /// receiver reports.
     keep_sacked: (SackedAtTimeout as bool)
         = SackedAtTimeout::Forgotten, Ns2: SackedAtTimeout::SentAgain, Linux: SackedAtTimeout::Kept;
     /// A node's MAC that gives a packet up, because its retry limit is reached, signals that to the end of the
@@ -220,12 +227,6 @@ impl TcpOptions {
         TcpOptions { segment_size, window, ..TcpOptions::of(Flavour::Ns2, recovery) }
     }
 
-    /// What Linux 6 has where the RFCs leave a choice, or where it has its own: timestamps, its timer,
-    /// delayed acknowledgements of at most 40 ms, and what it does about marks. `window` is in segments.
-    pub fn linux(recovery: Recovery, segment_size: u32, window: u32) -> TcpOptions {
-        TcpOptions { segment_size, window, ..TcpOptions::of(Flavour::Linux, recovery) }
-    }
-
     /// The receive window in bytes.
     pub fn receive_window(&self) -> u64 {
         u64::from(self.window) * self.mss()
@@ -288,7 +289,7 @@ mod tests {
     /// What a kernel has: `include/net/tcp.h`, `net/ipv4/tcp_input.c`.
     #[test]
     fn linux_has_its_own_defaults() {
-        let linux = TcpOptions::linux(Recovery::Sack, 1448, 100);
+        let linux = TcpOptions { window: 100, ..TcpOptions::of(Flavour::Linux, Recovery::Sack) };
         assert_eq!(linux.packet_size(), 1500, "timestamps take 12 bytes");
         assert_eq!((linux.receive_window(), linux.recovery), (144_800, Recovery::Sack));
         assert_eq!(linux.keep_sacked, SackedAtTimeout::Kept);
