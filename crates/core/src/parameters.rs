@@ -92,8 +92,8 @@ impl Written<Span> for Option<Span> {
 /// Preset: other;`, where presets that are not named have the first. There ranges may leave their ends out
 /// (`[above 0, 1]`), and there are two more kinds: `BitRate`, of which the engine has bytes per second,
 /// infinite for none, and `(Engine as kind)`, which the engine has otherwise than a file ([`Written`]). What
-/// has no default at all is an argument of `of` (`Config(name: type)`), and what no file sets stands in braces
-/// after the rows.
+/// has no default at all is an argument of `of` (`Config(name: type)`), and what no file sets stands in
+/// braces after the rows.
 #[macro_export]
 macro_rules! parameters {
     (

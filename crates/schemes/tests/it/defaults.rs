@@ -50,8 +50,8 @@ fn defaults_of_flavours_are_stated() {
     }
 }
 
-/// The schemes that have a transport with flavours: the scheme that has that transport alone, and the flavours
-/// of which it has defaults.
+/// The schemes that have a transport with flavours: the scheme that has that transport alone, and the
+/// flavours of which it has defaults.
 fn with_flavours()
 -> impl Iterator<Item = (&'static SchemeEntry, &'static SchemeEntry, &'static [&'static str])> {
     let transport = |entry: &'static SchemeEntry| {

@@ -120,14 +120,14 @@ parameters! {
     /// "0 s" acknowledges each segment.
     delayed_ack: (Option<Span> as Span) from "0 s" to "500 ms"
         = Some(Span::from_ms(100)), Ns2: None, Linux: Some(Span::from_ms(40));
-    /// Segments that one acknowledgement stands for, if they come within `delayed_ack`: two (RFC 5681, section
-    /// 4.2), or more, which leaves more of a shared medium to data (RFC 5690's acknowledgement ratio, and what
-    /// a host that merges segments on reception comes to). A larger number opens the window more slowly in
-    /// slow start, unless `byte_counting` is raised as well.
+    /// Segments that one acknowledgement stands for, if they come within `delayed_ack`: two (RFC 5681,
+    /// section 4.2), or more, which leaves more of a shared medium to data (RFC 5690's acknowledgement ratio,
+    /// and what a host that merges segments on reception comes to). A larger number opens the window more
+    /// slowly in slow start, unless `byte_counting` is raised as well.
     ack_every: u32 [1, 1000] = 2;
     /// Pace segments, once there is a round-trip sample, at Linux's rate for a window: 1.2 windows per
-    /// smoothed round trip, 2 in slow start up to half of the threshold. Schemes with a pace of their own keep
-    /// it.
+    /// smoothed round trip, 2 in slow start up to half of the threshold. Schemes with a pace of their own
+    /// keep it.
     window_pacing: bool = false;
     /// TCP small queues (Linux): no more of the connection waits in its own node, in queues and radio, than
     /// its rate in bytes per second shifted right by this, and at least two packets; twice that for what is
@@ -154,10 +154,10 @@ parameters! {
     /// receiver reports.
     keep_sacked: (SackedAtTimeout as bool)
         = SackedAtTimeout::Forgotten, Ns2: SackedAtTimeout::SentAgain, Linux: SackedAtTimeout::Kept;
-    /// A node's MAC that gives a packet up, because its retry limit is reached, signals that to the end of the
-    /// flow at this node, if the packet came from there. Data is sent again at once, in its own place in the
-    /// window; so is an acknowledgement that no later one replaces. So often in a row without an answer: then
-    /// the retransmission timer is waited for. Losses further on are found as without it. 0: no signal.
+    /// A node's MAC that gives a packet up, because its retry limit is reached, signals that to the end of
+    /// the flow at this node, if the packet came from there. Data is sent again at once, in its own place in
+    /// the window; so is an acknowledgement that no later one replaces. So often in a row without an answer:
+    /// then the retransmission timer is waited for. Losses further on are found as without it. 0: no signal.
     local_repairs: u32 [0, 1_048_576] = 0;
     /// Duplicate acknowledgements that mean a loss (`DupThresh`).
     duplicate_threshold: u32 [1, 1000] = 3;
