@@ -34,6 +34,7 @@ pub use header::{Bits, Carrier, Field, FieldKind, FieldLayout, Header, HeaderByt
 pub use ids::{FlowId, NodeId, Port};
 pub use names::{first_of, instead_of, nearest_name, shorten};
 pub use packet::{DropCause, Dscp, Ecn, Flags, Packet, SackBlock, SackBlocks, Segment};
+pub use parameters::Written;
 pub use rate::Rate;
 pub use rng::Rng;
 pub use time::{Span, Time};

@@ -2,32 +2,14 @@
 
 /// The type of a parameter of this kind in a file.
 macro_rules! written {
-    (bool) => {
-        bool
-    };
-    (f64) => {
-        f64
-    };
-    (Span) => {
-        multihop_schemes::quantity::Duration
-    };
-    (Bytes) => {
-        multihop_schemes::quantity::Size
-    };
-    ([$choice:ty]) => {
-        $choice
-    };
     (Elapsed) => {
         $crate::values::Switch<multihop_schemes::quantity::Duration>
     };
     (($engine:ty as $kind:ident)) => {
-        Option<$crate::parameters::written!($kind)>
+        Option<multihop_schemes::written!($kind)>
     };
-    (($engine:ty as $written:ty = $default:expr)) => {
-        $written
-    };
-    ($whole:ident) => {
-        u32
+    ($kind:tt) => {
+        multihop_schemes::written!($kind)
     };
 }
 

@@ -119,6 +119,18 @@ macro_rules! quantity {
         impl $name {
             const UNITS: &[(&str, f64)] = &[$(($unit, $scale)),+];
             const QUANTITY: Quantity = Quantity { name: stringify!($name), kind: $kind, units: Self::UNITS };
+
+            /// As people write it: a whole number of up to four digits in the base unit, such as "1460 B";
+            /// others as [`Display`](fmt::Display) has them.
+            pub fn shown(&self) -> String {
+                // As in what is displayed: without the rounding of a scale.
+                let value: f64 = format!("{:.11e}", self.0).parse().unwrap_or(self.0);
+                if value.abs() < 1e4 && value.fract() == 0.0 {
+                    format!("{value} {}", Self::UNITS[0].0)
+                } else {
+                    self.to_string()
+                }
+            }
         }
 
         impl FromStr for $name {
@@ -297,6 +309,15 @@ mod tests {
             let value: Duration = text.parse().unwrap();
             assert_eq!(value.to_string().parse::<Duration>().unwrap(), value);
         }
+    }
+
+    #[test]
+    fn short_whole_numbers_are_shown_in_the_base_unit() {
+        assert_eq!([Size(1460.0), Size(4_194_304.0)].map(|size| size.shown()), ["1460 B", "4 MiB"]);
+        assert_eq!(
+            [Duration(60.000_000_000_000_01), Duration(0.1)].map(|time| time.shown()),
+            ["60 s", "100 ms"]
+        );
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! The table of schemes, and how one is built from parameters.
 
 use crate::Scheme;
-use crate::keys::Rules;
+use crate::keys::overrides::state_defaults;
+use crate::keys::{Rules, Stated};
 use crate::misfit::{Found, Kind, Misfit, Wanted};
+use crate::tcp::{Flavour, TcpParameters};
+use crate::tfrc::TfrcParameters;
 use crate::{
     Abc, Bmcc, EcnBusy, EcnFsd, EcnRts, Ewccp, Lred, MaxNet, Nred, QuickAndPlenty, Rcp, RcpWinf, ReTfrc,
     Recn, TcpAp, TcpBbr, TcpCubic, TcpNewReno, TcpSack, TcpVegas, TcpWestwood, Tfrc, TfrcCapped, Udp, Vcp,
@@ -152,7 +155,25 @@ pub fn find_among<'a>(entries: &'a [SchemeEntry], name: &str) -> Result<&'a Sche
 }
 
 fn schema<P: Parameters>() -> Value {
-    Rules::of::<P>().into_schema()
+    let mut schema = Rules::of::<P>().into_schema();
+    state_defaults(&mut schema, &defaults::<P>());
+    schema
+}
+
+/// By flavour the keys of the transport, each with what it is where it is left out: what the scheme makes of
+/// the flavour's default.
+fn defaults<P: Parameters>() -> Vec<(Flavour, Vec<Stated>)> {
+    let of = |flavour: Flavour| {
+        let scheme: P = serde_json::from_value(json!({ "flavour": flavour })).ok()?;
+        let stated = match (scheme.tcp(), scheme.tfrc()) {
+            (Some(parts), _) => TcpParameters::written(flavour, &parts.options),
+            // TFRC has no defaults of Linux.
+            (None, Some(options)) if flavour != Flavour::Linux => TfrcParameters::written(&options),
+            _ => return None,
+        };
+        Some((flavour, stated))
+    };
+    [Flavour::Rfc, Flavour::Ns2, Flavour::Linux].into_iter().filter_map(of).collect()
 }
 
 fn parse<P: Parameters>(parameters: &Value) -> Result<P, Misfit> {

@@ -2,7 +2,7 @@
 
 use multihop_core::{FlowId, NodeId, Rate};
 use multihop_link::{AggregateLimits, EgressQueue, PacketExchange, PhyTimes, RouterPolicy};
-use multihop_transport::{Controller, Echo, Endpoint, TcpOptions, TcpReceiver, TcpSender};
+use multihop_transport::{Controller, Echo, Endpoint, TcpOptions, TcpReceiver, TcpSender, TfrcOptions};
 
 /// What a sender may know of itself and the radio of its own station.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,6 +49,10 @@ pub trait Scheme: Send + Sync {
     fn segment_size(&self) -> u32;
     /// The parts of which the ends of a TCP connection are made; none of other transports.
     fn tcp(&self) -> Option<TcpParts> {
+        None
+    }
+    /// The options of both ends of a TFRC connection; none of other transports.
+    fn tfrc(&self) -> Option<TfrcOptions> {
         None
     }
     /// Does the transport send whatever it is given at once, without a window or a rate of its own?

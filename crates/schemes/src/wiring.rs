@@ -44,8 +44,8 @@ fn what_routers_assist_keeps_sacked_data_and_times_every_segment_unless_set_othe
         let options = tcp.router_assisted(CongestionHeader::of(4));
         assert!(options.time_every_segment);
         let expected = if kept { SackedAtTimeout::Kept } else { SackedAtTimeout::Forgotten };
-        assert_eq!(options.sacked_at_timeout, expected);
-        assert_eq!(options.receive_window, u64::from(TcpOptions::OPEN_WINDOW) * 1_460);
+        assert_eq!(options.keep_sacked, expected);
+        assert_eq!(options.receive_window(), u64::from(TcpOptions::OPEN_WINDOW) * 1_460);
     }
     assert!(TcpScheme::options(&MaxNet::default()).time_every_segment);
 }
@@ -68,14 +68,14 @@ fn datagrams_are_not_reliable_and_have_the_size_that_was_given() {
 fn options_of_the_receiver_of_tfrc_are_those_that_were_given() {
     let options = |given| from_value::<TfrcParameters>(given).unwrap().options();
     for (reports, timer) in [("round-trip", ReportTimer::RoundTrip), ("ns2", ReportTimer::Ns2)] {
-        assert_eq!(options(json!({ "reports": reports })).report_timer, timer);
+        assert_eq!(options(json!({ "reports": reports })).reports, timer);
     }
     for (rate, first) in [
         ("highest", FirstInterval::Highest),
         ("half-of-highest", FirstInterval::HalfOfHighest),
         ("latest", FirstInterval::Latest),
     ] {
-        assert_eq!(options(json!({ "first_rate": rate })).first_interval, first);
+        assert_eq!(options(json!({ "first_rate": rate })).first_rate, first);
     }
     let given = options(json!({ "duplicate_threshold": 5, "new_round": true, "discounting": false }));
     assert_eq!((given.duplicate_threshold, given.new_round, given.averaging.discounting), (5, true, false));

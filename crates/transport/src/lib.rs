@@ -13,6 +13,7 @@
 
 mod cc;
 mod endpoint;
+mod flavour;
 mod messages;
 mod tcp;
 mod tfrc;
@@ -25,6 +26,7 @@ pub use cc::{
     WestwoodOptions,
 };
 pub use endpoint::{Delivered, Endpoint, Progress};
+pub use flavour::Flavour;
 pub use messages::Messages;
 pub use tcp::{
     CongestionHeader, Echo, ExitWindow, Recovery, Rto, RtoOptions, SackedAtTimeout, SmallQueues, TcpOptions,

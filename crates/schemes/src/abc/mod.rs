@@ -69,7 +69,7 @@ impl TcpScheme for Abc {
     fn control(&self) -> Box<dyn Controller> {
         let options = self.options();
         let reno = RenoOptions {
-            max_window: options.receive_window,
+            max_window: options.receive_window(),
             grow_when_app_limited: false,
             ..self.tcp.reno_options()
         };

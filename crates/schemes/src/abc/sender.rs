@@ -93,9 +93,9 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    fn sender(initial: u64) -> AbcSender {
+    fn sender(initial: u32) -> AbcSender {
         let reno =
-            RenoOptions { initial_window: Some(initial * MSS), ..RenoOptions::rfc(MSS as u32, 10_000 * MSS) };
+            RenoOptions { initial_window: Some(initial), ..RenoOptions::rfc(MSS as u32, 10_000 * MSS) };
         AbcSender::new(CubicOptions::rfc(reno))
     }
 

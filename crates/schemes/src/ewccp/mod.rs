@@ -101,8 +101,8 @@ keys! {
         /// probe ("probe"): then flows that lose frames to hidden senders stay at one segment, and starve.
         pub on_timeout: OnTimeout = OnTimeout::Keep,
         /// A TCP connection, repaired from selective acknowledgements, with a congestion header of 8 bytes,
-        /// and in data 4 more and the summary. Each segment is acknowledged unless `delayed_ack` is given,
-        /// and `local_repairs` is 10 unless given.
+        /// and in data 4 more and the summary. It has its own `delayed_ack` and `local_repairs` unless these
+        /// are given.
         #[serde(flatten)]
         pub tcp: TcpParameters,
     }
@@ -226,7 +226,7 @@ impl TcpScheme for Ewccp {
         let sender = EwccpSender::new(SenderOptions {
             segment_size: options.segment_size,
             packet_size: options.segment_size + header,
-            max_window: options.receive_window,
+            max_window: options.receive_window(),
             least_window: f64::from(options.segment_size) * self.least_window,
             law: self.law,
             link_words: 1 + (self.summary_bits / 32) as u8,

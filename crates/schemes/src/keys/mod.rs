@@ -3,8 +3,10 @@
 //! The JSON Schema of a table has all of it, and the check of what is given reads the schema: nothing is
 //! written twice.
 
+pub(crate) mod overrides;
 mod rule;
 
+pub use overrides::{Overrides, Stated};
 pub use rule::{Rule, Rules, schema_of};
 
 use schemars::Schema;

@@ -101,7 +101,7 @@ impl TcpScheme for Bmcc {
         let sender = LoadSender::new(LoadSenderOptions {
             segment_size: options.segment_size,
             initial_window: self.tcp.first_window(),
-            max_window: options.receive_window,
+            max_window: options.receive_window(),
             interval: self.interval.span(),
             kappa: self.kappa,
             alpha: self.alpha,

@@ -61,7 +61,7 @@ impl TcpScheme for Vcp {
         let sender = LoadSender::new(LoadSenderOptions {
             segment_size: options.segment_size,
             initial_window: self.tcp.first_window(),
-            max_window: options.receive_window,
+            max_window: options.receive_window(),
             interval: INTERVAL,
             kappa: 0.25,
             alpha: 1.0,

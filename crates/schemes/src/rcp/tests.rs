@@ -24,15 +24,15 @@ fn every_packet_has_the_congestion_header_and_timestamps() {
         let options = connection.options();
         assert_eq!(options.congestion_header, CongestionHeader::of(12));
         assert_eq!((options.timestamps, options.recovery), (true, Recovery::Sack));
-        assert_eq!(options.sacked_at_timeout, SackedAtTimeout::Kept);
-        assert_eq!(options.receive_window, 1024 * 1460, "routers hold it back, and not the receiver");
+        assert_eq!(options.keep_sacked, SackedAtTimeout::Kept);
+        assert_eq!(options.receive_window(), 1024 * 1460, "routers hold it back, and not the receiver");
         assert_eq!(connection.packet_size(), options.packet_size());
     }
     assert_eq!(rcp(json!({})).tcp.packet_size(), 1_524);
     assert_eq!(TcpScheme::options(&RcpWinf::default()).packet_size(), 1_524);
     let given = rcp(json!({ "timestamps": false, "window": 5, "keep_sacked": false })).tcp.options();
-    assert_eq!((given.timestamps, given.receive_window), (false, 7_300));
-    assert_eq!(given.sacked_at_timeout, SackedAtTimeout::Forgotten);
+    assert_eq!((given.timestamps, given.receive_window()), (false, 7_300));
+    assert_eq!(given.keep_sacked, SackedAtTimeout::Forgotten);
 }
 
 /// 152 400 B/s in 100 ms are ten packets of 1524 bytes, of which 1460 are payload.

@@ -5,7 +5,7 @@ use crate::quantity::BitRate;
 use crate::tfrc::TfrcParameters;
 use crate::{Parameters, Scheme};
 use multihop_core::HeaderFormat;
-use multihop_transport::{Endpoint, RateCeiling, Report};
+use multihop_transport::{Endpoint, RateCeiling, Report, TfrcOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +46,10 @@ impl Scheme for TfrcCapped {
 
     fn reliable(&self) -> bool {
         false
+    }
+
+    fn tfrc(&self) -> Option<TfrcOptions> {
+        Some(self.tfrc.options())
     }
 }
 

@@ -8,7 +8,7 @@ use crate::tfrc::rate_estimation::{CurrentRtt, RadioPath, RateEstimation, Satura
 use crate::{Misfit, Parameters, Scheme, SenderStation};
 use multihop_core::{HeaderFormat, Rate, Span};
 use multihop_link::{ActiveFlows, ContentionDelay, FirstHopRate, ServiceTimes, SuccessProbability};
-use multihop_transport::{Endpoint, RateCeiling, RateChange};
+use multihop_transport::{Endpoint, RateCeiling, RateChange, TfrcOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -129,6 +129,10 @@ impl Scheme for ReTfrc {
     fn reliable(&self) -> bool {
         false
     }
+
+    fn tfrc(&self) -> Option<TfrcOptions> {
+        Some(self.connection().options())
+    }
 }
 
 impl ReTfrc {
@@ -190,7 +194,7 @@ impl ReTfrc {
         SaturatedChain {
             model: ContentionDelay { success, growing_windows, ..ContentionDelay::new(&station.phy) },
             data: times(options.segment_size + options.header, self.is_full()),
-            feedback: times(options.report, false),
+            feedback: times(options.report_size, false),
         }
     }
 }

@@ -116,7 +116,7 @@ impl XcpConnection {
         XcpSender::new(XcpSenderOptions {
             segment_size: options.segment_size,
             initial_window: self.tcp.first_window(),
-            max_window: options.receive_window,
+            max_window: options.receive_window(),
             desired: self.desired.map(BitRate::bytes_per_second),
         })
     }

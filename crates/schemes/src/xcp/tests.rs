@@ -39,9 +39,9 @@ fn every_packet_has_the_congestion_header_and_timestamps() {
 fn losses_are_repaired_as_the_flavour_has_it() {
     let rfc = connection(json!({})).options();
     assert_eq!((rfc.recovery, rfc.feedback_of_duplicates), (Recovery::Sack, true));
-    assert_eq!(rfc.sacked_at_timeout, SackedAtTimeout::Kept);
+    assert_eq!(rfc.keep_sacked, SackedAtTimeout::Kept);
     let forgets = connection(json!({ "keep_sacked": false })).options();
-    assert_eq!(forgets.sacked_at_timeout, SackedAtTimeout::Forgotten);
+    assert_eq!(forgets.keep_sacked, SackedAtTimeout::Forgotten);
     let ns2 = connection(json!({ "flavour": "ns2" })).options();
     assert_eq!((ns2.recovery, ns2.feedback_of_duplicates), (Recovery::Reno, false));
 }

@@ -1,5 +1,6 @@
 //! The integration tests of the crate, in one binary: each module is a subject.
 
+mod defaults;
 mod fuzz;
 mod ns2_timeline;
 mod parameters;

@@ -214,10 +214,10 @@ mod tests {
     const MSS: u64 = 1000;
     const RTT: Span = Span::from_ms(100);
 
-    fn cubic(window: u64, threshold: u64) -> Cubic {
+    fn cubic(window: u32, threshold: u32) -> Cubic {
         let reno = RenoOptions {
-            initial_window: Some(window * MSS),
-            initial_threshold: Some(threshold * MSS),
+            initial_window: Some(window),
+            initial_threshold: Some(threshold),
             ..RenoOptions::rfc(MSS as u32, 10_000 * MSS)
         };
         Cubic::new(CubicOptions::rfc(reno))

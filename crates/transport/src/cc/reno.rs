@@ -1,8 +1,8 @@
 //! Additive increase, multiplicative decrease (RFC 5681): what `tcp-newreno`, `tcp-sack` and every scheme
 //! that only adds marking have in common.
 
-use crate::{Acked, Allowance, Controller, LossKind, Lost, Marked, Recovered};
-use multihop_core::Time;
+use crate::{Acked, Allowance, Controller, Flavour, LossKind, Lost, Marked, Recovered};
+use multihop_core::{Time, Written, parameters};
 
 /// How acknowledgements open the window.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -28,60 +28,58 @@ pub enum Halving {
     Window,
 }
 
-/// Options of [`Reno`]. Windows are in bytes.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RenoOptions {
-    /// Payload bytes of a full segment.
-    pub segment_size: u32,
-    /// The first window; none for RFC 5681, equation 3: 4380 bytes, but between two and four segments.
-    pub initial_window: Option<u64>,
-    /// The largest window.
-    pub max_window: u64,
-    /// The first slow-start threshold; none for `max_window`, as in ns-2.
-    pub initial_threshold: Option<u64>,
-    /// How acknowledgements open the window.
-    pub growth: Growth,
-    /// What a loss halves.
-    pub halving: Halving,
-    /// Open the window even when the sender does not use it: ns-2.
-    pub grow_when_app_limited: bool,
+impl Written<u32> for Growth {
+    fn read(limit: u32) -> Growth {
+        Growth::PerByte { limit }
+    }
+
+    fn written(&self) -> Option<u32> {
+        match self {
+            Growth::PerAck => None,
+            Growth::PerByte { limit } => Some(*limit),
+        }
+    }
+}
+
+parameters! {
+    ($)
+    /// Options of [`Reno`].
+    ///
+    /// Linux has no limit of `byte_counting`, but counts only what was not selectively acknowledged before;
+    /// without one, what repairs a timeout would open the window by all that had arrived.
+    #[derive(Clone, Debug, PartialEq)]
+    RenoOptions(
+        /// Payload bytes of a full segment.
+        segment_size: u32,
+        /// The largest window in bytes.
+        max_window: u64
+    ) by Flavour, listed by reno_parameters:
+    /// First congestion window in segments; of Linux that of RFC 6928. None: 4380 bytes, but from two to four
+    /// segments (RFC 5681, equation 3), which is 3 of 1460 bytes.
+    initial_window: (Option<u32> as u32) [1, 1_048_576] = None, Ns2: Some(2), Linux: Some(10);
+    /// First slow-start threshold in segments. None: `window`.
+    initial_threshold: (Option<u32> as u32) [1, 1_048_576] = None;
+    /// The most segments by which one acknowledgement opens the window in slow start (`L` of RFC 3465). None:
+    /// the window is opened per acknowledgement, whatever it covers.
+    byte_counting: (Growth as u32) [1, 1_048_576]
+        = Growth::PerByte { limit: 1 }, Ns2: Growth::PerAck, Linux: Growth::PerByte { limit: 2 };
+    {
+        /// What a loss halves.
+        halving: Halving = Halving::FlightSize, Ns2: Halving::Window;
+        /// Open the window even when the sender does not use it: ns-2.
+        grow_when_app_limited: bool = false, Ns2: true;
+    }
 }
 
 impl RenoOptions {
     /// As RFC 5681 has it.
     pub fn rfc(segment_size: u32, max_window: u64) -> RenoOptions {
-        RenoOptions {
-            segment_size,
-            initial_window: None,
-            max_window,
-            initial_threshold: None,
-            growth: Growth::PerByte { limit: 1 },
-            halving: Halving::FlightSize,
-            grow_when_app_limited: false,
-        }
-    }
-
-    /// As Linux has it: a first window of ten segments (RFC 6928), and in slow start both segments of a
-    /// delayed acknowledgement open it. Linux has no limit, but counts only what was not selectively
-    /// acknowledged before; without one, what repairs a timeout would open the window by all that had
-    /// arrived.
-    pub fn linux(segment_size: u32, max_window: u64) -> RenoOptions {
-        RenoOptions {
-            initial_window: Some(10 * u64::from(segment_size)),
-            growth: Growth::PerByte { limit: 2 },
-            ..RenoOptions::rfc(segment_size, max_window)
-        }
+        RenoOptions::of(Flavour::Rfc, segment_size, max_window)
     }
 
     /// As ns-2.35 has it.
     pub fn ns2(segment_size: u32, max_window: u64) -> RenoOptions {
-        RenoOptions {
-            initial_window: Some(2 * u64::from(segment_size)),
-            growth: Growth::PerAck,
-            halving: Halving::Window,
-            grow_when_app_limited: true,
-            ..RenoOptions::rfc(segment_size, max_window)
-        }
+        RenoOptions::of(Flavour::Ns2, segment_size, max_window)
     }
 }
 
@@ -100,15 +98,16 @@ impl Reno {
     pub fn new(options: RenoOptions) -> Reno {
         let segment = f64::from(options.segment_size);
         let standard = (4.0 * segment).min(f64::max(2.0 * segment, 4380.0));
-        let initial = options.initial_window.map_or(standard, |bytes| bytes as f64);
+        let initial = options.initial_window.map_or(standard, |segments| f64::from(segments) * segment);
         let initial = initial.min(options.max_window as f64).max(segment);
-        let threshold = options.initial_threshold.unwrap_or(options.max_window) as f64;
+        let threshold = options.initial_threshold;
+        let threshold = threshold.map_or(options.max_window as f64, |segments| f64::from(segments) * segment);
         Reno { segment, initial, window: initial, threshold, options }
     }
 
     /// Bytes by which an acknowledgement opens the window in slow start.
     pub(crate) fn slow_start_increase(&self, acked: &Acked) -> f64 {
-        match self.options.growth {
+        match self.options.byte_counting {
             Growth::PerAck => self.segment,
             Growth::PerByte { limit } => (acked.size as f64).min(f64::from(limit) * self.segment),
         }
@@ -162,7 +161,7 @@ impl Controller for Reno {
         let increase = if self.window < self.threshold {
             self.slow_start_increase(acked)
         } else {
-            let size = match self.options.growth {
+            let size = match self.options.byte_counting {
                 Growth::PerAck => self.segment,
                 Growth::PerByte { .. } => (acked.size as f64).min(self.window),
             };
@@ -245,7 +244,7 @@ mod tests {
     #[test]
     fn rfc_5681_3_1_slow_start_then_one_segment_per_window() {
         let mut options = RenoOptions::rfc(1000, 64_000);
-        options.initial_threshold = Some(8_000);
+        options.initial_threshold = Some(8);
         let mut reno = Reno::new(options);
         for expected in [5_000, 6_000, 7_000, 8_000] {
             reno.on_acked(&acked(2_000));
@@ -268,7 +267,7 @@ mod tests {
     #[test]
     fn ns2_halves_the_window() {
         let mut options = RenoOptions::ns2(1000, 32_000);
-        options.initial_window = Some(7_000);
+        options.initial_window = Some(7);
         let mut reno = Reno::new(options);
         reno.on_lost(&lost(LossKind::DuplicateAcks, 32_000));
         assert_eq!((window(&reno), reno.slow_start_threshold()), (3_500, Some(3_000)));
@@ -277,8 +276,8 @@ mod tests {
     #[test]
     fn rfc_3168_6_1_2_an_echo_halves_and_stops_growth() {
         // Down to two segments by RFC 8511, to one in ns-2.
-        let standard = RenoOptions { initial_window: Some(8_000), ..RenoOptions::rfc(1000, 64_000) };
-        let ns2 = RenoOptions { initial_window: Some(8_000), ..RenoOptions::ns2(1000, 64_000) };
+        let standard = RenoOptions { initial_window: Some(8), ..RenoOptions::rfc(1000, 64_000) };
+        let ns2 = RenoOptions { initial_window: Some(8), ..RenoOptions::ns2(1000, 64_000) };
         for (options, expected) in [(standard, [4_000, 2_000, 2_000]), (ns2, [4_000, 2_000, 1_000])] {
             let mut reno = Reno::new(options);
             for window_after in expected {
@@ -306,11 +305,11 @@ mod tests {
     #[test]
     fn ns2_has_its_own_defaults() {
         let ns2 = RenoOptions::ns2(1000, 20_000);
-        assert_eq!((ns2.segment_size, ns2.max_window, ns2.initial_window), (1000, 20_000, Some(2_000)));
-        assert_eq!((ns2.growth, ns2.halving), (Growth::PerAck, Halving::Window));
+        assert_eq!((ns2.segment_size, ns2.max_window, ns2.initial_window), (1000, 20_000, Some(2)));
+        assert_eq!((ns2.byte_counting, ns2.halving), (Growth::PerAck, Halving::Window));
         assert!(ns2.grow_when_app_limited);
         let rfc = RenoOptions::rfc(1000, 20_000);
-        assert_eq!((rfc.growth, rfc.halving), (Growth::PerByte { limit: 1 }, Halving::FlightSize));
+        assert_eq!((rfc.byte_counting, rfc.halving), (Growth::PerByte { limit: 1 }, Halving::FlightSize));
     }
 
     /// Step 3: "set cwnd to either min (ssthresh, max(FlightSize, SMSS) + SMSS) or ssthresh"; never more than
@@ -318,7 +317,7 @@ mod tests {
     #[test]
     fn rfc_6582_3_2_the_end_of_recovery_bounds_the_window() {
         for (asked, expected) in [(3_000, 3_000), (9_000, 8_000), (500, 1_000)] {
-            let options = RenoOptions { initial_window: Some(8_000), ..RenoOptions::rfc(1000, 64_000) };
+            let options = RenoOptions { initial_window: Some(8), ..RenoOptions::rfc(1000, 64_000) };
             let mut reno = Reno::new(options);
             reno.on_recovered(&Recovered { now: NOW, in_flight: 2_000, window: asked });
             assert_eq!(window(&reno), expected, "{asked}");
@@ -342,17 +341,21 @@ mod tests {
     /// (RFC 3465).
     #[test]
     fn avoidance_adds_by_acknowledgement_or_by_byte() {
-        for (growth, size, expected) in [
+        for (byte_counting, size, expected) in [
             (Growth::PerAck, 2_000, 10_100),
             (Growth::PerByte { limit: 1 }, 2_000, 10_200),
             (Growth::PerByte { limit: 1 }, 50_000, 11_000),
         ] {
-            let first = Some(10_000);
+            let first = Some(10);
             let rfc = RenoOptions::rfc(1000, 64_000);
-            let mut reno =
-                Reno::new(RenoOptions { initial_window: first, initial_threshold: first, growth, ..rfc });
+            let mut reno = Reno::new(RenoOptions {
+                initial_window: first,
+                initial_threshold: first,
+                byte_counting,
+                ..rfc
+            });
             reno.on_acked(&acked(size));
-            assert_eq!(window(&reno), expected, "{growth:?} {size}");
+            assert_eq!(window(&reno), expected, "{byte_counting:?} {size}");
         }
     }
 }

@@ -254,10 +254,10 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    fn vegas(window: u64, threshold: u64) -> Vegas {
+    fn vegas(window: u32, threshold: u32) -> Vegas {
         let reno = RenoOptions {
-            initial_window: Some(window * MSS),
-            initial_threshold: Some(threshold * MSS),
+            initial_window: Some(window),
+            initial_threshold: Some(threshold),
             ..RenoOptions::rfc(MSS as u32, 64 * MSS)
         };
         Vegas::new(VegasOptions::rfc(reno))

@@ -157,8 +157,8 @@ mod tests {
 
     fn westwood(filter: BandwidthFilter) -> Westwood {
         let reno = RenoOptions {
-            initial_window: Some(40 * MSS),
-            initial_threshold: Some(20 * MSS),
+            initial_window: Some(40),
+            initial_threshold: Some(20),
             ..RenoOptions::rfc(MSS as u32, 64 * MSS)
         };
         Westwood::new(WestwoodOptions { reno, filter })

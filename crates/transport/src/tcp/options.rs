@@ -1,7 +1,7 @@
 //! The options of a TCP connection. Where RFCs and ns-2 part, each difference is a field here.
 
-use crate::{RtoOptions, SmallQueues};
-use multihop_core::{Ecn, Span};
+use crate::{Flavour, RtoOptions, SmallQueues};
+use multihop_core::{Ecn, Span, Written, parameters};
 
 /// How lost segments are found and repaired.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -50,6 +50,20 @@ pub enum SackedAtTimeout {
     SentAgain,
 }
 
+impl Written<bool> for SackedAtTimeout {
+    fn read(kept: bool) -> SackedAtTimeout {
+        if kept { SackedAtTimeout::Kept } else { SackedAtTimeout::Forgotten }
+    }
+
+    fn written(&self) -> Option<bool> {
+        match self {
+            SackedAtTimeout::Forgotten => Some(false),
+            SackedAtTimeout::Kept => Some(true),
+            SackedAtTimeout::SentAgain => None,
+        }
+    }
+}
+
 /// What a scheme's feedback takes of each segment: bytes of a congestion header, and the ECN codepoint. The
 /// header itself is the scheme's.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -83,128 +97,119 @@ impl CongestionHeader {
     }
 }
 
-/// Options of both ends of a TCP connection.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TcpOptions {
-    /// Payload bytes of a full segment (SMSS).
-    pub segment_size: u32,
-    /// Network and transport header bytes without options.
-    pub header: u32,
-    /// Timestamps (RFC 7323): 12 more header bytes on every segment, and every acknowledgement of new data is
-    /// a round-trip sample. Without them one segment at a time is timed (RFC 6298, section 3).
-    pub timestamps: bool,
-    /// Note when each segment was sent, at no cost in bytes, so that every acknowledgement of data that was
-    /// sent once gives the controller a round-trip sample. The retransmission timer goes on with the samples
-    /// that it would have without.
-    pub time_every_segment: bool,
-    /// Sample the rate at which data is delivered, at no cost in bytes, and report it to the controller with
-    /// each acknowledgement ([`crate::Controller::on_delivered`]).
-    pub delivery_rate: bool,
-    /// Header bytes of the SACK option itself, before 8 for each block: 4 with padding (RFC 2018, section 3),
-    /// 0 in ns-2.
-    pub sack_option: u32,
-    /// The congestion header, beyond `header`.
-    pub congestion_header: CongestionHeader,
-    /// What an acknowledgement without news brings from routers counts as well. ns-2's XCP only takes it from
-    /// those of new data.
-    pub feedback_of_duplicates: bool,
-    /// Open with SYN and SYN-ACK. Without it the connection is open from the start.
-    pub handshake: bool,
-    /// Ask for ECN (RFC 3168).
-    pub ecn: bool,
-    /// Retransmissions are ECN capable too and may carry CWR, as in ns-2; RFC 3168, section 6.1.5, forbids
-    /// the former.
-    pub ecn_on_retransmissions: bool,
-    /// Each further ECN-Echo at a window of one segment doubles the wait for the retransmission timer, as in
-    /// ns-2. RFC 3168, section 6.1.2, only asks to wait for it.
-    pub echo_backs_off: bool,
-    /// The receiver's buffer in bytes, which is the window that it advertises.
-    pub receive_window: u64,
-    /// How losses are repaired.
-    pub recovery: Recovery,
-    /// Data and acknowledgements that the MAC of their own node gave up are sent again at once, so often in a
-    /// row without an answer; then the retransmission timer is waited for. 0: losses are always for
-    /// acknowledgements or the timer to show.
-    pub local_repairs: u32,
+parameters! {
+    ($)
+    /// Options of both ends of a TCP connection, by default as the RFCs have it: 1460 bytes in 1500. Linux 6
+    /// has its own where the RFCs leave a choice: timestamps, its timer, delayed acknowledgements of at most
+    /// 40 ms, and what it does about marks.
+    #[derive(Clone, Debug, PartialEq)]
+    TcpOptions(
+        /// How losses are repaired.
+        recovery: Recovery
+    ) by Flavour, listed by tcp_parameters:
+    /// Payload of a full segment (SMSS). linux without `timestamps` has that of rfc.
+    segment_size: Bytes from "1 B" to "65535 B" = 1460, Linux: 1448;
+    /// Network and transport headers of each packet, options not counted.
+    header: Bytes from "0 B" to "65535 B" = 40;
+    /// Receive window in segments: the receiver's buffer, which it advertises. It caps the congestion window
+    /// and is the first slow-start threshold (ns-2's `window_`). That of rfc is large enough not to bind, as
+    /// receivers that tune their buffers keep it (Fisk and Feng, Dynamic Right-Sizing, 2001; RFC 7323 for its
+    /// scale).
+    window: u32 [1, 1_048_576] = TcpOptions::OPEN_WINDOW, Ns2: 20;
+    /// The receiver waits this long for a second segment before it acknowledges (RFC 1122, section 4.2.3.2);
+    /// "0 s" acknowledges each segment.
+    delayed_ack: (Option<Span> as Span) from "0 s" to "500 ms"
+        = Some(Span::from_ms(100)), Ns2: None, Linux: Some(Span::from_ms(40));
+    /// Segments that one acknowledgement stands for, if they come within `delayed_ack`: two (RFC 5681,
+    /// section 4.2), or more, which leaves more of a shared medium to data (RFC 5690's acknowledgement ratio,
+    /// and what a host that merges segments on reception comes to). A larger number opens the window more
+    /// slowly in slow start, unless `byte_counting` is raised as well.
+    ack_every: u32 [1, 1000] = 2;
+    /// Pace segments, once there is a round-trip sample, at Linux's rate for a window: 1.2 windows per
+    /// smoothed round trip, 2 in slow start up to half of the threshold. Schemes with a pace of their own
+    /// keep it.
+    window_pacing: bool = false;
+    /// TCP small queues (Linux): no more of the connection waits in its own node, in queues and radio, than
+    /// its rate in bytes per second shifted right by this, and at least two packets; twice that for what is
+    /// sent again. 10, TCP's default in Linux, is about 1 ms, 7, that of mac80211, 8 ms. The rate is that of
+    /// `window_pacing`, whether segments are paced or not. The window does not open while this, and not the
+    /// window, holds the sender back. None: all that the window allows. On a node of several radios, what is
+    /// handed from one to another counts as gone.
+    pacing_shift: (Option<u32> as u32) [0, 20] = None;
+    /// The most that waits there with `pacing_shift`, whatever the rate, of a connection that is not paced
+    /// (Linux's `tcp_limit_output_bytes`).
+    output_limit: Bytes from "1 B" to "1 GB" = 4 << 20;
+    /// Open the connection with SYN and SYN-ACK. Without it the connection is open from the start.
+    handshake: bool = true;
+    /// The timestamp option: 12 more header bytes, and a round-trip sample from every acknowledgement of new
+    /// data (RFC 7323). Without it one segment at a time is timed (RFC 6298, section 3).
+    timestamps: bool = false, Linux: true;
+    /// Explicit congestion notification (RFC 3168).
+    ecn: bool = false;
+    /// Limited Transmit: new data on the first two duplicate acknowledgements (RFC 3042).
+    limited_transmit: bool = true;
+    /// Where losses are repaired from selective acknowledgements: keep these when the retransmission timer
+    /// expires, as most implementations do, and send nothing again that they report (RFC 6675, section 5.1).
+    /// Otherwise they are forgotten (RFC 2018, section 8). None: everything is sent again, whatever the
+    /// receiver reports.
+    keep_sacked: (SackedAtTimeout as bool)
+        = SackedAtTimeout::Forgotten, Ns2: SackedAtTimeout::SentAgain, Linux: SackedAtTimeout::Kept;
+    /// A node's MAC that gives a packet up, because its retry limit is reached, signals that to the end of
+    /// the flow at this node, if the packet came from there. Data is sent again at once, in its own place in
+    /// the window; so is an acknowledgement that no later one replaces. So often in a row without an answer:
+    /// then the retransmission timer is waited for. Losses further on are found as without it. 0: no signal.
+    local_repairs: u32 [0, 1_048_576] = 0;
     /// Duplicate acknowledgements that mean a loss (`DupThresh`).
-    pub duplicate_threshold: u32,
-    /// Send new data on the first two duplicate acknowledgements (RFC 3042).
-    pub limited_transmit: bool,
-    /// `NewReno` applies Limited Transmit also to what it repeats after a timeout, as ns-2 does. The RFC
-    /// speaks of new data.
-    pub limited_transmit_repeats: bool,
-    /// In which order SACK recovery sends: first every hole below what was selectively acknowledged, lost or
-    /// not, then new data, and no rescue, as ns-2 does. Without it `NextSeg()` of RFC 6675.
-    pub holes_first: bool,
-    /// The window after `NewReno`'s fast recovery.
-    pub exit_window: ExitWindow,
-    /// Segments that one acknowledgement may release during `NewReno`'s fast recovery; none for no limit.
-    /// ns-2: 2.
-    pub recovery_burst: Option<u32>,
-    /// What becomes of selective acknowledgements when the retransmission timer expires.
-    pub sacked_at_timeout: SackedAtTimeout,
-    /// Slow start again after the application was silent for longer than a retransmission timeout (RFC 5681,
-    /// section 4.1).
-    pub idle_restart: bool,
-    /// Segments leave at the rate that Linux takes the window to mean, once there is a round-trip sample,
-    /// unless the congestion control has a pace of its own.
-    pub pacing: bool,
-    /// How much may wait in the sender's own node; none for all that the window allows. The window does not
-    /// open while that, and not the window, holds the sender back.
-    pub small_queues: Option<SmallQueues>,
-    /// How long an acknowledgement may be delayed in wait for a second segment (RFC 1122, section 4.2.3.2);
-    /// none to acknowledge each segment.
-    pub delayed_ack: Option<Span>,
-    /// Segments that an acknowledgement stands for, if they come within that time: two (RFC 5681, section
-    /// 4.2), or more (RFC 5690's acknowledgement ratio, and what a host that merges segments on reception
-    /// comes to).
-    pub ack_every: u32,
-    /// Segments that are acknowledged at once when the first mark since the sender's last answer arrives, and
-    /// after it. RFC 3168 asks for none; Linux: 2 (`tcp_enter_quickack_mode`).
-    pub quick_acks: u32,
-    /// The window does not open for the round trip after an ECN-Echo, as in Linux, in which that is a state
-    /// of its own (CWR).
-    pub holds_after_echo: bool,
-    /// The retransmission timer.
-    pub rto: RtoOptions,
+    duplicate_threshold: u32 [1, 1000] = 3;
+    {
+        /// Note when each segment was sent, at no cost in bytes, so that every acknowledgement of data that
+        /// was sent once gives the controller a round-trip sample. The retransmission timer goes on with the
+        /// samples that it would have without.
+        time_every_segment: bool = false;
+        /// Sample the rate at which data is delivered, at no cost in bytes, and report it to the controller
+        /// with each acknowledgement ([`crate::Controller::on_delivered`]).
+        delivery_rate: bool = false;
+        /// Header bytes of the SACK option itself, before 8 for each block: 4 with padding (RFC 2018, section
+        /// 3), none in ns-2.
+        sack_option: u32 = 4, Ns2: 0;
+        /// The congestion header, beyond `header`.
+        congestion_header: CongestionHeader = CongestionHeader::of(0);
+        /// What an acknowledgement without news brings from routers counts as well. ns-2's XCP only takes it
+        /// from those of new data.
+        feedback_of_duplicates: bool = true;
+        /// Retransmissions are ECN capable too and may carry CWR, as in ns-2; RFC 3168, section 6.1.5,
+        /// forbids the former.
+        ecn_on_retransmissions: bool = false, Ns2: true;
+        /// Each further ECN-Echo at a window of one segment doubles the wait for the retransmission timer, as
+        /// in ns-2. RFC 3168, section 6.1.2, only asks to wait for it.
+        echo_backs_off: bool = false, Ns2: true;
+        /// `NewReno` applies Limited Transmit also to what it repeats after a timeout, as ns-2 does. The RFC
+        /// speaks of new data.
+        limited_transmit_repeats: bool = false, Ns2: true;
+        /// In which order SACK recovery sends: first every hole below what was selectively acknowledged, lost
+        /// or not, then new data, and no rescue, as ns-2 does. Without it `NextSeg()` of RFC 6675.
+        holes_first: bool = false, Ns2: true;
+        /// The window after `NewReno`'s fast recovery.
+        exit_window: ExitWindow = ExitWindow::Flight, Ns2: ExitWindow::Deflated;
+        /// Segments that one acknowledgement may release during `NewReno`'s fast recovery; none for no limit.
+        recovery_burst: Option<u32> = None, Ns2: (recovery == Recovery::NewReno).then_some(2);
+        /// Slow start again after the application was silent for longer than a retransmission timeout (RFC
+        /// 5681, section 4.1).
+        idle_restart: bool = true, Ns2: false;
+        /// Segments that are acknowledged at once when the first mark since the sender's last answer arrives,
+        /// and after it. RFC 3168 asks for none; Linux does it (`tcp_enter_quickack_mode`).
+        quick_acks: u32 = 0, Linux: 2;
+        /// The window does not open for the round trip after an ECN-Echo, as in Linux, in which that is a
+        /// state of its own (CWR).
+        holds_after_echo: bool = false, Linux: true;
+        /// The retransmission timer.
+        rto: RtoOptions = RtoOptions::of(Flavour::Rfc), Ns2: RtoOptions::ns2(), Linux: RtoOptions::linux();
+    }
 }
 
 impl Default for TcpOptions {
-    /// As the RFCs have it: 1460 bytes in 1500, a receive window of [`TcpOptions::OPEN_WINDOW`] segments,
-    /// delayed acknowledgements of 100 ms.
     fn default() -> TcpOptions {
-        TcpOptions {
-            segment_size: 1460,
-            header: 40,
-            timestamps: false,
-            time_every_segment: false,
-            delivery_rate: false,
-            sack_option: 4,
-            congestion_header: CongestionHeader::of(0),
-            feedback_of_duplicates: true,
-            handshake: true,
-            ecn: false,
-            ecn_on_retransmissions: false,
-            echo_backs_off: false,
-            receive_window: u64::from(TcpOptions::OPEN_WINDOW) * 1460,
-            recovery: Recovery::NewReno,
-            local_repairs: 0,
-            duplicate_threshold: 3,
-            limited_transmit: true,
-            limited_transmit_repeats: false,
-            holes_first: false,
-            exit_window: ExitWindow::Flight,
-            recovery_burst: None,
-            sacked_at_timeout: SackedAtTimeout::Forgotten,
-            idle_restart: true,
-            pacing: false,
-            small_queues: None,
-            delayed_ack: Some(Span::from_ms(100)),
-            ack_every: 2,
-            quick_acks: 0,
-            holds_after_echo: false,
-            rto: RtoOptions::default(),
-        }
+        TcpOptions::of(Flavour::Rfc, Recovery::default())
     }
 }
 
@@ -219,40 +224,18 @@ impl TcpOptions {
     /// What ns-2.35 does by default with `Agent/TCP/Newreno`, `Reno` or `Sack1` and `Agent/TCPSink`,
     /// `window_` in segments.
     pub fn ns2(recovery: Recovery, segment_size: u32, window: u32) -> TcpOptions {
-        TcpOptions {
-            segment_size,
-            receive_window: u64::from(window) * u64::from(segment_size),
-            recovery,
-            sack_option: 0,
-            ecn_on_retransmissions: true,
-            echo_backs_off: true,
-            limited_transmit_repeats: true,
-            holes_first: true,
-            exit_window: ExitWindow::Deflated,
-            recovery_burst: (recovery == Recovery::NewReno).then_some(2),
-            sacked_at_timeout: SackedAtTimeout::SentAgain,
-            idle_restart: false,
-            delayed_ack: None,
-            rto: RtoOptions::ns2(),
-            ..TcpOptions::default()
-        }
+        TcpOptions { segment_size, window, ..TcpOptions::of(Flavour::Ns2, recovery) }
     }
 
-    /// What Linux 6 has where the RFCs leave a choice, or where it has its own: timestamps, its timer,
-    /// delayed acknowledgements of at most 40 ms, and what it does about marks. `window` is in segments.
-    pub fn linux(recovery: Recovery, segment_size: u32, window: u32) -> TcpOptions {
-        TcpOptions {
-            segment_size,
-            receive_window: u64::from(window) * u64::from(segment_size),
-            recovery,
-            timestamps: true,
-            sacked_at_timeout: SackedAtTimeout::Kept,
-            delayed_ack: Some(Span::from_ms(40)),
-            quick_acks: 2,
-            holds_after_echo: true,
-            rto: RtoOptions::linux(),
-            ..TcpOptions::default()
-        }
+    /// The receive window in bytes.
+    pub fn receive_window(&self) -> u64 {
+        u64::from(self.window) * self.mss()
+    }
+
+    /// How much may wait in the sender's own node; none for all that the window allows.
+    pub fn small_queues(&self) -> Option<SmallQueues> {
+        let limit = u64::from(self.output_limit);
+        self.pacing_shift.map(|pacing_shift| SmallQueues { pacing_shift, limit })
     }
 
     /// Header bytes of a segment with `sack_blocks` SACK blocks: options are padded to whole 32-bit words.
@@ -287,7 +270,7 @@ mod tests {
     fn ns2_has_its_own_defaults() {
         let ns2 = TcpOptions::ns2(Recovery::NewReno, 1000, 20);
         assert_eq!((ns2.segment_size, ns2.header), (1000, 40), "packetSize_, tcpip_base_hdr_size_");
-        assert_eq!(ns2.receive_window, 20_000, "window_ 20");
+        assert_eq!(ns2.receive_window(), 20_000, "window_ 20");
         assert_eq!(ns2.recovery, Recovery::NewReno);
         assert_eq!(ns2.sack_option, 0, "blocks take no room but their own");
         assert!(ns2.ecn_on_retransmissions && ns2.echo_backs_off);
@@ -295,7 +278,7 @@ mod tests {
         assert!(ns2.holes_first);
         assert_eq!(ns2.exit_window, ExitWindow::Deflated, "exit_recovery_fix_ 0");
         assert_eq!(ns2.recovery_burst, Some(2), "two segments for an acknowledgement");
-        assert_eq!(ns2.sacked_at_timeout, SackedAtTimeout::SentAgain);
+        assert_eq!(ns2.keep_sacked, SackedAtTimeout::SentAgain);
         assert!(!ns2.idle_restart, "a silence changes nothing");
         assert_eq!(ns2.delayed_ack, None, "Agent/TCPSink, not DelAck");
         assert_eq!(ns2.rto, RtoOptions::ns2());
@@ -306,15 +289,18 @@ mod tests {
     /// What a kernel has: `include/net/tcp.h`, `net/ipv4/tcp_input.c`.
     #[test]
     fn linux_has_its_own_defaults() {
-        let linux = TcpOptions::linux(Recovery::Sack, 1448, 100);
+        let linux = TcpOptions { window: 100, ..TcpOptions::of(Flavour::Linux, Recovery::Sack) };
         assert_eq!(linux.packet_size(), 1500, "timestamps take 12 bytes");
-        assert_eq!((linux.receive_window, linux.recovery), (144_800, Recovery::Sack));
-        assert_eq!(linux.sacked_at_timeout, SackedAtTimeout::Kept);
+        assert_eq!((linux.receive_window(), linux.recovery), (144_800, Recovery::Sack));
+        assert_eq!(linux.keep_sacked, SackedAtTimeout::Kept);
         assert_eq!((linux.delayed_ack, linux.quick_acks), (Some(Span::from_ms(40)), 2), "TCP_DELACK_MIN");
         assert!(linux.holds_after_echo && !TcpOptions::default().holds_after_echo);
         assert_eq!(TcpOptions::default().quick_acks, 0);
-        let RtoOptions { initial, min, max, margin, .. } = linux.rto;
-        assert_eq!([initial, min, max, margin].map(|span| span.ns() / 1_000_000), [1_000, 200, 120_000, 200]);
+        let RtoOptions { initial_rto, min_rto, max_rto, margin, .. } = linux.rto;
+        assert_eq!(
+            [initial_rto, min_rto, max_rto, margin].map(|span| span.ns() / 1_000_000),
+            [1_000, 200, 120_000, 200]
+        );
     }
 
     /// The RFCs named with each option.
@@ -326,7 +312,7 @@ mod tests {
         assert!(rfc.limited_transmit && !rfc.limited_transmit_repeats, "RFC 3042");
         assert!(rfc.idle_restart, "RFC 5681, section 4.1");
         assert_eq!((rfc.duplicate_threshold, rfc.exit_window), (3, ExitWindow::Flight));
-        assert_eq!(rfc.sacked_at_timeout, SackedAtTimeout::Forgotten, "RFC 2018, section 8");
+        assert_eq!(rfc.keep_sacked, SackedAtTimeout::Forgotten, "RFC 2018, section 8");
     }
 
     #[test]
@@ -366,20 +352,20 @@ mod tests {
         assert!(!rfc.timestamps && !rfc.time_every_segment && !rfc.delivery_rate && !rfc.ecn);
         assert!(rfc.handshake && rfc.feedback_of_duplicates && !rfc.echo_backs_off && !rfc.holes_first);
         assert_eq!((rfc.recovery, rfc.local_repairs, rfc.recovery_burst), (Recovery::NewReno, 0, None));
-        assert_eq!(rfc.receive_window, 1024 * 1460);
+        assert_eq!(rfc.receive_window(), 1024 * 1460);
         assert_eq!(rfc.delayed_ack, Some(Span::from_ms(100)), "RFC 1122: less than 0.5 s");
-        assert_eq!((rfc.ack_every, rfc.pacing, rfc.small_queues), (2, false, None));
+        assert_eq!((rfc.ack_every, rfc.window_pacing, rfc.small_queues()), (2, false, None));
         let second = Span::from_ms(1_000);
-        let RtoOptions { initial, min, max, margin, granularity, exponential } = rfc.rto;
-        assert_eq!((initial, min, max), (second, second, second * 60), "RFC 6298, 2.1, 2.4, 2.5");
-        assert_eq!((granularity, exponential, margin), (None, true, Span::ZERO));
-        let RtoOptions { initial, min, max, margin, granularity, exponential } = RtoOptions::ns2();
+        let RtoOptions { initial_rto, min_rto, max_rto, margin, tick, exponential } = rfc.rto;
+        assert_eq!((initial_rto, min_rto, max_rto), (second, second, second * 60), "RFC 6298, 2.1, 2.4, 2.5");
+        assert_eq!((tick, exponential, margin), (None, true, Span::ZERO));
+        let RtoOptions { initial_rto, min_rto, max_rto, margin, tick, exponential } = RtoOptions::ns2();
         assert_eq!(
-            (initial, min, max),
+            (initial_rto, min_rto, max_rto),
             (second * 3, Span::from_ms(200), second * 60),
             "rtxcur_init_, minrto_"
         );
-        assert_eq!((granularity, exponential), (Some(Span::from_ms(10)), true), "tcpTick_ 0.01");
+        assert_eq!((tick, exponential), (Some(Span::from_ms(10)), true), "tcpTick_ 0.01");
         assert_eq!(margin, Span::ZERO);
     }
 }

@@ -73,7 +73,7 @@ impl TcpReceiver {
             header: self.options.header_with(0),
             flags: Flags { syn: true, ack: true, ece: self.ecn, cwr: false },
             echo: self.recent.filter(|_| self.options.timestamps),
-            window: self.options.receive_window,
+            window: self.options.receive_window(),
             feedback: self.take_feedback(),
             ..Segment::default()
         });
@@ -114,7 +114,7 @@ impl TcpReceiver {
             sack,
             ecn: self.options.congestion_header.ack_codepoint,
             echo: self.recent.filter(|_| self.options.timestamps),
-            window: self.options.receive_window,
+            window: self.options.receive_window(),
             feedback: self.take_feedback(),
             ..Segment::default()
         });
@@ -357,8 +357,13 @@ mod tests {
             (false, true, true, false),
         ] {
             for timestamps in [true, false] {
-                let options =
-                    TcpOptions { ecn: wanted, timestamps, receive_window: 9_000, ..TcpOptions::default() };
+                let options = TcpOptions {
+                    ecn: wanted,
+                    timestamps,
+                    segment_size: 1_000,
+                    window: 9,
+                    ..TcpOptions::default()
+                };
                 let mut receiver = TcpReceiver::new(options);
                 let flags = Flags { syn: true, ack: false, ece, cwr };
                 let sent = Some(NOW + Span::from_ms(5));
@@ -380,12 +385,12 @@ mod tests {
     /// Every field of an acknowledgement, of what is missing and of what is not.
     #[test]
     fn rfc_9293_3_10_7_4_an_acknowledgement() {
-        let receive_window = 5_000;
         let options = TcpOptions {
             recovery: Recovery::Sack,
             handshake: false,
             timestamps: true,
-            receive_window,
+            segment_size: 1_000,
+            window: 5,
             delayed_ack: None,
             ..TcpOptions::default()
         };

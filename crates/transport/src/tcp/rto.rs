@@ -1,58 +1,51 @@
 //! The retransmission timeout (RFC 6298).
 
-use multihop_core::{Span, Time};
+use crate::Flavour;
+use multihop_core::{Span, Time, parameters};
 
-/// Options of the retransmission timer.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RtoOptions {
-    /// Before the first sample. RFC 6298: 1 s; ns-2: 3 s.
-    pub initial: Span,
-    /// The least timeout, before back-off. RFC 6298: 1 s; ns-2 and Linux: 0.2 s.
-    pub min: Span,
-    /// The largest timeout, after back-off. RFC 6298: at least 60 s.
-    pub max: Span,
-    /// The least that the timeout is above the smoothed round trip, `G` in section 2.3 of RFC 6298. Nothing
-    /// with a clock of nanoseconds; Linux: 0.2 s (`tcp_rto_min`), so that a queue that makes all round trips
-    /// long does not bring the timer close to them.
-    pub margin: Span,
-    /// The clock's tick. When it is set, a sample is the number of ticks that went by and the timeout is
-    /// whole ticks, as in BSD and ns-2 (`tcpTick_`). None for a clock of nanoseconds.
-    pub granularity: Option<Span>,
-    /// Each expiry doubles the timeout (RFC 6298, section 5.5).
-    pub exponential: bool,
+parameters! {
+    ($)
+    /// Options of the retransmission timer.
+    #[derive(Clone, Debug, PartialEq)]
+    RtoOptions by Flavour, listed by rto_parameters:
+    /// Retransmission timeout before the first round-trip sample (RFC 6298, section 2.1).
+    initial_rto: Span from "1 ms" to "1 h" = Span::from_ms(1_000), Ns2: Span::from_ms(3_000);
+    /// The least retransmission timeout, before back-off (RFC 6298, section 2.4).
+    min_rto: Span from "0 s" to "1 h" = Span::from_ms(1_000), Ns2: Span::from_ms(200), Linux: LINUX_RTO_MIN;
+    /// The largest retransmission timeout, after back-off (RFC 6298: at least 60 s).
+    max_rto: Span from "1 ms" to "1 h" = Span::from_ms(60_000), Linux: Span::from_ms(120_000);
+    /// Tick of the clock that measures round trips; "0 s" for an exact one. With a tick, a sample is the
+    /// number of ticks that went by and the timeout is whole ticks, as in BSD and ns-2 (`tcpTick_`).
+    tick: (Option<Span> as Span) from "0 s" to "1 s" = None, Ns2: Some(Span::from_ms(10));
+    {
+        /// The least that the timeout is above the smoothed round trip, `G` in section 2.3 of RFC 6298.
+        /// Nothing with a clock of nanoseconds; Linux has its least timeout there (`tcp_rto_min`), so that a
+        /// queue that makes all round trips long does not bring the timer close to them.
+        margin: Span = Span::ZERO, Linux: LINUX_RTO_MIN;
+        /// Each expiry doubles the timeout (RFC 6298, section 5.5).
+        exponential: bool = true;
+    }
 }
+
+/// `TCP_RTO_MIN` of Linux's `include/net/tcp.h`.
+const LINUX_RTO_MIN: Span = Span::from_ms(200);
 
 impl Default for RtoOptions {
     /// RFC 6298.
     fn default() -> RtoOptions {
-        RtoOptions {
-            initial: Span::from_ms(1_000),
-            min: Span::from_ms(1_000),
-            max: Span::from_ms(60_000),
-            margin: Span::ZERO,
-            granularity: None,
-            exponential: true,
-        }
+        RtoOptions::of(Flavour::Rfc)
     }
 }
 
 impl RtoOptions {
-    /// The defaults of ns-2.35: 3 s, 0.2 s, 60 s, and a tick of 10 ms.
+    /// The defaults of ns-2.35.
     pub fn ns2() -> RtoOptions {
-        RtoOptions {
-            initial: Span::from_ms(3_000),
-            min: Span::from_ms(200),
-            max: Span::from_ms(60_000),
-            margin: Span::ZERO,
-            granularity: Some(Span::from_ms(10)),
-            exponential: true,
-        }
+        RtoOptions::of(Flavour::Ns2)
     }
 
-    /// The defaults of Linux: 1 s, 0.2 s above the smoothed round trip, 120 s (`include/net/tcp.h`).
+    /// The defaults of Linux (`include/net/tcp.h`).
     pub fn linux() -> RtoOptions {
-        let least = Span::from_ms(200);
-        RtoOptions { min: least, max: Span::from_ms(120_000), margin: least, ..RtoOptions::default() }
+        RtoOptions::of(Flavour::Linux)
     }
 }
 
@@ -75,15 +68,15 @@ pub struct Rto {
 impl Rto {
     /// An estimator without a sample.
     pub fn new(options: RtoOptions) -> Rto {
-        let unit = options.granularity.unwrap_or(Span::from_ns(1));
-        Rto { base: options.initial, options, unit, smoothed: None, doublings: 0 }
+        let unit = options.tick.unwrap_or(Span::from_ns(1));
+        Rto { base: options.initial_rto, options, unit, smoothed: None, doublings: 0 }
     }
 
     /// The timeout for a timer that is started now.
     pub fn timeout(&self) -> Span {
-        let base = self.base.max(self.options.min);
+        let base = self.base.max(self.options.min_rto);
         let backed_off = base.ns().saturating_mul(1 << self.doublings);
-        Span::from_ns(backed_off).min(self.options.max).max(self.unit * 2)
+        Span::from_ns(backed_off).min(self.options.max_rto).max(self.unit * 2)
     }
 
     /// The smoothed round-trip time, once there is a sample.
@@ -123,7 +116,7 @@ impl Rto {
         if !self.options.exponential {
             return;
         }
-        if self.timeout() < self.options.max {
+        if self.timeout() < self.options.max_rto {
             self.doublings = (self.doublings + 1).min(40);
         }
         if self.doublings > 3 {
@@ -139,7 +132,7 @@ mod tests {
     const START: Time = Time::from_ns(7_000_000);
 
     fn fine() -> Rto {
-        Rto::new(RtoOptions { min: Span::ZERO, ..RtoOptions::default() })
+        Rto::new(RtoOptions { min_rto: Span::ZERO, ..RtoOptions::default() })
     }
 
     fn after(rto: &mut Rto, ms: u64) -> Span {
@@ -202,7 +195,8 @@ mod tests {
 
     #[test]
     fn without_back_off_expiries_change_nothing() {
-        let mut rto = Rto::new(RtoOptions { exponential: false, min: Span::ZERO, ..RtoOptions::default() });
+        let mut rto =
+            Rto::new(RtoOptions { exponential: false, min_rto: Span::ZERO, ..RtoOptions::default() });
         let before = after(&mut rto, 100);
         (0..9).for_each(|_| rto.back_off());
         assert_eq!((rto.timeout(), rto.smoothed()), (before, Some(Span::from_ms(100))));
@@ -247,9 +241,9 @@ mod tests {
     /// `MAX` on the first timeout as well, and never less than two ticks of the clock.
     #[test]
     fn a_timeout_is_two_ticks_at_least() {
-        let options = RtoOptions { min: Span::ZERO, initial: Span::from_ms(1), ..RtoOptions::ns2() };
+        let options = RtoOptions { min_rto: Span::ZERO, initial_rto: Span::from_ms(1), ..RtoOptions::ns2() };
         assert_eq!(Rto::new(options).timeout(), Span::from_ms(20));
-        let options = RtoOptions { initial: Span::from_ms(90_000), ..RtoOptions::default() };
+        let options = RtoOptions { initial_rto: Span::from_ms(90_000), ..RtoOptions::default() };
         assert_eq!(Rto::new(options).timeout(), Span::from_ms(60_000));
     }
 

@@ -15,9 +15,6 @@ pub struct SmallQueues {
 }
 
 impl SmallQueues {
-    /// The most bytes that Linux lets wait by default.
-    pub const LIMIT: u64 = 4 << 20;
-
     /// Bytes beyond which nothing more is handed down, of a connection of this rate; none if that is not
     /// known yet. Never less than two packets.
     pub(super) fn allowed(self, rate: Option<Rate>, packet: u64, is_paced: bool) -> u64 {

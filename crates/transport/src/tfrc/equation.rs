@@ -1,5 +1,8 @@
 //! The throughput equation of TCP Reno (RFC 5348, section 3.1), and its inverse.
 
+use crate::Flavour;
+use multihop_core::parameters;
+
 /// What the equation takes of a path besides its loss event rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Path {
@@ -19,22 +22,24 @@ impl Path {
     }
 }
 
-/// The equation: X = s / (R sqrt(2bp/3) + `t_RTO` 3 sqrt(3bp/8) p (1 + 32 p^2)).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Equation {
-    /// Packets that an acknowledgement of the modelled TCP stands for: `b`. RFC 5348 recommends 1.
-    pub acknowledged: f64,
-    /// `3 sqrt(3bp/8)`, which stands for a probability, is at most 1, as in the model (Padhye et al. 1998,
-    /// equation 28) and in ns-2.
-    pub clamp: bool,
-    /// The most that the equation gives, in bytes per second: 25 MB/s in ns-2.
-    pub most: f64,
+parameters! {
+    ($)
+    /// The equation: X = s / (R sqrt(2bp/3) + `t_RTO` 3 sqrt(3bp/8) p (1 + 32 p^2)).
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    Equation by Flavour, listed by equation_parameters:
+    /// Packets that an acknowledgement of the TCP of the equation stands for (`b`).
+    acknowledged: f64 [0.5, 100] = 1.0;
+    /// Whether the factor of the equation that stands for a probability, `3 sqrt(3bp/8)`, is kept at most 1,
+    /// as in the model (Padhye et al. 1998, equation 28). It matters above a loss event rate of 0.296.
+    clamp: bool = false, Ns2: true;
+    /// The most that the equation gives.
+    equation_limit: BitRate from "8 b/s" to "16 Gb/s" = f64::INFINITY, Ns2: 25e6;
 }
 
 impl Default for Equation {
     /// As RFC 5348 recommends.
     fn default() -> Equation {
-        Equation { acknowledged: 1.0, clamp: false, most: f64::INFINITY }
+        Equation::of(Flavour::Rfc)
     }
 }
 
@@ -45,7 +50,7 @@ const LARGEST: f64 = 1.0;
 impl Equation {
     /// As ns-2.35 has it (`formula.h`).
     pub fn ns2() -> Equation {
-        Equation { clamp: true, most: 25e6, ..Equation::default() }
+        Equation::of(Flavour::Ns2)
     }
 
     /// The rate in bytes per second at `loss_event_rate`; without losses the most that there is, or infinity.
@@ -56,7 +61,11 @@ impl Equation {
         let timed_out = if self.clamp { timed_out.min(1.0) } else { timed_out };
         let seconds =
             path.rtt * (2.0 * bp / 3.0).sqrt() + path.timeout * timed_out * p * (1.0 + 32.0 * p * p);
-        if seconds > 0.0 { (path.packet_size / seconds).min(self.most) } else { self.most }
+        if seconds > 0.0 {
+            (path.packet_size / seconds).min(self.equation_limit)
+        } else {
+            self.equation_limit
+        }
     }
 
     /// The loss event rate at which the equation gives `rate` bytes per second. One that is above what the
@@ -68,7 +77,7 @@ impl Equation {
         if rate <= self.rate(path, LARGEST) {
             return LARGEST;
         }
-        // The rate falls wherever it is not cut off at `most`, where the first test has ended the search.
+        // The rate falls wherever it is not cut off at `equation_limit`, where the first test has ended the search.
         let (mut low, mut high) = (LEAST.ln(), LARGEST.ln());
         while high - low > 1e-13 {
             let middle = 0.5 * (low + high);

@@ -1,5 +1,8 @@
 //! From loss events to a loss event rate (RFC 5348, sections 5.3 to 5.5).
 
+use crate::Flavour;
+use multihop_core::parameters;
+
 /// Closed intervals that are remembered.
 pub const INTERVALS: usize = 8;
 
@@ -9,15 +12,19 @@ const WEIGHTS: [f64; INTERVALS] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 /// The least factor by which one very long interval discounts those before it (RFC 5348, section 5.5).
 const LEAST_DISCOUNT: f64 = 0.5;
 
-/// How the loss event rate is made of intervals.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Averaging {
-    /// Intervals count less while the newest is more than twice as long as their mean (RFC 5348, section 5.5,
-    /// which leaves it open).
-    pub discounting: bool,
-    /// As ns-2 has it: the open interval does not count the packet that it begins with, and the mean with the
-    /// open interval counts the oldest one too while there are fewer than eight.
-    pub ns2: bool,
+parameters! {
+    ($)
+    /// How the loss event rate is made of intervals.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    Averaging by Flavour, listed by averaging_parameters:
+    /// One long loss interval makes those before it count less: the newest, while it is more than twice as
+    /// long as their mean (RFC 5348, section 5.5, which leaves it open).
+    discounting: bool = true;
+    {
+        /// As ns-2 has it: the open interval does not count the packet that it begins with, and the mean with
+        /// the open interval counts the oldest one too while there are fewer than eight.
+        ns2: bool = false, Ns2: true;
+    }
 }
 
 /// Numbers of packets between the beginnings of loss events.

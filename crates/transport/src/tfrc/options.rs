@@ -3,7 +3,8 @@
 use super::Equation;
 use super::header::{TfrcDataHeader, TfrcReportHeader};
 use super::loss_intervals::Averaging;
-use multihop_core::{Header, Span};
+use crate::Flavour;
+use multihop_core::{Header, Span, parameters};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -84,111 +85,86 @@ pub enum FirstInterval {
     Latest,
 }
 
-/// Options of both ends.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TfrcOptions {
-    /// The most payload bytes of a packet.
-    pub segment_size: u32,
-    /// Header bytes of data, transport and network.
-    pub header: u32,
-    /// Bytes of a report.
-    pub report: u32,
-    /// Data is ECN capable; a mark counts as a loss.
-    pub ecn: bool,
-    /// The equation.
-    pub equation: Equation,
-    /// What it takes as retransmission timeout.
-    pub timeout: EquationTimeout,
-    /// The least of four round-trip times; RFC 5348 names a second as an alternative to none.
-    pub min_timeout: Span,
-    /// The tick of the clock of that TCP; zero for a fine one.
-    pub tcp_tick: Span,
-    /// Weight of a new sample in the smoothed round-trip time, and in the mean of its square root: 0.1 (RFC
-    /// 5348), 0.05 (ns-2).
-    pub rtt_weight: f64,
-    /// The rate at which packets leave falls while the round-trip time is above its mean (RFC 5348, section
-    /// 4.5).
-    pub oscillation_reduction: bool,
-    /// Rate before the first report in bytes per second; a packet a second if none is given.
-    pub initial_rate: Option<f64>,
-    /// How the rate grows until the first loss.
-    pub slow_start: SlowStart,
-    /// What a gradual one multiplies the rate by in a round-trip time (`ssmult_`).
-    pub slow_start_factor: f64,
-    /// How the rate follows the equation after the first loss.
-    pub rate_change: RateChange,
-    /// What happens to the rate while the receiver's reports stay away.
-    pub no_feedback: NoFeedback,
-    /// When packets leave.
-    pub release: Release,
-    /// Granularity of the timer that releases them (`t_gran`): a packet may leave up to half of it early.
-    pub granularity: Span,
+const UDP_IP: u32 = 28;
+
+parameters! {
+    ($)
+    /// Options of both ends, by default as RFC 5348 recommends, over UDP and IPv4.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    TfrcOptions by Flavour, listed by tfrc_parameters:
+    /// Payload of a full packet.
+    segment_size: Bytes from "1 B" to "65535 B" = 1460;
+    /// Network and transport headers of data: IPv4, UDP, and 12 bytes of TFRC in rfc; ns2 counts no IP
+    /// header.
+    header: Bytes from "0 B" to "65535 B" = UDP_IP + TfrcDataHeader::LAYOUT.air as u32, Ns2: 32;
+    /// Size of a report: IPv4, UDP, and 16 bytes of TFRC in rfc.
+    report_size: Bytes from "0 B" to "65535 B" = UDP_IP + TfrcReportHeader::LAYOUT.air as u32, Ns2: 40;
+    /// Explicit congestion notification: a mark counts as a loss.
+    ecn: bool = false;
+    /// The retransmission timeout that the equation takes: four round-trip times ("round-trips",
+    /// RFC 5348) or that of a TCP whose clock ticks each 100 ms ("tcp", ns2).
+    timeout: [EquationTimeout] = EquationTimeout::RoundTrips, Ns2: EquationTimeout::Tcp;
+    /// The least of the former; RFC 5348 names "1 s" as an alternative.
+    min_timeout: Span from "0 s" to "1 h" = Span::ZERO;
+    /// Weight of a new sample in the smoothed round-trip time, and in the mean of its square root.
+    rtt_weight: f64 [above 0, 1] = 0.1, Ns2: 0.05;
+    /// Packets leave more slowly while the round-trip time is above its mean, and faster while it is
+    /// below (RFC 5348, section 4.5).
+    oscillation_reduction: bool = true;
+    /// Rate before the first report (ns-2's `InitRate_`). None: a packet a second.
+    initial_rate: (Option<f64> as BitRate) from "8 b/s" to "16 Gb/s" = None, Ns2: Some(300.0);
+    /// Until the first loss the rate doubles in a round-trip time, within twice the highest receive rate
+    /// of the last two ("doubling", RFC 5348), or gets there packet by packet, within twice the last
+    /// receive rate ("gradual", ns2).
+    slow_start: [SlowStart] = SlowStart::Doubling, Ns2: SlowStart::Gradual;
+    /// What a gradual slow start multiplies the rate by in a round-trip time (ns-2's `ssmult_`).
+    slow_start_factor: f64 [1, 16] = 2.0;
+    /// After the first loss the rate is that of the equation ("at-once", RFC 5348), or rises towards it
+    /// by a packet per round-trip time ("incremental", ns2).
+    rate_change: [RateChange] = RateChange::AtOnce, Ns2: RateChange::Incremental;
+    /// Without reports, the receive rates count half after four round-trip times unless the sender was
+    /// idle ("receive-rates", RFC 5348), or the rate is halved after two ("halving", ns2).
+    no_feedback: [NoFeedback] = NoFeedback::ReceiveRates, Ns2: NoFeedback::Halving;
+    /// A packet leaves an interval of the present rate after the last one was due ("due", RFC 5348), or
+    /// an interval of the rate of then after the last one left, and at once with each report of slow
+    /// start ("timer", ns2).
+    pacing: [Release] = Release::Due, Ns2: Release::Timer;
+    /// Granularity of the timer that releases packets (`t_gran`): one may leave half of it early (RFC 5348,
+    /// section 4.6).
+    granularity: Span from "0 s" to "1 s" = Span::ZERO;
     /// Packets with higher numbers that come before one is taken for lost (`NDUPACK`).
-    pub duplicate_threshold: u32,
-    /// Loss events are separated by when packets were sent, and not by when they came.
-    pub by_timestamps: bool,
-    /// A loss event needs a new round, and not only a round-trip time since the last one began.
-    pub new_round: bool,
-    /// When the receiver reports.
-    pub report_timer: ReportTimer,
-    /// What the first loss interval is made of.
-    pub first_interval: FirstInterval,
-    /// How the loss event rate is made of intervals.
-    pub averaging: Averaging,
+    duplicate_threshold: u32 [1, 1000] = 3, Ns2: 1;
+    /// Whether a loss event needs a report to have reached the sender since the last one, and not only a
+    /// round-trip time (ns-2's `PreciseLoss_`).
+    new_round: bool = false, Ns2: true;
+    /// The receiver reports each round-trip time ("round-trip", RFC 5348), or with the first packet that
+    /// comes a round-trip time after the last report, or after one and a half ("ns2"); and at once of new
+    /// loss events.
+    reports: [ReportTimer] = ReportTimer::RoundTrip, Ns2: ReportTimer::Ns2;
+    /// The loss interval before the first loss is made of the highest receive rate ("highest", RFC 5348),
+    /// of half of it ("half-of-highest"), or of the latest one ("latest", ns2 and Linux).
+    first_rate: [FirstInterval] = FirstInterval::Highest, Ns2: FirstInterval::Latest;
+    {
+        /// The tick of the clock of that TCP whose timeout the equation may take; zero for a fine one.
+        tcp_tick: Span = Span::from_ms(100);
+        /// Loss events are separated by when packets were sent, and not by when they came.
+        by_timestamps: bool = false, Ns2: true;
+        /// The equation.
+        equation: Equation = Equation::default(), Ns2: Equation::ns2();
+        /// How the loss event rate is made of intervals.
+        averaging: Averaging = Averaging::of(Flavour::Rfc), Ns2: Averaging::of(Flavour::Ns2);
+    }
 }
 
 impl TfrcOptions {
-    /// As RFC 5348 recommends, over UDP and IPv4.
+    /// As RFC 5348 recommends.
     pub fn rfc(segment_size: u32) -> TfrcOptions {
-        const UDP_IP: u32 = 28;
-        TfrcOptions {
-            segment_size,
-            header: UDP_IP + TfrcDataHeader::LAYOUT.air as u32,
-            report: UDP_IP + TfrcReportHeader::LAYOUT.air as u32,
-            ecn: false,
-            equation: Equation::default(),
-            timeout: EquationTimeout::RoundTrips,
-            min_timeout: Span::ZERO,
-            tcp_tick: Span::from_ms(100),
-            rtt_weight: 0.1,
-            oscillation_reduction: true,
-            initial_rate: None,
-            slow_start: SlowStart::Doubling,
-            slow_start_factor: 2.0,
-            rate_change: RateChange::AtOnce,
-            no_feedback: NoFeedback::ReceiveRates,
-            release: Release::Due,
-            granularity: Span::ZERO,
-            duplicate_threshold: 3,
-            by_timestamps: false,
-            new_round: false,
-            report_timer: ReportTimer::RoundTrip,
-            first_interval: FirstInterval::Highest,
-            averaging: Averaging { discounting: true, ns2: false },
-        }
+        TfrcOptions { segment_size, ..TfrcOptions::of(Flavour::Rfc) }
     }
 
     /// As ns-2.35 has it (`Agent/TFRC`, `Agent/TFRCSink`).
     pub fn ns2(segment_size: u32) -> TfrcOptions {
-        TfrcOptions {
-            header: 32,
-            report: 40,
-            equation: Equation::ns2(),
-            timeout: EquationTimeout::Tcp,
-            rtt_weight: 0.05,
-            initial_rate: Some(300.0),
-            slow_start: SlowStart::Gradual,
-            rate_change: RateChange::Incremental,
-            no_feedback: NoFeedback::Halving,
-            release: Release::Timer,
-            duplicate_threshold: 1,
-            by_timestamps: true,
-            new_round: true,
-            report_timer: ReportTimer::Ns2,
-            first_interval: FirstInterval::Latest,
-            averaging: Averaging { discounting: true, ns2: true },
-            ..TfrcOptions::rfc(segment_size)
-        }
+        TfrcOptions { segment_size, ..TfrcOptions::of(Flavour::Ns2) }
     }
 }
 
@@ -200,17 +176,17 @@ mod tests {
     #[test]
     fn ns2_has_its_own_defaults() {
         let ns2 = TfrcOptions::ns2(1000);
-        assert_eq!((ns2.segment_size, ns2.header, ns2.report), (1000, 32, 40));
+        assert_eq!((ns2.segment_size, ns2.header, ns2.report_size), (1000, 32, 40));
         assert_eq!((ns2.equation, ns2.rtt_weight), (Equation::ns2(), 0.05), "df_ 0.95");
         assert_eq!((ns2.timeout, ns2.tcp_tick), (EquationTimeout::Tcp, Span::from_ms(100)), "tcp_tick_ 0.1");
         assert_eq!(ns2.initial_rate, Some(300.0), "InitRate_ 300");
         assert_eq!((ns2.slow_start, ns2.slow_start_factor), (SlowStart::Gradual, 2.0), "ssmult_ 2");
         assert_eq!(ns2.rate_change, RateChange::Incremental);
-        assert_eq!((ns2.no_feedback, ns2.release), (NoFeedback::Halving, Release::Timer));
+        assert_eq!((ns2.no_feedback, ns2.pacing), (NoFeedback::Halving, Release::Timer));
         assert_eq!(ns2.duplicate_threshold, 1, "a gap is a loss");
         assert!(ns2.by_timestamps && ns2.new_round);
-        assert_eq!(ns2.report_timer, ReportTimer::Ns2);
-        assert_eq!(ns2.first_interval, FirstInterval::Latest);
+        assert_eq!(ns2.reports, ReportTimer::Ns2);
+        assert_eq!(ns2.first_rate, FirstInterval::Latest);
         assert_eq!(ns2.averaging, Averaging { discounting: true, ns2: true });
     }
 
@@ -221,8 +197,8 @@ mod tests {
         assert_eq!((rfc.rtt_weight, rfc.oscillation_reduction, rfc.duplicate_threshold), (0.1, true, 3));
         assert_eq!((rfc.slow_start, rfc.rate_change), (SlowStart::Doubling, RateChange::AtOnce));
         assert_eq!((rfc.timeout, rfc.min_timeout), (EquationTimeout::RoundTrips, Span::ZERO));
-        assert_eq!((rfc.initial_rate, rfc.first_interval), (None, FirstInterval::Highest));
+        assert_eq!((rfc.initial_rate, rfc.first_rate), (None, FirstInterval::Highest));
         assert!(!rfc.by_timestamps && !rfc.new_round && !rfc.ecn);
-        assert_eq!((rfc.header, rfc.report), (28 + 12, 28 + 16), "UDP and IP, section 3.2");
+        assert_eq!((rfc.header, rfc.report_size), (28 + 12, 28 + 16), "UDP and IP, section 3.2");
     }
 }

@@ -104,9 +104,9 @@ impl TfrcReceiver {
             let before = self.loss_event_rate;
             self.loss_event_rate = self.losses.intervals.loss_event_rate(self.highest());
             // ns-2 reports each loss event.
-            self.due |= self.loss_event_rate > before || self.options.report_timer == ReportTimer::Ns2;
+            self.due |= self.loss_event_rate > before || self.options.reports == ReportTimer::Ns2;
         }
-        self.due |= match self.options.report_timer {
+        self.due |= match self.options.reports {
             ReportTimer::RoundTrip => is_first || self.rtt().is_none() || self.overdue,
             ReportTimer::Ns2 => {
                 header.urgent || (is_highest && self.rates.is_round_trip_old(now, self.rtt()))
@@ -154,7 +154,7 @@ impl TfrcReceiver {
     }
 
     fn start_timer(&mut self, now: Time) {
-        let factor = match self.options.report_timer {
+        let factor = match self.options.reports {
             ReportTimer::RoundTrip => 1.0,
             ReportTimer::Ns2 => 1.5,
         };
@@ -167,7 +167,7 @@ fn first_length(options: &TfrcOptions, rates: &ReceiveRate, now: Time, header: T
     let packet_size = f64::from(options.segment_size);
     let rtt = TfrcDataHeader::seconds(header.rtt);
     let current = rates.rate(now, rtt);
-    let target = match options.first_interval {
+    let target = match options.first_rate {
         FirstInterval::Highest => rates.highest.max(current),
         FirstInterval::HalfOfHighest => 0.5 * rates.highest.max(current),
         FirstInterval::Latest => current,
@@ -190,7 +190,7 @@ fn nothing_came_length(options: &TfrcOptions) -> f64 {
 
 /// The loss interval at which the equation gives `rate`.
 fn interval_of(options: &TfrcOptions, path: &Path, rate: f64) -> f64 {
-    let equation = Equation { most: f64::INFINITY, ..options.equation };
+    let equation = Equation { equation_limit: f64::INFINITY, ..options.equation };
     1.0 / equation.loss_event_rate(path, rate)
 }
 
@@ -288,7 +288,7 @@ impl Endpoint for TfrcReceiver {
         self.overdue = false;
         self.start_timer(now);
         Some(Segment {
-            header: self.options.report,
+            header: self.options.report_size,
             feedback: HeaderBytes::of(&TfrcReportHeader {
                 echo: newest.timestamp,
                 delay: (now.since(at).ns() / 1_000) as u32,
@@ -313,7 +313,7 @@ mod tests {
     use super::*;
 
     fn gives(length: f64, path: &Path, rate: f64) {
-        let found = Equation { most: f64::INFINITY, ..Equation::ns2() }.rate(path, 1.0 / length);
+        let found = Equation { equation_limit: f64::INFINITY, ..Equation::ns2() }.rate(path, 1.0 / length);
         assert!((found / rate - 1.0).abs() < 1e-6, "{length}: {found} instead of {rate}");
     }
 
@@ -334,14 +334,14 @@ mod tests {
         let path = Path::new(1_000.0, 0.1);
         let mut receiver = TfrcReceiver::new(TfrcOptions::ns2(1_000));
         let now = Time::ZERO + Span::from_ms(500);
-        for (first_interval, highest, expected) in [
+        for (first_rate, highest, expected) in [
             (FirstInterval::Highest, 80_000.0, 80_000.0),
             (FirstInterval::HalfOfHighest, 80_000.0, 40_000.0),
             (FirstInterval::Latest, 80_000.0, 5_000.0),
             (FirstInterval::Highest, 0.0, 5_000.0),
         ] {
             receiver.rates.highest = highest;
-            let options = TfrcOptions { first_interval, ..TfrcOptions::ns2(1_000) };
+            let options = TfrcOptions { first_rate, ..TfrcOptions::ns2(1_000) };
             gives(first_length(&options, &receiver.rates, now, header), &path, expected);
         }
     }

@@ -81,7 +81,7 @@ impl TfrcSender {
 
     /// No packet leaves before this instant.
     fn release_at(&self) -> Time {
-        match (self.options.release, self.last) {
+        match (self.options.pacing, self.last) {
             (_, None) => Time::ZERO,
             (Release::Timer, _) => self.release,
             (Release::Due, Some((due, payload))) => {
@@ -131,7 +131,7 @@ impl TfrcSender {
         self.control.on_report(&feedback);
         self.loss_event_rate = feedback.loss_event_rate;
         self.restart_nofeedback(now);
-        if self.options.release == Release::Timer && self.control.starting() {
+        if self.options.pacing == Release::Timer && self.control.starting() {
             self.release_at_once(now);
         }
     }
@@ -204,7 +204,7 @@ impl TfrcSender {
             self.round = self.round.wrapping_add(1);
             self.urgent = true;
         }
-        if self.options.release == Release::Timer {
+        if self.options.pacing == Release::Timer {
             self.release_at_once(now);
         }
     }
@@ -220,7 +220,7 @@ impl TfrcSender {
     fn note_sent(&mut self, now: Time, payload: u32) {
         self.packet_size += SIZE_WEIGHT * (f64::from(payload) - self.packet_size);
         // One that waited for its turn was due then, even if it left a little early; one that came late is due now.
-        let due = match (self.options.release, self.last) {
+        let due = match (self.options.pacing, self.last) {
             (Release::Due, Some((due, payload))) => due + self.interval(payload),
             _ => now,
         };
@@ -322,7 +322,7 @@ impl RoundTrip {
     fn new(options: &TfrcOptions) -> RoundTrip {
         let coarse = options.timeout == EquationTimeout::Tcp && options.tcp_tick > Span::ZERO;
         let tick = coarse.then_some(options.tcp_tick);
-        let rto = RtoOptions { min: Span::ZERO, granularity: tick, ..RtoOptions::default() };
+        let rto = RtoOptions { min_rto: Span::ZERO, tick, ..RtoOptions::default() };
         RoundTrip {
             weight: options.rtt_weight,
             smoothed: None,

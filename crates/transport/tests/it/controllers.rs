@@ -11,8 +11,8 @@ const MSS: u64 = 1_000;
 /// A first window of eight segments, and slow start up to twenty.
 fn reno() -> RenoOptions {
     RenoOptions {
-        initial_window: Some(8 * MSS),
-        initial_threshold: Some(20 * MSS),
+        initial_window: Some(8),
+        initial_threshold: Some(20),
         ..RenoOptions::rfc(MSS as u32, 64 * MSS)
     }
 }
@@ -143,8 +143,7 @@ fn rfc_5681_3_2_duplicates() {
 fn rfc_9438_4_8_a_silence_begins_a_stage() {
     let at = |ms| Time::ZERO + Span::from_ms(ms);
     let grown = |silent: bool| {
-        let options =
-            RenoOptions { initial_window: Some(100 * MSS), ..RenoOptions::rfc(MSS as u32, 900 * MSS) };
+        let options = RenoOptions { initial_window: Some(100), ..RenoOptions::rfc(MSS as u32, 900 * MSS) };
         let mut cubic = Cubic::new(CubicOptions::rfc(options));
         let (kind, in_flight) = (LossKind::DuplicateAcks, 100 * MSS);
         cubic.on_lost(&Lost { now: at(0), kind, in_flight });

@@ -114,7 +114,7 @@ fn options(scheme: Scheme) -> TcpOptions {
         timestamps: true,
         handshake: false,
         delayed_ack: None,
-        receive_window: 1000 * MSS,
+        window: 1000,
         ..TcpOptions::default()
     }
 }

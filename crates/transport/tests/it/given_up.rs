@@ -20,12 +20,12 @@ fn four_outstanding(recovery: Recovery, local_repairs: u32) -> (TcpSender, Vec<S
         local_repairs,
         handshake: false,
         limited_transmit: false,
-        receive_window: 100 * MSS,
+        window: 100,
         ..TcpOptions::default()
     };
     let reno = RenoOptions {
-        initial_window: Some(4 * MSS),
-        initial_threshold: Some(4 * MSS),
+        initial_window: Some(4),
+        initial_threshold: Some(4),
         ..RenoOptions::rfc(MSS as u32, 100 * MSS)
     };
     let mut sender = TcpSender::new(options, Box::new(Reno::new(reno)));

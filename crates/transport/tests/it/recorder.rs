@@ -130,7 +130,7 @@ pub fn options() -> TcpOptions {
         recovery: Recovery::NewReno,
         handshake: false,
         limited_transmit: false,
-        receive_window: 100 * MSS,
+        window: 100,
         ..TcpOptions::default()
     }
 }

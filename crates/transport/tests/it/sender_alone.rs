@@ -55,7 +55,7 @@ fn options() -> TcpOptions {
         handshake: false,
         limited_transmit: false,
         time_every_segment: true,
-        receive_window: 100 * MSS,
+        window: 100,
         ..TcpOptions::default()
     }
 }

@@ -1,7 +1,7 @@
 //! A sender that lets little of its data wait in its own node.
 
 use multihop_core::{Flags, Segment, Span, Time};
-use multihop_transport::{Endpoint, Recovery, Reno, RenoOptions, SmallQueues, TcpOptions, TcpSender};
+use multihop_transport::{Endpoint, Recovery, Reno, RenoOptions, TcpOptions, TcpSender};
 
 const MSS: u64 = 1000;
 /// With 40 bytes of headers.
@@ -11,20 +11,18 @@ fn ms(ms: u64) -> Time {
     Time::ZERO + Span::from_ms(ms)
 }
 
-/// A window of 20 segments.
-fn sender(pacing: bool, small_queues: Option<SmallQueues>) -> TcpSender {
+/// A window of 20 segments, and how much may wait below.
+fn sender(queues: TcpOptions) -> TcpSender {
     let options = TcpOptions {
         segment_size: MSS as u32,
         recovery: Recovery::Sack,
         handshake: false,
         timestamps: true,
         header: 28,
-        receive_window: 100 * MSS,
-        pacing,
-        small_queues,
-        ..TcpOptions::default()
+        window: 100,
+        ..queues
     };
-    let reno = RenoOptions { initial_window: Some(20 * MSS), ..RenoOptions::rfc(MSS as u32, 100 * MSS) };
+    let reno = RenoOptions { initial_window: Some(20), ..RenoOptions::rfc(MSS as u32, 100 * MSS) };
     let mut sender = TcpSender::new(options, Box::new(Reno::new(reno)));
     sender.push(Time::ZERO, 1000 * MSS);
     sender
@@ -44,7 +42,11 @@ fn acknowledge(sender: &mut TcpSender, now: Time, segments: u64, sent: Time) {
 /// that leaves the node makes room for one; meanwhile no timer but that of retransmissions runs.
 #[test]
 fn no_more_waits_below_than_is_allowed() {
-    let mut sender = sender(false, Some(SmallQueues { pacing_shift: 10, limit: 5 * PACKET }));
+    let mut sender = sender(TcpOptions {
+        pacing_shift: Some(10),
+        output_limit: 5 * PACKET as u32,
+        ..TcpOptions::default()
+    });
     assert!(sender.follows_departures());
     let sent = drain(&mut sender, ms(0));
     assert_eq!(sent.len(), 6, "the sixth goes while five wait");
@@ -64,7 +66,7 @@ fn no_more_waits_below_than_is_allowed() {
 /// and 16,406 bytes in 1/256 s: 15 packets of 1040 and a bit, so that the 16th goes.
 #[test]
 fn what_is_allowed_is_a_time_at_the_rate() {
-    let mut sender = sender(false, Some(SmallQueues { pacing_shift: 8, limit: SmallQueues::LIMIT }));
+    let mut sender = sender(TcpOptions { pacing_shift: Some(8), ..TcpOptions::default() });
     let sent = drain(&mut sender, ms(0));
     assert_eq!(sent.len(), 20, "no round trip is known, and the limit is far");
     for segment in &sent {
@@ -83,7 +85,7 @@ fn what_is_allowed_is_a_time_at_the_rate() {
 /// the node may have been reported late.
 #[test]
 fn a_segment_may_always_go() {
-    let mut sender = sender(false, Some(SmallQueues { pacing_shift: 20, limit: 1 }));
+    let mut sender = sender(TcpOptions { pacing_shift: Some(20), output_limit: 1, ..TcpOptions::default() });
     assert_eq!(
         drain(&mut sender, ms(0)).len(),
         2,
@@ -97,7 +99,7 @@ fn a_segment_may_always_go() {
 /// at once.
 #[test]
 fn a_window_can_be_paced() {
-    let mut sender = sender(true, None);
+    let mut sender = sender(TcpOptions { window_pacing: true, ..TcpOptions::default() });
     assert!(!sender.follows_departures());
     assert_eq!(drain(&mut sender, ms(0)).len(), 20, "there is no round trip yet");
     acknowledge(&mut sender, ms(10), 20, ms(0));

@@ -64,17 +64,17 @@ fn options(recovery: Recovery) -> TcpOptions {
         handshake: false,
         limited_transmit: false,
         delayed_ack: None,
-        receive_window: 100 * MSS,
+        window: 100,
         ..TcpOptions::default()
     }
 }
 
 /// A connection whose window is `window` segments, in congestion avoidance.
-fn connection(options: &TcpOptions, window: u64, script: Script) -> Pipe<Script> {
+fn connection(options: &TcpOptions, window: u32, script: Script) -> Pipe<Script> {
     let reno = RenoOptions {
-        initial_window: Some(window * MSS),
-        initial_threshold: Some(window * MSS),
-        ..RenoOptions::rfc(MSS as u32, options.receive_window)
+        initial_window: Some(window),
+        initial_threshold: Some(window),
+        ..RenoOptions::rfc(MSS as u32, options.receive_window())
     };
     let sender = TcpSender::new(options.clone(), Box::new(Reno::new(reno)));
     let receiver = TcpReceiver::new(options.clone());
@@ -228,7 +228,7 @@ fn rfc_6582_3_2_duplicates_of_data_sent_before_a_timeout_start_no_recovery() {
 #[test]
 fn rfc_6675_5_1_after_a_timeout_what_is_sacked_is_not_sent_again() {
     for (rule, expected) in [(SackedAtTimeout::Forgotten, 6), (SackedAtTimeout::SentAgain, 8)] {
-        let options = TcpOptions { sacked_at_timeout: rule, ..options(Recovery::Sack) };
+        let options = TcpOptions { keep_sacked: rule, ..options(Recovery::Sack) };
         // 3 and 5 arrived; two duplicates are not enough, so the timer decides, and the next ACK reports them again.
         let mut pipe = connection(&options, 8, losing(&[1, 2, 4, 6, 7, 8]));
         pipe.push(8 * MSS);
@@ -243,8 +243,7 @@ fn rfc_6675_5_1_after_a_timeout_what_is_sacked_is_not_sent_again() {
 #[test]
 fn rfc_6675_5_1_what_is_sacked_may_be_kept_across_a_timeout() {
     let sent_again = |rule| {
-        let options =
-            TcpOptions { sacked_at_timeout: rule, duplicate_threshold: 100, ..options(Recovery::Sack) };
+        let options = TcpOptions { keep_sacked: rule, duplicate_threshold: 100, ..options(Recovery::Sack) };
         let mut pipe = connection(&options, 16, losing(&[1, 3, 5, 7, 9, 11, 13, 15]));
         pipe.push(16 * MSS);
         pipe.run_until(ms(20_000));
@@ -387,7 +386,7 @@ fn rfc_3168_6_1_2_an_echo_at_one_segment_waits_for_the_timer() {
 fn rfc_5681_4_1_a_long_silence_returns_to_the_first_window() {
     for (idle_restart, expected) in [(true, 4), (false, 7)] {
         let options = TcpOptions { idle_restart, ..options(Recovery::NewReno) };
-        let reno = RenoOptions { initial_window: Some(4 * MSS), ..RenoOptions::rfc(MSS as u32, 100 * MSS) };
+        let reno = RenoOptions { initial_window: Some(4), ..RenoOptions::rfc(MSS as u32, 100 * MSS) };
         let sender = TcpSender::new(options.clone(), Box::new(Reno::new(reno)));
         let receiver = TcpReceiver::new(options);
         let mut pipe = Pipe::new(Box::new(sender), Box::new(receiver), MSS as u32, Script::default());
@@ -401,8 +400,8 @@ fn rfc_5681_4_1_a_long_silence_returns_to_the_first_window() {
 
 #[test]
 fn the_receivers_window_bounds_what_is_outstanding() {
-    let options = TcpOptions { receive_window: 3 * MSS, ..options(Recovery::NewReno) };
-    let reno = RenoOptions { initial_window: Some(10 * MSS), ..RenoOptions::rfc(MSS as u32, 100 * MSS) };
+    let options = TcpOptions { window: 3, ..options(Recovery::NewReno) };
+    let reno = RenoOptions { initial_window: Some(10), ..RenoOptions::rfc(MSS as u32, 100 * MSS) };
     let sender = TcpSender::new(options.clone(), Box::new(Reno::new(reno)));
     let receiver = TcpReceiver::new(options);
     let mut pipe = Pipe::new(Box::new(sender), Box::new(receiver), MSS as u32, Script::default());
@@ -419,7 +418,7 @@ fn ns2_options_follow_its_timeline() {
     assert_eq!((options.exit_window, options.rto.clone()), (ExitWindow::Deflated, RtoOptions::ns2()));
     let sender = TcpSender::new(
         options.clone(),
-        Box::new(Reno::new(RenoOptions::ns2(MSS as u32, options.receive_window))),
+        Box::new(Reno::new(RenoOptions::ns2(MSS as u32, options.receive_window()))),
     );
     let receiver = TcpReceiver::new(options);
     let mut pipe = Pipe::new(Box::new(sender), Box::new(receiver), MSS as u32, losing(&[1]));

@@ -151,8 +151,8 @@ fn a_mark_is_a_loss() {
 fn the_interval_before_the_first_loss_is_that_of_the_receive_rate() {
     let path = Path::new(f64::from(SIZE), 0.1);
     // Packets come each 10 ms up to 1 s, and then each 20 ms.
-    let rate_after = |first_interval| {
-        let mut script = Script::new(TfrcOptions { first_interval, ..TfrcOptions::rfc(SIZE) });
+    let rate_after = |first_rate| {
+        let mut script = Script::new(TfrcOptions { first_rate, ..TfrcOptions::rfc(SIZE) });
         script.stream(0..100, &[]);
         (100..120).filter(|number| *number != 110).for_each(|n| script.data(1_000 + 20 * (n - 100), n));
         Equation::default().rate(&path, script.last().rate())

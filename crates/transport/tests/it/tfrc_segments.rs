@@ -246,8 +246,8 @@ fn rfc_5348_3_2_2_a_report() {
 /// RFC waits for the timer (section 6.1, step 3). ns-2 reports each loss event at once.
 #[test]
 fn rfc_5348_6_1_an_event_with_which_the_rate_falls_can_wait() {
-    for (report_timer, at_once) in [(ReportTimer::RoundTrip, false), (ReportTimer::Ns2, true)] {
-        let mut receiver = TfrcReceiver::new(TfrcOptions { report_timer, ..TfrcOptions::rfc(SIZE) });
+    for (reports, at_once) in [(ReportTimer::RoundTrip, false), (ReportTimer::Ns2, true)] {
+        let mut receiver = TfrcReceiver::new(TfrcOptions { reports, ..TfrcOptions::rfc(SIZE) });
         let mut times = Vec::new();
         for number in (0..=510).filter(|number| number % 20 > 0 || *number > 200 || *number == 0) {
             if number == 497 {

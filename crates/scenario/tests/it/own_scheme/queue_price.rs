@@ -92,7 +92,7 @@ impl TcpScheme for QueuePrice {
         Box::new(Payer {
             segment,
             increase: self.increase * segment,
-            most: options.receive_window as f64,
+            most: options.receive_window() as f64,
             window: self.tcp.reno().allowance().window as f64,
             srtt: None,
         })

@@ -85,7 +85,7 @@ impl Sack {
     }
 
     pub fn on_timeout(&mut self, view: &View) {
-        if view.options.sacked_at_timeout != SackedAtTimeout::Kept {
+        if view.options.keep_sacked != SackedAtTimeout::Kept {
             self.board.clear();
         }
         self.episode = None;
@@ -151,7 +151,7 @@ impl Sack {
         // Counting selectively acknowledged bytes as gone is Limited Transmit (RFC 6675, section 5, step 3).
         let gone = if view.options.limited_transmit { sacked.bytes_below(view.nxt) } else { 0 };
         let in_flight = view.nxt - view.una - gone;
-        if view.nxt == view.max || view.options.sacked_at_timeout == SackedAtTimeout::SentAgain {
+        if view.nxt == view.max || view.options.keep_sacked == SackedAtTimeout::SentAgain {
             return view.usual(in_flight, view.window);
         }
         let start = sacked.containing(view.nxt).map_or(view.nxt, |range| range.end);
@@ -316,7 +316,7 @@ mod tests {
     /// to have arrived; or what is missing alone, up to the next block.
     #[test]
     fn rfc_6675_5_1_after_a_timeout() {
-        for (sacked_at_timeout, nxt, window, expected) in [
+        for (keep_sacked, nxt, window, expected) in [
             (SackedAtTimeout::Forgotten, 5_000, 64_000, Some((5_000, 6_000))),
             (SackedAtTimeout::SentAgain, 5_000, 64_000, Some((5_000, 6_000))),
             (SackedAtTimeout::Kept, 4_000, 64_000, Some((4_000, 5_000))),
@@ -329,7 +329,7 @@ mod tests {
             (SackedAtTimeout::Kept, 16_000, 64_000, Some((20_000, 21_000))),
             (SackedAtTimeout::Kept, 20_000, 64_000, Some((20_000, 21_000))),
         ] {
-            let options = TcpOptions { sacked_at_timeout, ..options() };
+            let options = TcpOptions { keep_sacked, ..options() };
             let mut view = view(&options, window);
             let above = (16_000, if nxt == 16_000 { 20_000 } else { 16_001 });
             let mut sack = with_blocks(&[(5_000, 6_000), (8_000, 12_000), above]);
@@ -338,7 +338,7 @@ mod tests {
             assert!(!sack.active());
             view.sequence.nxt = nxt;
             let planned = expected.map(|(start, end)| Planned { start, end });
-            assert_eq!(sack.plan(&view), planned, "{sacked_at_timeout:?} {nxt} {window}");
+            assert_eq!(sack.plan(&view), planned, "{keep_sacked:?} {nxt} {window}");
         }
     }
 }

@@ -146,7 +146,7 @@ impl TcpSender {
 
     fn on_advance(&mut self, now: Time, segment: &Segment, echo: bool) {
         let window = self.controller.allowance().window;
-        let unused = self.options.small_queues.is_some()
+        let unused = self.options.small_queues().is_some()
             && self.window_use.is_unused(window, self.controller.slow_start_threshold());
         let app_limited =
             unused || (self.at.max == self.at.pushed && self.in_flight() + self.options.mss() <= window);

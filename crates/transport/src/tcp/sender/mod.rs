@@ -103,7 +103,7 @@ impl TcpSender {
             connection: if options.handshake { Connection::Closed } else { Connection::Open },
             ecn: options.ecn && !options.handshake,
             at: Sequence {
-                peer_window: options.receive_window,
+                peer_window: options.receive_window(),
                 burst: options.recovery_burst.unwrap_or(u32::MAX),
                 ..Sequence::default()
             },
@@ -150,7 +150,7 @@ impl TcpSender {
     /// before it holds a repair back, and holds nothing back while no more than a segment is outstanding.
     fn due(&self) -> Option<Planned> {
         let planned = self.plan()?;
-        let Some(queues) = self.options.small_queues else { return Some(planned) };
+        let Some(queues) = self.options.small_queues() else { return Some(planned) };
         let packet = u64::from(self.options.packet_size());
         let allowed = queues.allowed(self.rate(), packet, self.pace().is_some());
         let allowed = allowed.saturating_mul(if planned.start < self.at.max { 2 } else { 1 });
@@ -160,7 +160,7 @@ impl TcpSender {
 
     /// Nothing more goes at present.
     fn note_window_use(&mut self) {
-        if self.options.small_queues.is_some() {
+        if self.options.small_queues().is_some() {
             let full = self.in_flight() + self.options.mss() > self.controller.allowance().window;
             self.window_use.note(self.at.una, self.at.max, full);
         }
@@ -178,7 +178,7 @@ impl TcpSender {
 
     /// The rate at which segments leave, if not as the window allows.
     fn pace(&self) -> Option<Rate> {
-        if self.options.pacing { self.rate() } else { self.controller.allowance().pace }
+        if self.options.window_pacing { self.rate() } else { self.controller.allowance().pace }
     }
 
     /// Starts the retransmission timer afresh if anything waits for it, and else stops it.
@@ -252,7 +252,7 @@ impl TcpSender {
         let sent = Sent { now, size: end - start, packet, in_flight, retransmission, app_limited };
         self.controller.on_sent(&sent);
         self.paced = Some((now, packet));
-        if self.options.small_queues.is_some() {
+        if self.options.small_queues().is_some() {
             self.held_below += packet;
         }
         segment
@@ -382,7 +382,7 @@ impl Endpoint for TcpSender {
     }
 
     fn follows_departures(&self) -> bool {
-        self.options.small_queues.is_some()
+        self.options.small_queues().is_some()
     }
 
     fn on_departed(&mut self, _now: Time, segment: &Segment) -> bool {
