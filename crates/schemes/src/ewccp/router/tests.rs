@@ -58,8 +58,8 @@ impl Row {
         }
     }
 
-    /// The node signals to its neighbours what it has to signal, without waiting for its turn. Returns the size of
-    /// that.
+    /// The node signals to its neighbours what it has to signal, without waiting for its turn. Returns the
+    /// size of that.
     fn signal(&mut self, from: u32) -> Option<u32> {
         let notice = self.routers[from as usize].poll_notice(self.now)?;
         for to in [from.wrapping_sub(1), from + 1] {
