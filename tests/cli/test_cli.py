@@ -222,6 +222,13 @@ def test_list(inline):
     assert "recn" in inline("list").out
 
 
+def test_list_shows_defaults_of_schemes_and_of_what_scenarios_choose(inline):
+    words = " ".join(inline("list").out.split())
+    assert 'initial_rto Retransmission timeout before the first round-trip sample (RFC 6298, section 2.1). Default "1 s"' in words
+    assert 'hello_interval' in words
+    assert re.search(r'busy-ratio .*? window How far it looks back\. Default "1 s"', words)
+
+
 def test_list_names_papers_with_their_items(inline):
     papers = inline("list", "papers", "--json").json()["papers"]
     assert "table3" in next(paper["keys"] for paper in papers if paper["name"] == "recn")

@@ -152,7 +152,7 @@ macro_rules! parameters {
         $config:ident $(($( $(#[$meaning:meta])* $given:ident: $of:ty ),+))? by $presets:ident, listed by $list:ident:
         $(
             $(#[$about:meta])*
-            $name:ident: $kind:tt $([$($range:tt)*])? $(from $least:literal to $most:literal)?
+            $name:ident $((once $old:ident))?: $kind:tt $([$($range:tt)*])? $(from $least:literal to $most:literal)?
                 = $default:expr $(, $preset:ident: $value:expr)*;
         )*
         $({
@@ -170,6 +170,10 @@ macro_rules! parameters {
         }
 
         impl $config {
+            /// Parameters that had another name before: that, and today's.
+            pub const RENAMED: &'static [(&'static str, &'static str)] =
+                &[$($((stringify!($old), stringify!($name)),)?)*];
+
             /// All defaults of a preset.
             pub fn of(preset: $presets $($(, $given: $of)+)?) -> $config {
                 $config {
@@ -247,7 +251,7 @@ mod tests {
             size: u32
         ) by Of, listed by ends_parameters:
         /// What it waits.
-        wait: (Option<Span> as Span) from "0 s" to "1 s" = None, Program: Some(Span::from_ms(2));
+        wait (once pause): (Option<Span> as Span) from "0 s" to "1 s" = None, Program: Some(Span::from_ms(2));
         /// How fast it is.
         rate: BitRate from "1 b/s" to "1 Gb/s" = 8.0;
         {
@@ -269,6 +273,7 @@ mod tests {
 
     #[test]
     fn what_files_write_otherwise_is_read_back() {
+        assert_eq!(Ends::RENAMED, [("pause", "wait")]);
         assert_eq!(
             (Option::<u32>::read(3), None::<u32>.written(), Some(2.5).written()),
             (Some(3), None, Some(2.5))

@@ -170,7 +170,7 @@ fn variant(schema: &Value) -> Vec<Value> {
     let entry = |name: &Value, keys: Map<String, Value>| {
         let mut entry = json!({ "name": name, "summary": summary });
         if !keys.is_empty() {
-            entry["keys"] = Value::Object(keys);
+            entry["parameters"] = json!({ "properties": keys });
         }
         entry
     };
@@ -185,7 +185,7 @@ fn variant(schema: &Value) -> Vec<Value> {
     for (key, property) in schema["properties"].as_object().into_iter().flatten() {
         match property.get("const") {
             Some(tag) => name = tag.clone(),
-            None => drop(keys.insert(key.clone(), property["description"].clone())),
+            None => drop(keys.insert(key.clone(), property.clone())),
         }
     }
     vec![entry(&name, keys)]

@@ -20,12 +20,6 @@ impl Misfit {
     pub fn new(parameter: &str, found: Found, wanted: Wanted) -> Misfit {
         Misfit { parameter: Some(parameter.to_owned()), found, wanted }
     }
-
-    /// What was found of a parameter that does not go with others, and what would do.
-    pub fn of(parameter: &str, found: impl Into<String>, remedy: impl Into<String>) -> Misfit {
-        let (found, wanted) = (Found::Said(found.into()), Wanted::Said(remedy.into()));
-        Misfit::new(parameter, found, wanted)
-    }
 }
 
 impl fmt::Display for Misfit {
@@ -82,9 +76,17 @@ pub enum Found {
     GeneratorAnd(String),
     /// A value that has no effect with that of another parameter.
     NoEffect(Box<Clash>),
+    /// A value that has no effect without another parameter.
+    NoEffectWithout(Box<(String, &'static str)>),
+    /// A value that is above that of another parameter.
+    Above(Box<Clash>),
     /// A value that is not above that of another parameter.
     NotAbove(Box<Clash>),
-    /// What the reader of a quantity says, or the check of what goes together.
+    /// A value that does not exist with that of another parameter.
+    NotWith(Box<Clash>),
+    /// A value that is not between those of two other parameters.
+    NotBetween(Box<[Clash; 2]>),
+    /// What the reader of a quantity says.
     Said(String),
 }
 
@@ -139,12 +141,22 @@ pub enum Wanted {
     MultipleOf(u32),
     /// None, or another parameter with such a value.
     LeaveOutOr(&'static str, &'static str),
+    /// None: the scheme of this name has it always.
+    LeaveOutOf(&'static str),
+    /// None: routers of the scheme have feedback of their own.
+    LeaveOutFeedback,
+    /// One of these.
+    OneOf(&'static str),
+    /// A value from the one to the other.
+    Between(f64, f64),
+    /// At most this.
+    AtMost(String),
+    /// A value between those of two other parameters, or others of these.
+    BetweenOrMove,
     /// A higher value, or a lower one of another parameter.
     RaiseOrLower(&'static str),
     /// What the schema says.
     Schema,
-    /// What the check of what goes together says.
-    Said(String),
 }
 
 /// A kind of value.
@@ -218,6 +230,14 @@ impl fmt::Display for Found {
             Found::NoEffect(clash) => {
                 write!(f, "{} has no effect with {} = {}", clash.value, clash.with, clash.other)
             }
+            Found::NoEffectWithout(without) => write!(f, "{} has no effect without {}", without.0, without.1),
+            Found::Above(clash) => write!(f, "{} is above {} ({})", clash.value, clash.with, clash.other),
+            Found::NotWith(clash) => write!(f, "{} is none of {} = {}", clash.value, clash.with, clash.other),
+            Found::NotBetween(ends) => {
+                let [low, high] = &**ends;
+                write!(f, "{} is not between {} ({}) ", low.value, low.with, low.other)?;
+                write!(f, "and {} ({})", high.with, high.other)
+            }
             Found::NotAbove(clash) => {
                 write!(f, "{} is not above {} ({})", clash.value, clash.with, clash.other)
             }
@@ -246,9 +266,16 @@ impl fmt::Display for Wanted {
             Wanted::Quotes => f.write_str("dates do not occur in scenarios; put text in quotes"),
             Wanted::MultipleOf(unit) => write!(f, "give a multiple of {unit}"),
             Wanted::LeaveOutOr(key, value) => write!(f, "leave it out, or set {key} = {value}"),
+            Wanted::LeaveOutOf(scheme) => write!(f, "{scheme} needs it, so leave it out"),
+            Wanted::LeaveOutFeedback => {
+                f.write_str("routers of this scheme have feedback of their own, so leave it out")
+            }
+            Wanted::OneOf(names) => write!(f, "give {names}"),
+            Wanted::Between(low, high) => write!(f, "give a value from {low} to {high}"),
+            Wanted::AtMost(most) => write!(f, "make it at most {most}"),
+            Wanted::BetweenOrMove => f.write_str("give a value between them, or move them"),
             Wanted::RaiseOrLower(key) => write!(f, "raise it, or lower {key}"),
             Wanted::Schema => f.write_str("see `multihop schema`"),
-            Wanted::Said(said) => f.write_str(said),
         }
     }
 }

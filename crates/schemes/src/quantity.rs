@@ -141,14 +141,18 @@ macro_rules! quantity {
         }
 
         impl fmt::Display for $name {
-            /// In the largest unit that keeps the number at or above one.
+            /// In the largest unit that keeps the number at or above one, or in the base unit where that is much
+            /// shorter: "1500 B" and not "1.46484375 KiB".
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 let fits = |scale: f64| (self.0 / scale).abs() >= 1.0;
                 let best = Self::UNITS.iter().filter(|(_, scale)| fits(*scale)).max_by(|a, b| a.1.total_cmp(&b.1));
-                let (unit, scale) = best.unwrap_or(&Self::UNITS[0]);
-                // Twelve significant digits hide the rounding of the scale, not of the value.
-                let shown: f64 = format!("{:.11e}", self.0 / scale).parse().unwrap_or(self.0 / scale);
-                write!(f, "{shown} {unit}")
+                let text = |(unit, scale): &(&str, f64)| {
+                    // Twelve significant digits hide the rounding of the scale, not of the value.
+                    let shown: f64 = format!("{:.11e}", self.0 / scale).parse().unwrap_or(self.0 / scale);
+                    format!("{shown} {unit}")
+                };
+                let (largest, base) = (text(best.unwrap_or(&Self::UNITS[0])), text(&Self::UNITS[0]));
+                f.write_str(if base.len() + 2 < largest.len() { &base } else { &largest })
             }
         }
 
@@ -309,6 +313,13 @@ mod tests {
             let value: Duration = text.parse().unwrap();
             assert_eq!(value.to_string().parse::<Duration>().unwrap(), value);
         }
+    }
+
+    #[test]
+    fn what_is_much_shorter_in_the_base_unit_is_written_in_it() {
+        let sizes = [1500.0, 1472.0, 4e6, 65_536.0, 1e9].map(|bytes| Size(bytes).to_string());
+        assert_eq!(sizes, ["1500 B", "1472 B", "4000000 B", "64 KiB", "1 GB"]);
+        assert_eq!([Duration(0.1), Duration(90.0)].map(|time| time.to_string()), ["100 ms", "90 s"]);
     }
 
     #[test]

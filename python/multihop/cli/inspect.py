@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import re
@@ -173,9 +174,23 @@ def _keys(entry: dict[str, Any]) -> dict[str, str]:
     if "fields" in entry:
         return {f"{field_place(field)} {field['name']}": field["summary"] for field in entry["fields"]}
     parameters = entry.get("parameters", {}).get("properties", {})
-    texts = {key: about.get("description") for key, about in parameters.items()} or entry.get("keys", {})
-    # A full stop ends a sentence if a capital follows, unlike that of "Eq. 19".
-    return {key: re.split(r"\. (?=[A-Z])", " ".join(str(text or "").split()))[0] for key, text in texts.items()}
+    if parameters:
+        return {key: _summary(about) for key, about in parameters.items()}
+    return {key: _sentences(str(text or ""))[0] for key, text in entry.get("keys", {}).items()}
+
+
+def _summary(about: dict[str, Any]) -> str:
+    """The first sentence on a key, and its default, which stands in the schema or is a sentence of its own."""
+    first, *others = _sentences(about.get("description", ""))
+    default = next((text for text in others if text.startswith("Default")), None)
+    if default is None and (value := about.get("default")) is not None:
+        default = f"Default {json.dumps(value)}"
+    return f"{first.removesuffix('.')}. {default}" if default else first
+
+
+def _sentences(text: str) -> list[str]:
+    """Sentences; a full stop ends one if a capital follows, unlike that of "Eq. 19"."""
+    return re.split(r"\. (?=[A-Z])", " ".join(text.split()))
 
 
 def _try(test: Callable[[], None]) -> str | None:

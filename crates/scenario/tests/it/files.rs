@@ -130,10 +130,20 @@ fn the_catalogue_names_everything_with_a_summary() {
         "modelled-capacity",
     ];
     assert_eq!(names("estimators"), estimators);
-    assert!(catalogue["estimators"][0]["keys"]["full_busy"].as_str().unwrap().contains("NAVs"));
+    assert!(
+        catalogue["estimators"][0]["parameters"]["properties"]["full_busy"]["description"]
+            .as_str()
+            .unwrap()
+            .contains("NAVs")
+    );
     assert_eq!(names("link_quantities"), ["delivery", "rssi", "delivery-and-rssi"]);
     for list in ["preambles", "distributions"] {
         assert_eq!(names(list).len(), 2, "{list}");
     }
-    assert!(catalogue["generators"][0]["keys"]["hops"].as_str().unwrap().contains("Hops"));
+    assert!(
+        catalogue["generators"][0]["parameters"]["properties"]["hops"]["description"]
+            .as_str()
+            .unwrap()
+            .contains("Hops")
+    );
 }

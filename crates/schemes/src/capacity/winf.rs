@@ -92,12 +92,9 @@ impl WinfParameters {
             return Err(Misfit::new(name, found, wanted));
         }
         if self.watched == Some(Watched::Probe) && self.reading == Some(WinfReading::Strict) {
-            let found = "\"strict\" is none of watched = \"probe\"";
-            return Err(Misfit::of(
-                "reading",
-                found,
-                "give \"printed\", which is the same there, or \"whole\"",
-            ));
+            let found = Found::NotWith(Clash::new("\"strict\"", "watched", "\"probe\""));
+            let wanted = Wanted::OneOf("\"printed\", which is the same there, or \"whole\"");
+            return Err(Misfit::new("reading", found, wanted));
         }
         Ok(())
     }

@@ -2,11 +2,16 @@
 
 use crate::misfit::{Found, Kind, Misfit, Wanted};
 use crate::quantity::Quantity;
+use multihop_transport::{RenoOptions, RtoOptions, TcpOptions, TfrcOptions};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value, json};
 use std::fmt;
+
+/// Parameters of the transport that had another name before: that, and today's.
+const RENAMED: &[&[(&str, &str)]] =
+    &[TcpOptions::RENAMED, RtoOptions::RENAMED, RenoOptions::RENAMED, TfrcOptions::RENAMED];
 
 /// The JSON Schema of a type, without references.
 pub fn schema_of<T: JsonSchema>() -> Value {
@@ -71,14 +76,21 @@ impl Rules {
     pub fn check(&self, name: &'static str, given: &Map<String, Value>) -> Result<(), Misfit> {
         given.iter().try_for_each(|(key, value)| {
             let checked = match self.rule(key) {
-                None => {
-                    let known = self.keys().map(str::to_owned).collect();
-                    Err((Found::UnknownParameter(name), Wanted::Known(key.clone(), known)))
-                }
+                None => Err((Found::UnknownParameter(name), self.instead_of(key))),
                 Some(rule) => rule.check(value),
             };
             checked.map_err(|(found, wanted)| Misfit { parameter: Some(key.clone()), found, wanted })
         })
+    }
+
+    /// Today's name of a key that had this one before, or the known keys.
+    fn instead_of(&self, key: &str) -> Wanted {
+        let known: Vec<String> = self.keys().map(str::to_owned).collect();
+        let is_now = |new: &str| known.iter().any(|name| name == new);
+        match RENAMED.iter().copied().flatten().find(|(old, new)| *old == key && is_now(new)) {
+            Some((_, new)) => Wanted::Renamed(new),
+            None => Wanted::Known(key.to_owned(), known),
+        }
     }
 
     /// The table that these values make; what is left out takes its default.
@@ -91,10 +103,17 @@ impl Rules {
         given: &Map<String, Value>,
     ) -> Result<T, Misfit> {
         self.check(name, given)?;
-        serde_json::from_value(Value::Object(given.clone())).map_err(|error| Misfit {
-            parameter: None,
-            found: Found::Said(error.to_string()),
-            wanted: Wanted::Schema,
+        let read = |given: Map<String, Value>| serde_json::from_value::<T>(Value::Object(given));
+        read(given.clone()).map_err(|error| {
+            // All parameters have defaults, so that one alone shows which it is.
+            let alone = |(key, value): &(&String, &Value)| {
+                read(Map::from_iter([((*key).clone(), (*value).clone())])).is_err()
+            };
+            Misfit {
+                parameter: given.iter().find(alone).map(|(key, _)| key.clone()),
+                found: Found::Said(error.to_string()),
+                wanted: Wanted::Schema,
+            }
         })
     }
 }

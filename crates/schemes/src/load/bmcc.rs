@@ -10,6 +10,7 @@ use crate::capacity::CapacityParameters;
 use crate::keys;
 use crate::load::router::{Code, LoadConstants, LoadRouter};
 use crate::load::sender::{LoadSender, LoadSenderOptions};
+use crate::misfit::{Found, Wanted};
 use crate::quantity::Duration;
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
@@ -70,6 +71,9 @@ keys! {
     }
 }
 
+/// Weights that clients may have.
+const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-3..=1e3;
+
 impl Parameters for Bmcc {
     const NAME: &str = "bmcc";
     const SUMMARY: &str = "BMCC: routers signal their load factor in the two ECN bits of many packets";
@@ -79,10 +83,9 @@ impl Parameters for Bmcc {
 
     fn check(&self) -> Result<(), Misfit> {
         self.capacity.check()?;
-        if let Some((node, weight)) = self.weights.iter().find(|(_, weight)| !(1e-3..=1e3).contains(*weight))
-        {
-            let found = format!("{weight} of node {node} is out of range");
-            return Err(Misfit::of("weights", found, "give a value from 0.001 to 1000"));
+        if let Some((node, weight)) = self.weights.iter().find(|(_, weight)| !WEIGHTS.contains(*weight)) {
+            let found = Found::OutOfRange(format!("{weight} of node {node}"));
+            return Err(Misfit::new("weights", found, Wanted::Between(*WEIGHTS.start(), *WEIGHTS.end())));
         }
         no_ecn(&self.tcp)?;
         self.tcp.check()

@@ -15,6 +15,7 @@ pub use ecn_fsd::{EcnFsd, ServiceDelay};
 pub use ecn_rts::{EcnRts, RtsFailures};
 pub use recn::{FrameEfficiency, Recn};
 
+use crate::misfit::{Found, Wanted};
 use crate::tcp::TcpParameters;
 use crate::{Misfit, Parameters, TcpScheme};
 use multihop_core::{NodeId, Packet};
@@ -84,7 +85,7 @@ impl<M: Metric> Parameters for EcnTcp<M> {
 
     fn check(&self) -> Result<(), Misfit> {
         if self.tcp.ecn == Some(false) {
-            return Err(Misfit::of("ecn", "found false", format!("{} needs it, so leave it out", M::NAME)));
+            return Err(Misfit::new("ecn", Found::Truth(false), Wanted::LeaveOutOf(M::NAME)));
         }
         self.tcp.check()
     }

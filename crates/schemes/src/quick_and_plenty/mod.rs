@@ -7,6 +7,7 @@ mod receiver;
 mod sender;
 
 use crate::keys;
+use crate::misfit::{Clash, Found, Wanted};
 use crate::quantity::{BitRate, Duration, Size};
 use crate::{Misfit, Parameters, Scheme};
 use control::LevelOptions;
@@ -65,9 +66,9 @@ impl Parameters for QuickAndPlenty {
         if self.floor <= self.start_rate && self.start_rate <= self.ceiling {
             return Ok(());
         }
-        let (floor, ceiling) = (self.floor, self.ceiling);
-        let found = format!("{} is not between floor ({floor}) and ceiling ({ceiling})", self.start_rate);
-        Err(Misfit::of("start_rate", found, "give a rate between them, or move them"))
+        let ends = [("floor", self.floor), ("ceiling", self.ceiling)];
+        let ends = ends.map(|(key, end)| *Clash::new(self.start_rate, key, end));
+        Err(Misfit::new("start_rate", Found::NotBetween(Box::new(ends)), Wanted::BetweenOrMove))
     }
 }
 
@@ -133,8 +134,8 @@ mod tests {
             entry.build(&json!({ "start_rate": "5 Mb/s", "floor": "5 Mb/s", "ceiling": "5 Mb/s" })).is_ok()
         );
         let error = entry.build(&json!({ "start_rate": "5 Mb/s", "ceiling": "4 Mb/s" })).err().unwrap();
-        let found = "5 Mb/s is not between floor (100 kb/s) and ceiling (4 Mb/s)";
-        assert_eq!(error, Misfit::of("start_rate", found, "give a rate between them, or move them"));
+        let said = "start_rate: 5 Mb/s is not between floor (100 kb/s) and ceiling (4 Mb/s); give a value between them, or move them";
+        assert_eq!(error.to_string(), said);
         assert!(entry.build(&json!({ "interval": "600 ms" })).is_err());
     }
 }

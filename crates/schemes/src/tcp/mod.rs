@@ -21,6 +21,7 @@ pub use multihop_transport::Flavour;
 use crate::Misfit;
 use crate::keys::overrides::{onto, overrides};
 use crate::keys::{Overrides, Stated};
+use crate::misfit::{Clash, Found, Wanted};
 use multihop_core::Span;
 use multihop_transport::{
     CongestionHeader, Controller as _, Growth, Recovery, Reno, RenoOptions, RtoOptions, SackedAtTimeout,
@@ -62,15 +63,16 @@ impl TcpParameters {
     /// The parameter, what was found, and what would do.
     pub fn check(&self) -> Result<(), Misfit> {
         if let (Some(limit), None) = (self.output_limit, self.pacing_shift) {
-            let found = format!("{limit} has no effect without pacing_shift");
-            return Err(Misfit::of("output_limit", found, "leave it out, or set pacing_shift, such as 10"));
+            let found = Found::NoEffectWithout(Box::new((limit.to_string(), "pacing_shift")));
+            return Err(Misfit::new("output_limit", found, Wanted::LeaveOutOr("pacing_shift", "10")));
         }
         self.check_ack_every()?;
         let rto = self.options(Recovery::NewReno).rto;
         if rto.min_rto > rto.max_rto {
             let (min, max) = (rto.min_rto.ns() as f64 / 1e9, rto.max_rto.ns() as f64 / 1e9);
-            let value = format!("{min} s is above max_rto ({max} s)");
-            return Err(Misfit::of("min_rto", value, format!("make it at most {max} s")));
+            let [min, max] = [min, max].map(|seconds| format!("{seconds} s"));
+            let found = Found::Above(Clash::new(min, "max_rto", &max));
+            return Err(Misfit::new("min_rto", found, Wanted::AtMost(max)));
         }
         Ok(())
     }
@@ -78,8 +80,8 @@ impl TcpParameters {
     fn check_ack_every(&self) -> Result<(), Misfit> {
         match self.ack_every {
             Some(every) if every > 1 && self.options(Recovery::NewReno).delayed_ack.is_none() => {
-                let found = format!("{every} has no effect with a delayed_ack of 0 s");
-                Err(Misfit::of("ack_every", found, "leave it out, or set delayed_ack, such as \"40 ms\""))
+                let found = Found::NoEffect(Clash::new(every, "delayed_ack", "\"0 s\""));
+                Err(Misfit::new("ack_every", found, Wanted::LeaveOutOr("delayed_ack", "\"40 ms\"")))
             }
             _ => Ok(()),
         }
@@ -160,7 +162,11 @@ mod tests {
         assert_eq!(check("1 s", "1 s"), Ok(()));
         assert_eq!(
             check("1001 ms", "1 s"),
-            Err(Misfit::of("min_rto", "1.001 s is above max_rto (1 s)", "make it at most 1 s"))
+            Err(Misfit::new(
+                "min_rto",
+                Found::Above(Clash::new("1.001 s", "max_rto", "1 s")),
+                Wanted::AtMost("1 s".into())
+            ))
         );
     }
 
@@ -198,16 +204,15 @@ mod tests {
         let alone = of(json!({ "output_limit": "64 KiB" })).check();
         assert_eq!(
             alone,
-            Err(Misfit::of(
+            Err(Misfit::new(
                 "output_limit",
-                "64 KiB has no effect without pacing_shift",
-                "leave it out, or set pacing_shift, such as 10"
+                Found::NoEffectWithout(Box::new(("64 KiB".into(), "pacing_shift"))),
+                Wanted::LeaveOutOr("pacing_shift", "10")
             ))
         );
         let at_once = of(json!({ "delayed_ack": "0 s", "ack_every": 2 })).check();
-        let found = "2 has no effect with a delayed_ack of 0 s";
-        let remedy = "leave it out, or set delayed_ack, such as \"40 ms\"";
-        assert_eq!(at_once, Err(Misfit::of("ack_every", found, remedy)));
+        let said = "ack_every: 2 has no effect with delayed_ack = \"0 s\"; leave it out, or set delayed_ack = \"40 ms\"";
+        assert_eq!(at_once.unwrap_err().to_string(), said);
         assert_eq!(of(json!({ "delayed_ack": "0 s", "ack_every": 1 })).check(), Ok(()));
     }
 

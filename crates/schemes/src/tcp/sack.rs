@@ -1,6 +1,7 @@
 //! TCP with selective acknowledgements.
 
 use crate::keys;
+use crate::misfit::{Clash, Found, Wanted};
 use crate::tcp::TcpParameters;
 use crate::{Misfit, Parameters, TcpScheme};
 use multihop_transport::{Controller, Recovery, TcpOptions};
@@ -43,8 +44,8 @@ impl Parameters for TcpSack {
         if self.recovery == Some(SackRecovery::Sack1)
             && let Some(keep) = self.tcp.keep_sacked
         {
-            let remedy = "remove it: recovery = \"sack1\" sends everything again";
-            return Err(Misfit::of("keep_sacked", format!("found {keep}"), remedy));
+            let found = Found::NoEffect(Clash::new(keep, "recovery", "\"sack1\""));
+            return Err(Misfit::new("keep_sacked", found, Wanted::LeaveOutOr("recovery", "\"rfc6675\"")));
         }
         self.tcp.check()
     }
@@ -80,10 +81,10 @@ mod tests {
         assert_eq!(recovery(json!({ "recovery": "sack1" })), Ok(Recovery::Sack1));
         assert_eq!(
             recovery(json!({ "recovery": "sack1", "keep_sacked": false })),
-            Err(Misfit::of(
+            Err(Misfit::new(
                 "keep_sacked",
-                "found false",
-                "remove it: recovery = \"sack1\" sends everything again"
+                Found::NoEffect(Clash::new(false, "recovery", "\"sack1\"")),
+                Wanted::LeaveOutOr("recovery", "\"rfc6675\"")
             ))
         );
     }

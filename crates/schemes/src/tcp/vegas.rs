@@ -1,6 +1,7 @@
 //! TCP Vegas.
 
 use crate::keys;
+use crate::misfit::{Clash, Found, Wanted};
 use crate::tcp::{Flavour, TcpParameters};
 use crate::{Misfit, Parameters, TcpScheme};
 use multihop_transport::{Controller, Recovery, RenoOptions, TcpOptions, Vegas, VegasOptions};
@@ -39,9 +40,8 @@ impl Parameters for TcpVegas {
 
     fn check(&self) -> Result<(), Misfit> {
         if self.alpha > self.beta {
-            let (alpha, beta) = (self.alpha, self.beta);
-            let value = format!("{alpha} is above beta ({beta})");
-            return Err(Misfit::of("alpha", value, format!("make it at most {beta}")));
+            let found = Found::Above(Clash::new(self.alpha, "beta", self.beta));
+            return Err(Misfit::new("alpha", found, Wanted::AtMost(self.beta.to_string())));
         }
         self.tcp.check()
     }

@@ -1,6 +1,7 @@
 //! RE TFRC.
 
 use crate::keys;
+use crate::misfit::{Clash, Found, Wanted};
 use crate::quantity::Duration;
 use crate::tfrc::TfrcParameters;
 use crate::tfrc::airtime_ceiling::AirtimeCeiling;
@@ -97,9 +98,9 @@ impl Parameters for ReTfrc {
     const HEADERS: &[HeaderFormat] = super::HEADERS;
 
     fn check(&self) -> Result<(), Misfit> {
-        if self.airtime_share.is_some() && self.ceiling == Ceiling::RoundTrip {
-            let found = "has no effect with ceiling = \"round-trip\"";
-            return Err(Misfit::of("airtime_share", found, "leave it out, or set ceiling = \"airtime\""));
+        if let (Some(share), Ceiling::RoundTrip) = (self.airtime_share, self.ceiling) {
+            let found = Found::NoEffect(Clash::new(share, "ceiling", "\"round-trip\""));
+            return Err(Misfit::new("airtime_share", found, Wanted::LeaveOutOr("ceiling", "\"airtime\"")));
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ pub use xcp_winf::{Psi, QueueTimer, Shuffled, Spare, Throughput, XcpWinf};
 
 use crate::capacity::{Capacity, CapacityParameters};
 use crate::keys;
+use crate::misfit::{Found, Wanted};
 use crate::quantity::{BitRate, Duration};
 use crate::tcp::{Flavour, TcpParameters};
 use crate::xcp::router::{Aggregate, Constants, Law, Seen, XcpRouter};
@@ -193,8 +194,7 @@ impl Law for GivenCapacity {
 /// The parameter, what was found, and what would do.
 pub(crate) fn no_ecn(tcp: &TcpParameters) -> Result<(), Misfit> {
     if tcp.ecn == Some(true) {
-        let remedy = "routers of this scheme have feedback of their own, so leave it out";
-        return Err(Misfit::of("ecn", "found true", remedy));
+        return Err(Misfit::new("ecn", Found::Truth(true), Wanted::LeaveOutFeedback));
     }
     Ok(())
 }

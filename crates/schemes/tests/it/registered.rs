@@ -4,6 +4,7 @@
 use crate::pipe::{Path, Pipe};
 use multihop_core::{NodeId, Rate, Segment, Span, Time};
 use multihop_link::{EgressQueue, PhyTimes};
+use multihop_schemes::misfit::{Clash, Found, Wanted};
 use multihop_schemes::{
     Lred, Misfit, Parameters, REGISTRY, Rcp, Scheme, TcpAp, TcpScheme, TcpVegas, Xcp, XcpWinf, find,
 };
@@ -78,13 +79,33 @@ fn every_switch_that_is_given_is_resolved() {
 /// Where each segment is acknowledged by default, an acknowledgement of several waits for nothing.
 #[test]
 fn an_acknowledgement_of_several_segments_takes_time_to_wait_for_them() {
-    let found = "4 has no effect with a delayed_ack of 0 s";
-    let remedy = "leave it out, or set delayed_ack, such as \"40 ms\"";
+    let wanted = Wanted::LeaveOutOr("delayed_ack", "\"40 ms\"");
     for (name, refused) in [("tcp-ap", true), ("ewccp", true), ("tcp-cubic", false), ("xcp", false)] {
         let build = |parameters| find(name).unwrap().build(&parameters).err();
-        let expected = refused.then(|| Misfit::of("ack_every", found, remedy));
+        let found = Found::NoEffect(Clash::new(4, "delayed_ack", "\"0 s\""));
+        let expected = refused.then(|| Misfit::new("ack_every", found, wanted.clone()));
         assert_eq!(build(json!({ "ack_every": 4 })), expected, "{name}");
         assert_eq!(build(json!({ "ack_every": 4, "delayed_ack": "40 ms" })), None, "{name}");
+    }
+}
+
+#[test]
+fn a_parameter_by_its_old_name_is_answered_with_the_new_one() {
+    for name in ["tcp-newreno", "xcp", "recn"] {
+        let error = find(name).unwrap().build(&json!({ "pacing": true })).err().unwrap();
+        assert_eq!(
+            error,
+            Misfit::new("pacing", Found::UnknownParameter(name), Wanted::Renamed("window_pacing"))
+        );
+    }
+}
+
+#[test]
+fn what_serde_refuses_is_named() {
+    for weights in [json!({ "a": 1 }), json!({ "0": "x" })] {
+        let error =
+            find("bmcc").unwrap().build(&json!({ "backoff": 0.8, "weights": weights })).err().unwrap();
+        assert_eq!(error.parameter.as_deref(), Some("weights"), "{error}");
     }
 }
 

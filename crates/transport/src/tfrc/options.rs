@@ -114,7 +114,7 @@ parameters! {
     /// Rate before the first report (ns-2's `InitRate_`). None: a packet a second.
     initial_rate: (Option<f64> as BitRate) from "8 b/s" to "16 Gb/s" = None, Ns2: Some(300.0);
     /// Until the first loss the rate doubles in a round-trip time, within twice the highest receive rate
-    /// of the last two ("doubling", RFC 5348), or gets there packet by packet, within twice the last
+    /// of the last two ("doubling", RFC 5348), or rises packet by packet, within twice the last
     /// receive rate ("gradual", ns2).
     slow_start: [SlowStart] = SlowStart::Doubling, Ns2: SlowStart::Gradual;
     /// What a gradual slow start multiplies the rate by in a round-trip time (ns-2's `ssmult_`).

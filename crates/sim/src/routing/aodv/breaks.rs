@@ -62,7 +62,7 @@ impl Aodv {
         self.table.entry(destination).or_default().repair();
         self.ask(now, destination);
         // ns-2 gives up at an instant that it takes for a delay.
-        let instant = self.table[&destination].search.not_before();
+        let instant = self.table[&destination].discovery.not_before();
         self.repairs.insert((now + instant.since(Time::ZERO), destination));
     }
 
@@ -86,8 +86,8 @@ impl Aodv {
         entry.repair_broken();
         let reach = hop.hops.max(travelled / 2).saturating_add(rules.local_add_ttl);
         let reach = reach.min(rules.network_diameter);
-        entry.search.ask_once(now, reach, rules);
-        self.repairs.insert((entry.search.not_before(), destination));
+        entry.discovery.ask_once(now, reach, rules);
+        self.repairs.insert((entry.discovery.not_before(), destination));
         if let Some(packet) = packet {
             self.hold(now, packet);
         }
@@ -118,7 +118,7 @@ impl Aodv {
         let mut list = Vec::new();
         for (destination, entry) in &mut self.table {
             if entry.known().is_some_and(|hop| hop.next == neighbour) {
-                entry.break_off(entry.sequence + 1);
+                entry.invalidate(entry.sequence + 1);
                 list.push(Unreachable { destination: *destination, sequence: entry.sequence });
             }
             entry.precursors.remove(&neighbour);

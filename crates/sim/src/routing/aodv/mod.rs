@@ -8,14 +8,14 @@
 //! those that used it send it to theirs.
 //!
 //! * `wire`: messages, and their bytes. `table`: the routes that a node knows.
-//! * `search`: when it asks for one, and how far. `receive`: what it does with messages. `breaks`: what it
+//! * `discovery`: when it asks for one, and how far. `receive`: what it does with messages. `breaks`: what it
 //!   does where a link breaks.
 //!
 //! What ns-2 does and the RFC does not, and what this leaves out of both, is in `docs/explanation/aodv.md`.
 
 mod breaks;
+mod discovery;
 mod receive;
-mod search;
 mod table;
 mod wire;
 
@@ -27,8 +27,8 @@ pub(super) use wire::FORMAT;
 use super::buffer::SendBuffer;
 use super::{Action, GivenUp, Message, NextHop, RoutedPacket, RoutingAgent, uniform};
 use crate::config::AodvConfig;
+use discovery::Turn;
 use multihop_core::{DropCause, NodeId, Rng, Span, Time};
-use search::Turn;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use table::Table;
 use wire::{AodvMessage, Hello, Request, Unreachable};
@@ -152,7 +152,7 @@ impl Aodv {
         if entry.hop().is_some() {
             return;
         }
-        match entry.search.turn(now, entry.last_hops, &self.parameters) {
+        match entry.discovery.turn(now, entry.last_hops, &self.parameters) {
             Turn::Ask(reach) => self.send_request(now, target, reach),
             Turn::Wait => {}
             Turn::GiveUp => {
@@ -210,7 +210,7 @@ impl Aodv {
         for destination in destinations {
             let entry = self.table.entry(destination).or_default();
             if entry.hop().is_some() && entry.expires < now {
-                entry.break_off(entry.sequence + 1);
+                entry.invalidate(entry.sequence + 1);
                 self.give_up(destination);
             } else if entry.hop().is_some() {
                 due = self.release(now, destination, due, self.parameters.release_interval);

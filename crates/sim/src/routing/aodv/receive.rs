@@ -6,7 +6,7 @@ use super::{Action, Aodv};
 use multihop_core::{NodeId, Span, Time};
 
 impl Aodv {
-    /// The RREQ is answered here, or relayed; its originator becomes known either way.
+    /// This node replies to the RREQ, or relays it; its originator becomes known either way.
     pub(super) fn on_request(&mut self, now: Time, from: NodeId, request: &Request) {
         let key = (request.source, request.number);
         if request.source == self.id || self.seen.get(&key).is_some_and(|until| *until > now) {
@@ -15,8 +15,8 @@ impl Aodv {
         self.seen.insert(key, now + self.parameters.path_discovery_time);
         self.learn_reverse_route(now, from, request);
         if request.target == self.id {
-            self.answer(request);
-        } else if !self.answer_for_target(now, request) && request.reach > 1 {
+            self.reply(request);
+        } else if !self.reply_as_intermediate(now, request) && request.reach > 1 {
             let known = self.table.get(&request.target).map_or(0, |entry| entry.sequence);
             let relayed = Request {
                 target_sequence: known.max(request.target_sequence),
@@ -37,21 +37,21 @@ impl Aodv {
         }
         let hop = Hop { next: from, hops: request.hops };
         entry.set(request.source_sequence, hop, entry.expires.max(alive));
-        if entry.search.is_on() {
-            entry.search.found(request.hops);
+        if entry.discovery.is_on() {
+            entry.discovery.found(request.hops);
             entry.refresh(now, self.parameters.active_route_timeout);
         }
         self.release(now, request.source, now, Span::ZERO);
     }
 
     /// The node is the target. Its sequence number becomes greater than any that another node knows.
-    fn answer(&mut self, request: &Request) {
+    fn reply(&mut self, request: &Request) {
         self.sequence = (self.sequence.max(request.target_sequence) + 1).next_multiple_of(2);
         self.send_reply(request, self.sequence, 1, self.parameters.my_route_timeout);
     }
 
     /// The node knows a route that is recent enough. Returns whether it does.
-    fn answer_for_target(&mut self, now: Time, request: &Request) -> bool {
+    fn reply_as_intermediate(&mut self, now: Time, request: &Request) -> bool {
         let Some(entry) = self.table.get(&request.target).filter(|_| self.parameters.intermediate_replies)
         else {
             return false;
@@ -96,9 +96,9 @@ impl Aodv {
             return;
         }
         entry.set(sequence, Hop { next: from, hops }, now + reply.lifetime);
-        entry.search.found(hops);
+        entry.discovery.found(hops);
         if to == self.id {
-            entry.search.took(now.since(reply.asked), hops, &self.parameters);
+            entry.discovery.took(now.since(reply.asked), hops, &self.parameters);
         }
         self.release(now, target, now, self.parameters.release_interval);
         if to != self.id && reply.reach > 1 {
@@ -125,7 +125,7 @@ impl Aodv {
             if !is_meant || entry.sequence > unreachable.sequence {
                 continue;
             }
-            entry.break_off(unreachable.sequence);
+            entry.invalidate(unreachable.sequence);
             any = true;
             if !std::mem::take(&mut entry.precursors).is_empty() {
                 unreachables.push(*unreachable);

@@ -1,6 +1,6 @@
 //! A node's routing table.
 
-use super::search::Search;
+use super::discovery::Discovery;
 use multihop_core::{NodeId, Span, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ pub(super) struct AodvRoute {
     /// Neighbours whose routes to the destination go through this node, so that they want to know of a break.
     pub(super) precursors: BTreeSet<NodeId>,
     /// Requests for it.
-    pub(super) search: Search,
+    pub(super) discovery: Discovery,
 }
 
 /// What became of a route.
@@ -90,14 +90,14 @@ impl AodvRoute {
         }
     }
 
-    /// It broke, and its end is to be found anew.
+    /// It broke, and is to be discovered anew.
     pub(super) fn repair_broken(&mut self) {
         self.take_down();
         self.state = State::Lost;
     }
 
     /// It broke, with this sequence number.
-    pub(super) fn break_off(&mut self, sequence: u32) {
+    pub(super) fn invalidate(&mut self, sequence: u32) {
         self.sequence = sequence;
         self.take_down();
     }

@@ -116,7 +116,7 @@ pub(super) struct Request {
     pub(super) number: u32,
     /// The node that is looked for.
     pub(super) target: NodeId,
-    /// Routes with a smaller sequence number are no answer.
+    /// Routes with a smaller sequence number are no reply.
     pub(super) target_sequence: u32,
     /// Hops from its source to the receiver: one more than its hop count.
     pub(super) hops: u16,

@@ -119,7 +119,7 @@ fn a_node_nearer_to_the_destination_repairs_as_in_ns2() {
     let lifetime = Span::from_seconds(4_294_967_296.0);
     let answer = Reply { to: C, lifetime, hops: 4, asked: at(0.5), ..reply(6, 4) };
     assert_eq!(reported, [unicast(AodvMessage::Reply(answer), A)]);
-    // What nodes behind the break answer is no better than what was lost.
+    // What nodes beyond the break reply is no better than what was lost.
     assert_eq!(hear(&mut aodv, 1.3, A, AodvMessage::Reply(reply(6, 3))), []);
     assert_eq!(aodv.route(at(1.3), D), None);
     let released = hear(&mut aodv, 1.4, A, AodvMessage::Reply(reply(8, 5)));

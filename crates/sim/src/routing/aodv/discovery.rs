@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 /// Requests for one destination.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Search {
+pub(super) struct Discovery {
     /// No request before this; none since the destination was last found.
     not_before: Option<Time>,
     /// RREQs that flooded the network since the destination was last found, or given up.
@@ -29,7 +29,7 @@ pub(super) enum Turn {
     GiveUp,
 }
 
-impl Search {
+impl Discovery {
     /// A route is missing now to a destination that was so many hops away when it was last known.
     pub(super) fn turn(&mut self, now: Time, last_hops: Option<u16>, rules: &AodvConfig) -> Turn {
         if self.not_before.is_some_and(|earliest| earliest > now) {
