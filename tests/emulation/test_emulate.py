@@ -186,6 +186,10 @@ def test_a_signal_ends_it_with_a_result(scenario, tmp_path, number):
     out, err = process.communicate(timeout=30)
     assert process.returncode == 128 + number, err
     assert "packets read: " in out
+    journal = tmp_path / "run.journal"
+    said = "interrupted" if number == signal.SIGINT else "terminated"
+    assert err.splitlines()[-1] == f"multihop: {said}; kept: {journal}", "and what is kept is there"
+    assert "\nend " in journal.read_text()
     assert gone(programs)
 
 
@@ -223,7 +227,8 @@ def started(scenario, folder):
     word = f"multihop-test-{os.getpid()}-{folder.name}"
     program = f"{sys.executable} -c 'import time; time.sleep(60)' {word}"
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    process = multihop("emulate", scenario, "--at", f"n1:{program}", start=subprocess.Popen, **streams)
+    words = ["--at", f"n1:{program}", "--record", folder / "run.journal"]
+    process = multihop("emulate", scenario, *words, start=subprocess.Popen, **streams)
     until = time.monotonic() + 30
     while not running(word, but=process.pid):
         assert time.monotonic() < until
@@ -285,7 +290,25 @@ def test_lag_beyond_the_limit_has_a_code_of_its_own(scenario, tmp_path):
 
 def test_a_command_that_fails_is_said(scenario):
     done = emulate(scenario, "--", "sh", "-c", "exit 9", code=1)
-    assert "1 of 1 commands failed, the first with exit code 9" in done.stderr
+    assert "multihop: n0: \"sh -c 'exit 9'\" failed with exit code 9" in done.stderr
+
+
+def test_a_program_at_a_node_that_fails_is_said_and_a_server_that_is_ended_is_none(scenario):
+    words = ["--at", "n1:false", "--at", "n2:sleep 60", "--", "sleep", "0.5"]
+    done = emulate(scenario, "--json", *words, code=1)
+    assert done.stderr.splitlines()[-1] == "multihop: n1: 'false' failed with exit code 1"
+    programs = [(row["node"], row["exit_code"], row["ending"]) for row in json.loads(done.stdout)["programs"]]
+    assert programs == [("n0", 0, "done"), ("n1", 1, "failed"), ("n2", None, "stopped")]
+
+
+def test_a_command_that_the_end_cuts_off_is_no_success(scenario):
+    done = emulate(scenario, "-q", "--duration", "500 ms", "--at", "n2:sleep 60", "--", "sleep", "50", code=1)
+    assert done.stderr == "multihop: n0: 'sleep 50' was cut off by the end, at 0.50 s of virtual time\n"
+
+
+def test_programs_at_nodes_alone_run_until_the_end(scenario):
+    done = emulate(scenario, "--duration", "500 ms", "--at", "n2:sleep 60")
+    assert done.stderr == "multihop: n2: 'sleep 60' ran until the end, at 0.50 s of virtual time\n"
 
 
 def test_user_namespaces_do(scenario, tmp_path):
