@@ -65,6 +65,7 @@ door = socket.create_server(("", 7001))
 take, _ = door.accept()
 while take.recv(65536):
     pass
+take.send(b"that was all")
 """
 
 
@@ -112,6 +113,7 @@ def test_programs_talk_by_name_and_every_packet_is_accounted_for(scenario, tmp_p
     assert sorted(flows) == ["n0->n2", "n2->n0"], "pairs without a packet are no flows"
     assert flows["n0->n2"]["hops"] == 2
     assert flows["n0->n2"]["delivered_bytes"] == flows["n2->n0"]["delivered_bytes"] == 30_000
+    assert found["runs"][0]["summary"]["jain"] == 1, "of two flows that sent the same"
     # Two frames of a kilobyte at 54 Mb/s, with their acknowledgements.
     assert 0.0004 < flows["n0->n2"]["delay_p50_s"] < 0.002
 
@@ -291,6 +293,33 @@ def test_lag_beyond_the_limit_has_a_code_of_its_own(scenario, tmp_path):
 def test_a_command_that_fails_is_said(scenario):
     done = emulate(scenario, "--", "sh", "-c", "exit 9", code=1)
     assert "multihop: n0: \"sh -c 'exit 9'\" failed with exit code 9" in done.stderr
+
+
+def test_without_packets_there_are_no_flows(scenario, tmp_path):
+    out = tmp_path / "out"
+    done = emulate(scenario, "--out", out, "--", "true")
+    assert "n0->n1" not in done.stdout
+    assert "no flows: nothing was sent from end to end" in done.stdout
+    assert (out / "flows.csv").read_text().count("\n") == 1, "the heads of columns"
+    assert len((out / "nodes.csv").read_text().splitlines()) == 4
+
+
+def test_of_the_tcp_of_the_kernel_nothing_is_made_up(scenario, tmp_path):
+    take, give = tmp_path / "take.py", tmp_path / "give.py"
+    take.write_text(TAKE)
+    give.write_text(GIVE)
+    words = ["--at", f"n2:{sys.executable} {take}", "--", "sh", "-c", f"sleep 0.5; {sys.executable} {give}"]
+    found = json.loads(emulate(scenario, "--json", *words).stdout)["runs"][0]
+    flows = {flow["name"]: flow for flow in found["flows"]}
+    data, answer = flows["n0->n2"], flows["n2->n0"]
+    assert (data["scheme"], answer["sent_bytes"]) == ("external", 12), "acknowledgements have no payload"
+    for column in ("retransmissions", "retransmission_ratio", "timeouts", "rtt_mean_s"):
+        assert data[column] is None, column
+    summary = found["summary"]
+    assert summary["retransmission_ratio"] is None
+    assert summary["jain"] == 1, "of one flow: what answers it is none"
+    assert summary["delay_p50_s"] == data["delay_p50_s"] != answer["delay_p50_s"]
+    assert "not in fairness and delays, as they sent less than 1% of what" in emulate(scenario, *words).stdout
 
 
 def test_a_program_at_a_node_that_fails_is_said_and_a_server_that_is_ended_is_none(scenario):

@@ -26,7 +26,7 @@ from multihop.cli import EXIT_FAILED, completion, console, runs
 from multihop.cli.settings import SetOption, read
 from multihop.cli.watching import Watch
 from multihop.emulation.isolate import command, is_isolated
-from multihop.emulation.outcome import Emulated
+from multihop.emulation.outcome import ANSWERING_SHARE, Emulated
 from multihop.emulation.replay import replay as run_again
 from multihop.emulation.script import Measured, Script, Step, read_script
 from multihop.emulation.session import Session, Settings, index_of, overriding
@@ -39,6 +39,9 @@ EXIT_LATE = 3
 
 #: No more programs that have not done their work are named one by one.
 _MOST_REMARKS = 10
+
+#: Of pairs of neighbours, no more are printed: those that got most.
+_MOST_PAIRS = 20
 
 #: Signals that want an end, and what they do, for a message.
 _SIGNALS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
@@ -195,7 +198,7 @@ def replay(
         console.print_json({"journal_fingerprint": fingerprint, **runs.as_json_value(comparison)})
     else:
         console.say(f"fingerprint {found}" + (", as in the journal" if fingerprint == found else ""))
-        runs.print_run(comparison)
+        _print_run(comparison)
     if fingerprint is None:
         console.note(f"{journal}: its writer was killed; this is the run until then", quiet=quiet)
     elif fingerprint != found:
@@ -303,6 +306,7 @@ def _show(
     if as_json:
         live = {**ended.live, "overflowed": ended.overflowed, "cpu_s": ended.cpu_s, "valid": ended.is_valid}
         live["delivered_bytes"], live["queues"] = sum(ended.live["delivered_bytes"]), sum(ended.live["queues"])
+        live["delivered_bytes_by_pair"] = dict(ended.delivered_bytes)
         console.print_json({"live": live, "programs": rows, **runs.as_json_value(comparison)})
         return
     for sentence in ended.sentences():
@@ -312,7 +316,30 @@ def _show(
         heads = ["program", "node", "exit code", "goodput Mb/s", "RTT ms", "repeated", "lost %"]
         console.out().print(console.table(heads, [_program(row) for row in scripted]))
         console.say()
-    runs.print_run(comparison)
+    if ended.mode == "ethernet":
+        rows_of = sorted(ended.delivered_bytes.items(), key=lambda pair: -pair[1])[:_MOST_PAIRS]
+        seconds = ended.live["virtual_s"] or math.nan
+        cells = [[name, str(count), f"{count * 8e-6 / seconds:.3f}"] for name, count in rows_of]
+        console.out().print(console.table(["pair of neighbours", "bytes in unicast frames", "Mb/s"], cells))
+    _print_run(comparison)
+
+
+def _print_run(comparison: Comparison) -> None:
+    """What `run` prints, if there are flows."""
+    if len(comparison.flows):
+        runs.print_run(comparison)
+        flows = next(iter(comparison.results.values()))[0].view["flows"]
+        answering = [flow["name"] for flow in flows if flow.get("acknowledges", False)]
+        if answering:
+            console.say(
+                f"not in fairness and delays, as they sent less than {ANSWERING_SHARE:.0%} of what the other direction "
+                f"did: {', '.join(answering)}"
+            )
+        return
+    console.say(
+        "no flows: nothing was sent from end to end, or programs routed (--mode ethernet), whose frames are of no "
+        "flow; what nodes and links carried is in the tables of --out"
+    )
 
 
 def _program(row: Mapping[str, Any]) -> list[str]:
