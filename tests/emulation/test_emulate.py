@@ -299,7 +299,7 @@ def test_without_packets_there_are_no_flows(scenario, tmp_path):
     out = tmp_path / "out"
     done = emulate(scenario, "--out", out, "--", "true")
     assert "n0->n1" not in done.stdout
-    assert "no flows: nothing was sent from end to end" in done.stdout
+    assert "no flows: no payload was sent from end to end" in done.stdout
     assert (out / "flows.csv").read_text().count("\n") == 1, "the heads of columns"
     assert len((out / "nodes.csv").read_text().splitlines()) == 4
 

@@ -321,6 +321,7 @@ def _show(
         seconds = ended.live["virtual_s"] or math.nan
         cells = [[name, str(count), f"{count * 8e-6 / seconds:.3f}"] for name, count in rows_of]
         console.out().print(console.table(["pair of neighbours", "bytes in unicast frames", "Mb/s"], cells))
+        console.say()
     _print_run(comparison)
 
 
@@ -337,7 +338,7 @@ def _print_run(comparison: Comparison) -> None:
             )
         return
     console.say(
-        "no flows: nothing was sent from end to end, or programs routed (--mode ethernet), whose frames are of no "
+        "no flows: no payload was sent from end to end, or programs routed (--mode ethernet), whose frames are of no "
         "flow; what nodes and links carried is in the tables of --out"
     )
 
