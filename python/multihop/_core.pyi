@@ -29,7 +29,8 @@ class NodeView(TypedDict):
 class FlowView(TypedDict):
     """A flow of a resolved scenario.
 
-    `path` holds node indices from source to destination; it is empty without a route.
+    `path` holds node indices from source to destination; it is empty without a route. `acknowledges` is of
+    emulations: the flow answers another in the reverse direction, and is none of those that share the medium.
     """
 
     name: str
@@ -39,6 +40,7 @@ class FlowView(TypedDict):
     app: str
     hops: int
     path: list[int]
+    acknowledges: NotRequired[bool]
 
 class WireView(TypedDict):
     """One direction of a wire: indices of its nodes, bits per second, seconds, and packets that may wait."""

@@ -65,6 +65,7 @@ door = socket.create_server(("", 7001))
 take, _ = door.accept()
 while take.recv(65536):
     pass
+take.send(b"that was all")
 """
 
 
@@ -112,6 +113,7 @@ def test_programs_talk_by_name_and_every_packet_is_accounted_for(scenario, tmp_p
     assert sorted(flows) == ["n0->n2", "n2->n0"], "pairs without a packet are no flows"
     assert flows["n0->n2"]["hops"] == 2
     assert flows["n0->n2"]["delivered_bytes"] == flows["n2->n0"]["delivered_bytes"] == 30_000
+    assert found["runs"][0]["summary"]["jain"] == 1, "of two flows that sent the same"
     # Two frames of a kilobyte at 54 Mb/s, with their acknowledgements.
     assert 0.0004 < flows["n0->n2"]["delay_p50_s"] < 0.002
 
@@ -186,6 +188,10 @@ def test_a_signal_ends_it_with_a_result(scenario, tmp_path, number):
     out, err = process.communicate(timeout=30)
     assert process.returncode == 128 + number, err
     assert "packets read: " in out
+    journal = tmp_path / "run.journal"
+    said = "interrupted" if number == signal.SIGINT else "terminated"
+    assert err.splitlines()[-1] == f"multihop: {said}; kept: {journal}", "and what is kept is there"
+    assert "\nend " in journal.read_text()
     assert gone(programs)
 
 
@@ -223,7 +229,8 @@ def started(scenario, folder):
     word = f"multihop-test-{os.getpid()}-{folder.name}"
     program = f"{sys.executable} -c 'import time; time.sleep(60)' {word}"
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    process = multihop("emulate", scenario, "--at", f"n1:{program}", start=subprocess.Popen, **streams)
+    words = ["--at", f"n1:{program}", "--record", folder / "run.journal"]
+    process = multihop("emulate", scenario, *words, start=subprocess.Popen, **streams)
     until = time.monotonic() + 30
     while not running(word, but=process.pid):
         assert time.monotonic() < until
@@ -285,7 +292,52 @@ def test_lag_beyond_the_limit_has_a_code_of_its_own(scenario, tmp_path):
 
 def test_a_command_that_fails_is_said(scenario):
     done = emulate(scenario, "--", "sh", "-c", "exit 9", code=1)
-    assert "1 of 1 commands failed, the first with exit code 9" in done.stderr
+    assert "multihop: n0: \"sh -c 'exit 9'\" failed with exit code 9" in done.stderr
+
+
+def test_without_packets_there_are_no_flows(scenario, tmp_path):
+    out = tmp_path / "out"
+    done = emulate(scenario, "--out", out, "--", "true")
+    assert "n0->n1" not in done.stdout
+    assert "no flows: no payload was sent from end to end" in done.stdout
+    assert (out / "flows.csv").read_text().count("\n") == 1, "the heads of columns"
+    assert len((out / "nodes.csv").read_text().splitlines()) == 4
+
+
+def test_of_the_tcp_of_the_kernel_nothing_is_made_up(scenario, tmp_path):
+    take, give = tmp_path / "take.py", tmp_path / "give.py"
+    take.write_text(TAKE)
+    give.write_text(GIVE)
+    words = ["--at", f"n2:{sys.executable} {take}", "--", "sh", "-c", f"sleep 0.5; {sys.executable} {give}"]
+    found = json.loads(emulate(scenario, "--json", *words).stdout)["runs"][0]
+    flows = {flow["name"]: flow for flow in found["flows"]}
+    data, answer = flows["n0->n2"], flows["n2->n0"]
+    assert (data["scheme"], answer["sent_bytes"]) == ("external", 12), "acknowledgements have no payload"
+    for column in ("retransmissions", "retransmission_ratio", "timeouts", "rtt_mean_s"):
+        assert data[column] is None, column
+    summary = found["summary"]
+    assert summary["retransmission_ratio"] is None
+    assert summary["jain"] == 1, "of one flow: what answers it is none"
+    assert summary["delay_p50_s"] == data["delay_p50_s"] != answer["delay_p50_s"]
+    assert "not in fairness and delays, as they sent less than 1% of what" in emulate(scenario, *words).stdout
+
+
+def test_a_program_at_a_node_that_fails_is_said_and_a_server_that_is_ended_is_none(scenario):
+    words = ["--at", "n1:false", "--at", "n2:sleep 60", "--", "sleep", "0.5"]
+    done = emulate(scenario, "--json", *words, code=1)
+    assert done.stderr.splitlines()[-1] == "multihop: n1: 'false' failed with exit code 1"
+    programs = [(row["node"], row["exit_code"], row["ending"]) for row in json.loads(done.stdout)["programs"]]
+    assert programs == [("n0", 0, "done"), ("n1", 1, "failed"), ("n2", None, "stopped")]
+
+
+def test_a_command_that_the_end_cuts_off_is_no_success(scenario):
+    done = emulate(scenario, "-q", "--duration", "500 ms", "--at", "n2:sleep 60", "--", "sleep", "50", code=1)
+    assert done.stderr == "multihop: n0: 'sleep 50' was cut off by the end, at 0.50 s of virtual time\n"
+
+
+def test_programs_at_nodes_alone_run_until_the_end(scenario):
+    done = emulate(scenario, "--duration", "500 ms", "--at", "n2:sleep 60")
+    assert done.stderr == "multihop: n2: 'sleep 60' ran until the end, at 0.50 s of virtual time\n"
 
 
 def test_user_namespaces_do(scenario, tmp_path):

@@ -126,13 +126,31 @@ def test_a_script_runs_its_programs_and_reads_iperf3(tmp_path):
     words = [sys.executable, "-m", "multihop", "emulate", scenario, "--script", script, "--max-lag", "off", "--json"]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1, done.stderr
-    assert "1 of 2 commands failed, the first with exit code 4" in done.stderr
+    assert done.stderr == "multihop: n2: \"sh -c 'exit 4'\" failed with exit code 4\n"
     found = json.loads(done.stdout)
     assert found["live"]["virtual_s"] >= 0.3
     rows = [(row["name"], row["exit_code"]) for row in found["programs"]]
     assert rows == [("sleepers n1", None), ("sleepers n2", None), ("n2", 4), ("report", 0)]
     report = found["programs"][-1]
     assert (report["goodput_bps"], report["rtt_mean_s"]) == (9e6, pytest.approx(0.012))
+
+
+@pytest.mark.usefixtures("emulation")
+def test_what_a_script_cannot_start_is_a_row_of_its_own(tmp_path):
+    scenario, script = tmp_path / "chain.toml", tmp_path / "script.toml"
+    scenario.write_text(CHAIN)
+    program = '[[program]]\nat = "n{}"\nrun = "{}"\nstart = "{}"\n'
+    starts = [(0, "echo here", "0 s"), (1, "no-such-program", "200 ms"), (2, "sleep 60", "1 s"), (0, "true", "50 s")]
+    script.write_text("".join(program.format(*start) for start in starts))
+    words = [sys.executable, "-m", "multihop", "emulate", scenario, "--script", script, "--max-lag", "off", "--json"]
+    done = subprocess.run([*words, "--duration", "2 s"], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1, done.stderr
+    assert "n1: 'no-such-program' cannot be started: No such file or directory" in done.stderr
+    assert "n2: 'sleep 60' was cut off by the end, at 2.00 s of virtual time" in done.stderr
+    assert "n0: 'true' was not started before the end, at 2.00 s of virtual time" in done.stderr
+    rows = [(row["exit_code"], row["ending"], row["output"]) for row in json.loads(done.stdout)["programs"]]
+    unfinished = [(None, ending, "") for ending in ("not started", "cut off", "not started")]
+    assert rows == [(0, "done", "here\n"), *unfinished]
 
 
 def test_goodput_by_pair_is_what_came_between_two_looks():

@@ -57,19 +57,30 @@ def pinged(text):
     return [int(number) for number in re.findall(r"icmp_seq=(\d+) ttl", text)]
 
 
-def test_neighbours_resolve_addresses_and_nobody_relays(mesh):
+def test_neighbours_resolve_addresses_and_nobody_relays(mesh, tmp_path):
     if shutil.which("ping") is None:
         pytest.skip("there is no ping here")
-    near = emulate(mesh, "--json", "--", "ping", "-c", "3", "-i", "0.2", "n1")
+    journal = tmp_path / "run.journal"
+    near = emulate(mesh, "--json", "--record", journal, "--", "ping", "-c", "3", "-i", "0.2", "n1")
     assert near.returncode == 0, near.stderr
     assert pinged(near.stderr) == [1, 2, 3]
     live = json.loads(near.stdout)["live"]
     ends = live["delivered"] + live["device_full"] + live["queued"] + sum(live["lost"].values())
     assert live["read"] == ends + sum(live["refused"].values())
     assert live["delivered"] >= 8, "a request and a reply of ARP, and three of ICMP each"
+    assert json.loads(near.stdout)["runs"][0]["flows"] == [], "frames of programs that route are of no flow"
+    pairs = live["delivered_bytes_by_pair"]
+    # Three times IPv4, ICMP and 56 bytes, and of ARP, whose request is a broadcast, 28 now and then.
+    assert set(pairs) == {"n0->n1", "n1->n0"}
+    assert all(3 * 84 <= count <= 3 * 84 + 3 * 28 for count in pairs.values()), pairs
+    explained = multihop("explain", journal)
+    assert (explained.returncode, "there is no flow to explain" in explained.stderr) == (2, True)
     far = emulate(mesh, "--", "ping", "-c", "1", "-W", "1", "n3")
     assert far.returncode == 1
     assert not pinged(far.stdout)
+    assert "pair of neighbours  bytes in unicast frames  Mb/s" in far.stdout
+    assert "udp" not in far.stdout
+    assert "what nodes and links carried is in the tables of --out" in far.stdout
 
 
 @pytest.mark.usefixtures("mesh")

@@ -22,13 +22,13 @@ from multihop.api.results import Comparison
 from multihop.base import extras, signals
 from multihop.base.errors import UserError
 from multihop.base.files import require_writable_file
-from multihop.cli import completion, console, runs
+from multihop.cli import EXIT_FAILED, completion, console, runs
 from multihop.cli.settings import SetOption, read
 from multihop.cli.watching import Watch
 from multihop.emulation.isolate import command, is_isolated
-from multihop.emulation.outcome import Emulated
+from multihop.emulation.outcome import ANSWERING_SHARE, Emulated
 from multihop.emulation.replay import replay as run_again
-from multihop.emulation.script import Measured, Script, read_script
+from multihop.emulation.script import Measured, Script, Step, read_script
 from multihop.emulation.session import Session, Settings, index_of, overriding
 from multihop.results.folders import require_results_directory
 from multihop.results.provenance import engine
@@ -36,6 +36,15 @@ from multihop.simulation.scenario import load
 
 #: Packets were later than allowed: what the run found does not count.
 EXIT_LATE = 3
+
+#: No more programs that have not done their work are named one by one.
+_MOST_REMARKS = 10
+
+#: Of pairs of neighbours, no more are printed: those that got most.
+_MOST_PAIRS = 20
+
+#: Signals that want an end, and what they do, for a message.
+_SIGNALS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
 
 CommandArgument = Annotated[
     list[str] | None,
@@ -154,24 +163,16 @@ def emulate(
     if as_json and not live:
         streams = {"stdout": sys.stderr}
     with _stopping() as stopped, session, Watch(status, table=live) as watch:
-        for nodes, program in commands:
-            for node in nodes:
-                session.start(session.node(node), program, **streams)
+        beside = [_start(session, node, program, **streams) for nodes, program in commands for node in nodes]
         waited = _foreground(session, words, shell, **streams)
         programs = Script(steps, session)
-        _wait(session, programs.go_on if steps else lambda: _go_on(waited), stopped, watch)
-        measured = programs.measured()
-        codes = [one.code for one in measured if not one.step.background] + [program.poll() for program in waited]
+        _wait(session, programs.go_on if steps else lambda: _go_on(waited or beside), stopped, watch)
+        measured = [*programs.measured(), *(Measured(step, program.poll()) for step, program in (*waited, *beside))]
         ended = session.finish()
     _show(ended, measured, out, where, as_json=as_json, quiet=quiet)
-    failed = [code for code in codes if code not in {0, None}]
     if stopped:
-        raise typer.Exit(128 + stopped[0])
-    if not ended.is_valid:
-        raise typer.Exit(EXIT_LATE)
-    if failed:
-        console.note(f"multihop: {len(failed)} of {len(codes)} commands failed, the first with exit code {failed[0]}")
-        raise typer.Exit(1)
+        _leave(stopped[0], [path for path in (out, where, record, pcap, status) if path is not None])
+    _judge(ended, measured, are_alone=not waited and not steps, quiet=quiet)
 
 
 def replay(
@@ -197,7 +198,7 @@ def replay(
         console.print_json({"journal_fingerprint": fingerprint, **runs.as_json_value(comparison)})
     else:
         console.say(f"fingerprint {found}" + (", as in the journal" if fingerprint == found else ""))
-        runs.print_run(comparison)
+        _print_run(comparison)
     if fingerprint is None:
         console.note(f"{journal}: its writer was killed; this is the run until then", quiet=quiet)
     elif fingerprint != found:
@@ -214,18 +215,35 @@ def _isolate(*, with_uplink: bool) -> NoReturn:
     os.execv(sys.executable, command(words, with_uplink=with_uplink))
 
 
-def _foreground(session: Session, words: Sequence[str] | None, shell: str | None, **streams: Any) -> list[Popen[bytes]]:  # noqa: ANN401 - as Popen has them
-    """What the emulation ends with: the command, or the shell, or all commands at nodes."""
+def _start(
+    session: Session,
+    node: str,
+    words: Sequence[str],
+    *,
+    background: bool = True,
+    **streams: Any,  # noqa: ANN401 - as Popen has them
+) -> tuple[Step, Popen[bytes]]:
+    """A program at a node, which the emulation waits for if it is not in the background."""
+    return Step(node, node, list(words), 0.0, background), session.start(session.node(node), words, **streams)
+
+
+def _foreground(
+    session: Session,
+    words: Sequence[str] | None,
+    shell: str | None,
+    **streams: Any,  # noqa: ANN401 - as Popen has them
+) -> list[tuple[Step, Popen[bytes]]]:
+    """What the emulation ends with, whatever runs at nodes besides: the command, or the shell."""
     if shell is not None:
-        return [session.start(session.node(shell), [os.environ.get("SHELL", "/bin/sh")])]
+        return [_start(session, shell, [os.environ.get("SHELL", "/bin/sh")], background=False)]
     if words:
-        return [session.start(0, words, **streams)]
-    return list(session.programs)
+        return [_start(session, session.view["nodes"][0]["name"], words, background=False, **streams)]
+    return []
 
 
-def _go_on(waited: Sequence[Popen[bytes]]) -> bool:
+def _go_on(waited: Sequence[tuple[Step, Popen[bytes]]]) -> bool:
     """Does any of these run, or are there none?"""
-    return not waited or any(program.poll() is None for program in waited)
+    return not waited or any(program.poll() is None for _, program in waited)
 
 
 def _wait(session: Session, goes_on: Callable[[], bool], stopped: list[int], watch: Watch) -> None:
@@ -243,34 +261,90 @@ def _stopping() -> Iterator[list[int]]:
     def note(number: int, _: FrameType | None) -> None:
         came.append(number)
 
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in _SIGNALS:
         signal.signal(number, note)
     yield came
     signals.ignore()
+
+
+def _leave(number: int, kept: Sequence[Path]) -> NoReturn:
+    """Leaves as a signal wants, and says what there is."""
+    what = f"kept: {', '.join(map(str, kept))}" if kept else "these are results until then"
+    console.note(f"multihop: {_SIGNALS[signal.Signals(number)]}; {what}")
+    # Of an exit in Typer's way it would be said that nothing was written.
+    sys.exit(128 + number)
+
+
+def _judge(ended: Emulated, measured: Sequence[Measured], *, are_alone: bool, quiet: bool) -> None:
+    """Names the programs that have not done their work; the exit code.
+
+    What runs at nodes may be servers, whose end is that of the emulation; where nothing else runs it is said.
+    """
+    virtual_s = ended.live["virtual_s"]
+    for one in measured if are_alone else []:
+        if one.ending == "stopped":
+            console.note(
+                f"multihop: {one.command} ran until the end, at {virtual_s:.2f} s of virtual time", quiet=quiet
+            )
+    remarks = [text for one in measured if (text := one.remark(virtual_s)) is not None]
+    for remark in remarks[:_MOST_REMARKS]:
+        console.note(f"multihop: {remark}")
+    if len(remarks) > _MOST_REMARKS:
+        console.note(f"multihop: and {len(remarks) - _MOST_REMARKS} more such programs")
+    if not ended.is_valid:
+        raise typer.Exit(EXIT_LATE)
+    if remarks:
+        raise typer.Exit(EXIT_FAILED)
 
 
 def _show(
     ended: Emulated, measured: Sequence[Measured], out: Path | None, report: Path | None, *, as_json: bool, quiet: bool
 ) -> None:
     comparison, rows = ended.comparison, [one.row() for one in measured]
+    scripted = [row for row in rows if "output" in row]
     _write(comparison, out, report, quiet=quiet or as_json)
     if as_json:
         live = {**ended.live, "overflowed": ended.overflowed, "cpu_s": ended.cpu_s, "valid": ended.is_valid}
         live["delivered_bytes"], live["queues"] = sum(ended.live["delivered_bytes"]), sum(ended.live["queues"])
+        live["delivered_bytes_by_pair"] = dict(ended.delivered_bytes)
         console.print_json({"live": live, "programs": rows, **runs.as_json_value(comparison)})
         return
     for sentence in ended.sentences():
         console.say(sentence)
     console.say()
-    if rows:
+    if scripted:
         heads = ["program", "node", "exit code", "goodput Mb/s", "RTT ms", "repeated", "lost %"]
-        console.out().print(console.table(heads, [_program(row) for row in rows]))
+        console.out().print(console.table(heads, [_program(row) for row in scripted]))
         console.say()
-    runs.print_run(comparison)
+    if ended.mode == "ethernet":
+        rows_of = sorted(ended.delivered_bytes.items(), key=lambda pair: -pair[1])[:_MOST_PAIRS]
+        seconds = ended.live["virtual_s"] or math.nan
+        cells = [[name, str(count), f"{count * 8e-6 / seconds:.3f}"] for name, count in rows_of]
+        console.out().print(console.table(["pair of neighbours", "bytes in unicast frames", "Mb/s"], cells))
+        console.say()
+    _print_run(comparison)
+
+
+def _print_run(comparison: Comparison) -> None:
+    """What `run` prints, if there are flows."""
+    if len(comparison.flows):
+        runs.print_run(comparison)
+        flows = next(iter(comparison.results.values()))[0].view["flows"]
+        answering = [flow["name"] for flow in flows if flow.get("acknowledges", False)]
+        if answering:
+            console.say(
+                f"not in fairness and delays, as they sent less than {ANSWERING_SHARE:.0%} of what the other direction "
+                f"did: {', '.join(answering)}"
+            )
+        return
+    console.say(
+        "no flows: no payload was sent from end to end, or programs routed (--mode ethernet), whose frames are of no "
+        "flow; what nodes and links carried is in the tables of --out"
+    )
 
 
 def _program(row: Mapping[str, Any]) -> list[str]:
-    code = "runs" if row["exit_code"] is None else str(row["exit_code"])
+    code = row["ending"] if row["exit_code"] is None else str(row["exit_code"])
     scales = {"goodput_bps": (1e-6, 3), "rtt_mean_s": (1e3, 1), "retransmissions": (1, 0), "loss_ratio": (100, 2)}
     cells = [f"{row[key] * scale:.{digits}f}" if key in row else "" for key, (scale, digits) in scales.items()]
     return [row["name"], row["node"], code, *cells]

@@ -376,8 +376,8 @@ def _print_flows(comparison: Comparison) -> None:
             str(row["scheme"]),
             f"{row['hops']:.3g}",
             _cell(row["goodput_bps"] / 1e6, 3),
-            _cell(row["delay_p50_s"] * 1e3, 1),
-            _cell(row["delay_p95_s"] * 1e3, 1),
+            _milliseconds(row["delay_p50_s"]),
+            _milliseconds(row["delay_p95_s"]),
             _cell(row["loss_ratio"] * 100, 2),
             _cell(row["retransmission_ratio"] * 100, 2),
         ]
@@ -436,6 +436,11 @@ def _title(metric: Metric) -> str:
 
 def _cell(value: float, decimals: int) -> str:
     return "none" if value != value else f"{value:.{decimals}f}"
+
+
+def _milliseconds(seconds: float) -> str:
+    """A delay; one hop takes less than a tenth of a millisecond."""
+    return _cell(seconds * 1e3, 3 if seconds < 1e-3 else 1)
 
 
 def as_json_value(comparison: Comparison) -> dict[str, Any]:

@@ -73,12 +73,13 @@ class Unserved:
         self.starving: dict[str, list[int]] = {}
         for variant in runs.variants:
             rates = runs.rates(variant)
-            is_dead = (rates == 0).all(axis=0)
+            sharing = np.array([not flow.get("acknowledges", False) for flow in self._flows], dtype=bool)
+            is_dead = (rates == 0).all(axis=0) & sharing
             is_starving = (rates == 0).any(axis=0)
             if runs.not_comparable is None:
                 is_starving |= rates.mean(axis=0) < FLOOR * runs.optima[variant].rates_bps
             self.dead[variant] = np.flatnonzero(is_dead).tolist()
-            self.starving[variant] = np.flatnonzero(is_starving & ~is_dead).tolist()
+            self.starving[variant] = np.flatnonzero(is_starving & ~is_dead & sharing).tolist()
 
     @property
     def everywhere(self) -> list[int]:

@@ -12,12 +12,24 @@ from multihop import _core
 from multihop.api.results import Comparison, Result
 from multihop.simulation.scenario import Scenario
 
+#: The application of a flow whose packets come from outside of the run.
+_OUTSIDE = "external"
+#: The scheme whose routers do nothing.
+_PLAIN = "udp"
+#: Columns that count what the end of a transport does, which here is a program or the kernel.
+_OF_TRANSPORT = ("retransmissions", "timeouts", "recoveries", "ecn_reductions", "transfers")
+#: A direction whose programs sent less payload than this share of what the other direction of the same nodes
+#: sent answers that (the last words of a transfer, replies to pings), and is none of those that share the
+#: medium.
+ANSWERING_SHARE = 0.01
+
 
 @dataclass(frozen=True)
 class Emulated:
     """An emulation that is over."""
 
-    #: Tables and report, as of a run. Only pairs of nodes between which there were packets are flows.
+    #: Tables and report, as of a run. Only pairs of nodes between which there were packets are flows; with
+    #: mode ethernet there are none.
     result: Result
     #: Counters of packets, and their lateness, as `--status` has them.
     live: _core.EmulationStatus
@@ -31,6 +43,10 @@ class Emulated:
     slow: float
     #: The lateness up to which the result counts, in seconds.
     max_lag_s: float
+    #: What has routed: the run ("ip"), or programs ("ethernet").
+    mode: str
+    #: Bytes that arrived, by pair of nodes: payloads, or with mode ethernet what unicast frames carry.
+    delivered_bytes: Mapping[str, int]
 
     @property
     def is_valid(self) -> bool:
@@ -53,11 +69,12 @@ class Emulated:
             lag += (
                 f"\nINVALID: the p99 lag is beyond --max-lag {self.max_lag_s * 1e3:g} ms; use --slow, or fewer packets"
             )
+        per_packet = f", {self.cpu_s * 1e6 / live['read']:.1f} us per packet" if live["read"] else ""
         return [
             f"{live['virtual_s']:.2f} s emulated in {live['real_s']:.2f} s{pace}",
             lag,
             f"packets read: {live['read']}; {', '.join(self._ends())}",
-            f"{self.cpu_s:.2f} s of CPU, {self.cpu_s * 1e6 / max(1, live['read']):.1f} us per packet",
+            f"{self.cpu_s:.2f} s of CPU{per_packet}",
         ]
 
     def _ends(self) -> list[str]:
@@ -82,10 +99,8 @@ class _Alone(Comparison):
 def result_of(
     scenario: Scenario, view: _core.ScenarioView, overrides: Mapping[str, Any], output: _core.Output
 ) -> Result:
-    """The result, of the flows that had packets; if none had, of the first."""
+    """The result, of the flows that had packets."""
     sent = np.asarray(output["flows"]["packets_sent"]) > 0
-    if not sent.any():
-        sent[0] = True
     number = np.cumsum(sent) - 1
     tables: dict[str, Any] = dict(output)
     for name, table in tables.items():
@@ -98,7 +113,33 @@ def result_of(
             flow = tables[name]["flow"]
             tables[name]["flow"] = number[flow].astype(flow.dtype)
     flows = [flow for flow, kept in zip(view["flows"], sent, strict=True) if kept]
-    return Result(scenario, {**view, "flows": flows}, overrides, cast("_core.Output", tables))
+    seen = _as_seen(flows, tables["flows"])
+    return Result(scenario, {**view, "flows": seen}, overrides, cast("_core.Output", tables))
+
+
+def _as_seen(flows: list[_core.FlowView], table: dict[str, _core.Column]) -> list[_core.FlowView]:
+    """Flows with what is known of those from outside, whose transport is a program's or the kernel's.
+
+    Of the table, what an end of a transport would have counted becomes missing.
+    """
+    is_outside = np.array([flow["app"] == _OUTSIDE for flow in flows], dtype=bool)
+    for column in _OF_TRANSPORT:
+        counted = np.asarray(table[column], dtype=float)
+        table[column] = np.where(is_outside, np.nan, counted)
+    ends = [(flow["source"], flow["destination"]) for flow in flows]
+    sent = {
+        pair: int(count) for pair, count, outside in zip(ends, table["sent_bytes"], is_outside, strict=True) if outside
+    }
+    seen: list[_core.FlowView] = []
+    for flow, (source, destination), outside in zip(flows, ends, is_outside.tolist(), strict=True):
+        if outside:
+            there, back = sent[source, destination], sent.get((destination, source), 0)
+            scheme = _OUTSIDE if flow["scheme"] == _PLAIN else flow["scheme"]
+            seen.append({**flow, "scheme": scheme, "acknowledges": there < ANSWERING_SHARE * back})
+        else:
+            seen.append(flow)
+    table["scheme"] = [flow["scheme"] for flow in seen]
+    return seen
 
 
 def _where(values: _core.Column, mask: np.ndarray[Any, Any]) -> _core.Column:

@@ -49,9 +49,13 @@ def explain(journal: Path, flow: str | None = None) -> Explanation:
     would have sent something else.
 
     Raises:
-        UserError: if it is no journal, or there is no such flow.
+        UserError: if it is no journal, or there is no such flow, or none at all.
     """
     result = replay(journal).result
+    if not result.view["flows"]:
+        raise UserError(
+            f"{journal}: there is no flow to explain: nothing went from end to end, or programs routed (mode ethernet)"
+        )
     pairs = [{"from": each["source"], "to": each["destination"], "scheme": "udp"} for each in result.view["flows"]]
     overrides = {name: value for name, value in result.overrides.items() if name not in {"external", "seed"}}
     overrides["set"] = {**overrides.get("set", {}), "flows": pairs}

@@ -97,19 +97,50 @@ def _steps(place: str, program: Any, nodes: Sequence[str]) -> list[Step]:  # noq
 
 @dataclass(frozen=True)
 class Measured:
-    """What became of a program of a script."""
+    """What became of a program."""
 
     step: Step
-    #: Exit code, or minus the signal that ended it; none if it had not started.
+    #: Exit code, or minus the signal that ended it; none if it had not started, or runs.
     code: int | None
-    out: str
-    err: str
+    #: What it has printed; none where that was not collected.
+    out: str | None = None
+    err: str | None = None
+    has_started: bool = True
+    #: Why it could not be started.
+    why_not: str = ""
+
+    @property
+    def ending(self) -> str:
+        """How it ended: done, failed, not started, cut off, or, if it is not waited for, stopped."""
+        if not self.has_started:
+            return "not started"
+        if self.code is None:
+            return "stopped" if self.step.background else "cut off"
+        return "failed" if self.code else "done"
+
+    @property
+    def command(self) -> str:
+        """The node, and what runs there, for a message."""
+        return f"{self.step.node}: {shlex.join(self.step.words)!r}"
+
+    def remark(self, virtual_s: float) -> str | None:
+        """A sentence for people if it has not done its work when the emulation ends at this virtual time."""
+        if self.why_not:
+            return self.why_not
+        return {
+            "failed": f"{self.command} failed with exit code {self.code}",
+            "not started": f"{self.command} was not started before the end, at {virtual_s:.2f} s of virtual time",
+            "cut off": f"{self.command} was cut off by the end, at {virtual_s:.2f} s of virtual time",
+        }.get(self.ending)
 
     def row(self) -> dict[str, Any]:
         """Everything, with what iperf3 reports in JSON, if that is what it has printed."""
         step = self.step
         words = {"name": step.name, "node": step.node, "command": shlex.join(step.words), "start_s": step.start_s}
-        return {**words, "exit_code": self.code, **iperf3(self.out), "output": self.out, "errors": self.err}
+        row = {**words, "exit_code": self.code, "ending": self.ending}
+        if self.out is None or self.err is None:
+            return row
+        return {**row, **iperf3(self.out), "output": self.out, "errors": self.err}
 
 
 class Script:
@@ -120,15 +151,24 @@ class Script:
         self._began = time.monotonic()
         self._waiting = sorted(steps, key=lambda step: step.start_s)
         self._started: list[tuple[Step, subprocess.Popen[bytes], IO[bytes], IO[bytes]]] = []
+        self._refused: list[Measured] = []
 
     def go_on(self) -> bool:
-        """Starts what is due. False if all that is waited for has ended."""
+        """Starts what is due. False if all that is waited for has ended.
+
+        What cannot be started is one that failed: what the others measure is kept.
+        """
         while self._waiting and time.monotonic() - self._began >= self._waiting[0].start_s:
             step = self._waiting.pop(0)
             out, err = (tempfile.TemporaryFile() for _ in range(2))  # noqa: SIM115 - read when it is over
             node = self._session.node(step.node)
-            program = self._session.start(node, step.words, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
-            self._started.append((step, program, out, err))
+            try:
+                program = self._session.start(node, step.words, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+            except UserError as error:
+                why_not = str(error)
+                self._refused.append(Measured(step, None, "", why_not, has_started=False, why_not=why_not))
+            else:
+                self._started.append((step, program, out, err))
         return bool(self._waiting) or any(
             program.poll() is None for step, program, *_ in self._started if not step.background
         )
@@ -136,7 +176,8 @@ class Script:
     def measured(self) -> list[Measured]:
         """What became of all, in the order of their starts; what runs has the code None."""
         made = [Measured(step, program.poll(), _text(out), _text(err)) for step, program, out, err in self._started]
-        return made + [Measured(step, None, "", "") for step in self._waiting]
+        made += self._refused + [Measured(step, None, "", "", has_started=False) for step in self._waiting]
+        return sorted(made, key=lambda one: one.step.start_s)
 
 
 def iperf3(out: str) -> dict[str, float]:

@@ -160,11 +160,10 @@ class Session:
     def status(self) -> dict[str, Any]:
         """Progress: `_core.EmulationStatus`, with delivered bytes by flow name and queues by node name."""
         status = self._emulator.status()
-        flows = zip(self.view["flows"], status["delivered_bytes"], strict=False)
         queues = zip(self.view["nodes"], status["queues"], strict=False)
         return {
             **status,
-            "delivered_bytes": {flow["name"]: bytes for flow, bytes in flows if bytes},
+            "delivered_bytes": self._by_flow(status),
             "queues": {node["name"]: packets for node, packets in queues if packets},
         }
 
@@ -177,7 +176,12 @@ class Session:
         settings = self.settings
         result = result_of(settings.scenario, self.view, settings.overrides, output)
         overflowed = self._emulator.overflowed()
-        return Emulated(result, live, overflowed, self._cpu_s, self._prompt, settings.slow, settings.max_lag_s)
+        kept = (settings.slow, settings.max_lag_s, settings.mode, self._by_flow(live))
+        return Emulated(result, live, overflowed, self._cpu_s, self._prompt, *kept)
+
+    def _by_flow(self, status: _core.EmulationStatus) -> dict[str, int]:
+        flows = zip(self.view["flows"], status["delivered_bytes"], strict=False)
+        return {flow["name"]: count for flow, count in flows if count}
 
     def _made(self) -> _core.Emulator:
         settings = self.settings

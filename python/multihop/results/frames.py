@@ -71,10 +71,11 @@ def summaries(view: _core.ScenarioView, outputs: Outputs) -> list[dict[str, int 
     """The scalars of each run."""
     flows = _flows(view, outputs)
     count = len(view["flows"])
+    sharing = np.array([not flow.get("acknowledges", False) for flow in view["flows"]], dtype=bool)
     rows = []
     for index, output in enumerate(outputs):
         of_run = flows.iloc[index * count : (index + 1) * count]
-        made = _flow_scalars(of_run)
+        made = _flow_scalars(of_run, sharing)
         sent = float(np.sum(output["nodes"]["transmitting"]))
         made["overhead"] = 1.0 - float(of_run["payload_airtime"].sum()) / sent if sent else float("nan")
         raw = {**output["summary"], **made}
@@ -163,25 +164,29 @@ def _summary(view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
     return pd.DataFrame(summaries(view, outputs))
 
 
-def _flow_scalars(flows: pd.DataFrame) -> dict[str, float | int]:
+def _flow_scalars(flows: pd.DataFrame, sharing: np.ndarray) -> dict[str, float | int]:
+    """Of all flows; fairness and delays of those that share the medium, which in emulations are not all."""
     column = {name: flows[name].to_numpy() for name in flows.columns}
     goodput, arrived = column["goodput_bps"], column["packets_delivered"].astype(float)
-    sent, lost = float(column["packets_sent"].sum()), float(column["packets_lost"].sum())
-    heard = arrived > 0
+    lost = float(column["packets_lost"].sum())
+    heard = (arrived > 0) & sharing
+    repeated = column["retransmissions"].astype(float)
+    counted = ~np.isnan(repeated)
+    sent_counted = float(column["packets_sent"][counted].sum())
     decided = lost + float(arrived.sum())
     return {
         "goodput_total_bps": float(goodput.sum()),
-        "jain": jain(goodput),
+        "jain": jain(goodput[sharing]),
         "delay_mean_s": float(np.average(column["delay_mean_s"][heard], weights=arrived[heard]))
         if heard.any()
         else float("nan"),
-        "delay_p50_s": _mean(column["delay_p50_s"]),
-        "delay_p95_s": _mean(column["delay_p95_s"]),
+        "delay_p50_s": _mean(column["delay_p50_s"][sharing]),
+        "delay_p95_s": _mean(column["delay_p95_s"][sharing]),
         "rtt_mean_s": _mean(column["rtt_mean_s"]),
         "loss_ratio": lost / decided if decided else float("nan"),
         "feedback_dropped": int(column["feedback_dropped"].sum()),
-        "retransmission_ratio": float(column["retransmissions"].sum()) / sent if sent else float("nan"),
-        "flows_starved": int((goodput == 0).sum()),
+        "retransmission_ratio": float(repeated[counted].sum()) / sent_counted if sent_counted else float("nan"),
+        "flows_starved": int((goodput[sharing] == 0).sum()),
         "rate_cv": _mean(column["rate_cv"]),
         "late_ratio": _late_ratio(column),
         "stall_time_s": _mean(column["stall_time_s"]),
