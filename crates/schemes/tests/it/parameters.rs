@@ -72,12 +72,12 @@ rcp-winf { "capacity_smoothing": 0.0 } -> capacity_smoothing: 0.0 is out of rang
 ecn-busy { "busy_windw": "1 s" } -> busy_windw: unknown parameter of ecn-busy; did you mean "busy_window"?
 re-tfrc { "airtime_share": 0.0 } -> airtime_share: 0.0 is out of range; give a value from 0.01 to 1
 re-tfrc { "airtime_share": 1.5 } -> airtime_share: 1.5 is out of range; give a value from 0.01 to 1
-re-tfrc { "ceiling": "round-trip", "airtime_share": 0.8 } -> airtime_share: has no effect with ceiling = "round-trip"; leave it out, or set ceiling = "airtime"
+re-tfrc { "ceiling": "round-trip", "airtime_share": 0.8 } -> airtime_share: 0.8 has no effect with ceiling = "round-trip"; leave it out, or set ceiling = "airtime"
 re-tfrc { "flow_window": "0 s" } -> flow_window: "0 s" is out of range; give a value from 1 ms to 1 h
 re-tfrc { "ceiling": "sky" } -> ceiling: unknown name "sky"; known: airtime, round-trip
 tcp-vegas { "alpha": 1e9 } -> alpha: 1000000000.0 is out of range; give a value from 0 to 1000000
 recn { "treshold": 0.5 } -> treshold: unknown parameter of recn; did you mean "threshold"?
-tcp-sack { "recovery": "sack1", "keep_sacked": true } -> keep_sacked: found true; remove it: recovery = "sack1" sends everything again
+tcp-sack { "recovery": "sack1", "keep_sacked": true } -> keep_sacked: true has no effect with recovery = "sack1"; leave it out, or set recovery = "rfc6675"
 xcp { "capacity": "modl" } -> capacity: unknown name "modl"; did you mean "model"? known: phy-rate, packet-throughput, rt-winf, model; or a bit rate: a number and one of the units b/s, kb/s, Mb/s, Gb/s
 bmcc { "weights": { "1": 0.0 } } -> weights: 0 of node 1 is out of range; give a value from 0.001 to 1000
 xcp-winf { "queue_allowed": 10001 } -> queue_allowed: 10001 is out of range; give a value from 0 to 10000
