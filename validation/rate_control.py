@@ -22,8 +22,8 @@ MPDUS = (2, 5, 8, 11, 17, 22, 25, 28)
 #: Streams, and metres of links at the steps between rates; below -82 dBm, the least at which stations of the other
 #: tables hear, too.
 STEPS = (
-    *((1, metres) for metres in (24.0, 26.0, 37.0, 37.6, 47.6, 64.0, 72.0, 80.0)),
-    *((2, metres) for metres in (20.0, 30.0, 38.0, 50.0, 60.0, 80.0)),
+    *((1, metres) for metres in (21.5, 22.5, 24.0, 26.0, 37.0, 37.6, 47.6, 64.0, 72.0, 80.0)),
+    *((2, metres) for metres in (17.0, 20.0, 30.0, 38.0, 50.0, 60.0, 80.0)),
 )
 #: Metres, and metres per second, of links that fade.
 FADING = tuple((metres, speed) for metres in (15, 25, 35) for speed in (0.1, 1.0, 10.0))
