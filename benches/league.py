@@ -15,15 +15,15 @@ from multihop import league, run
 from multihop.results.words import markdown_table
 
 
-def cpu_s(network: league.Network, compared: list[str], seeds: int) -> float:
-    """User CPU of so many runs of each scheme, in seconds."""
+def cost(network: league.Network, compared: list[str], seeds: int) -> tuple[float, float]:
+    """User CPU of so many runs of each scheme, and the time that a run simulates, in seconds."""
     study = league.study(network, compared)
     settings = [study.overrides(point) for point in range(len(study.plan.points))]
     before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
     for given in settings:
         for seed in range(1, seeds + 1):
             run(network.scenario, seed=seed, **given)
-    return resource.getrusage(resource.RUSAGE_SELF).ru_utime - before
+    return resource.getrusage(resource.RUSAGE_SELF).ru_utime - before, study.plan.views[0]["duration"]
 
 
 def main() -> None:
@@ -35,21 +35,12 @@ def main() -> None:
     compared = league.schemes(options.schemes.split(",") if options.schemes else None)
     networks = {network.name: network for network in league.networks()}
     pairs = [(networks[network.beside], network) for network in networks.values() if network.beside]
-    used = {network.name: cpu_s(network, compared, options.seeds) for pair in pairs for network in pair}
+    costs = {network.name: cost(network, compared, options.seeds) for pair in pairs for network in pair}
     rows = []
     for legacy, modern in pairs:
-        seconds = [float(str(network.scenario["duration"]).removesuffix(" s")) for network in (legacy, modern)]
-        times = used[modern.name] / used[legacy.name]
-        rows.append(
-            [
-                modern.title,
-                legacy.title,
-                f"{used[modern.name]:.2f} s",
-                f"{used[legacy.name]:.2f} s",
-                f"{times:.1f}",
-                f"{times * seconds[0] / seconds[1]:.1f}",
-            ]
-        )
+        (before_s, legacy_s), (now_s, modern_s) = costs[legacy.name], costs[modern.name]
+        cells = [f"{now_s:.2f} s", f"{before_s:.2f} s", f"{now_s / before_s:.1f}"]
+        rows.append([modern.title, legacy.title, *cells, f"{now_s / modern_s * legacy_s / before_s:.1f}"])
     heads = ["network", "beside", "CPU", "CPU of that", "times", "per simulated second"]
     print("\n".join(markdown_table(heads, rows)))
 
