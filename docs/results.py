@@ -28,7 +28,7 @@ from multihop.report.study.provenance import runs, spans
 from multihop.results.provenance import build
 from multihop.results.words import markdown_table, with_interval
 from multihop.study.design import as_list
-from multihop.study.spec import Label
+from multihop.study.spec import Claim, Label
 
 DOCS = Path(__file__).parent
 #: A study of more points has its numbers in the report alone.
@@ -221,11 +221,18 @@ def _numbers(result: StudyResult, judgement: Judgement) -> list[str]:
     unit = result.metric(claim.metric).unit
     about = [result.metric(claim.metric).title + (f", in {unit}" if unit else "")]
     about += [judgement.cells[0].expected] if claim.kind == "bound" and judgement.cells else []
+    about += [f"within {_allowed(claim, unit)} of the paper's"] if claim.kind == "value" else []
     return [
         f"{'; '.join(about)}. Bold where the claim holds, italic where seeds cannot tell.",
         "",
         *markdown_table(heads, body),
     ]
+
+
+def _allowed(claim: Claim, unit: str) -> str:
+    if isinstance(claim.tolerance, str):
+        return claim.tolerance
+    return f"{claim.tolerance:g} {unit}".rstrip()
 
 
 def _measured(cell: Cell) -> str:

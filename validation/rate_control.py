@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 
 from multihop import Result, ScenarioError, run
 from multihop.results.statistics import estimate
@@ -18,11 +19,17 @@ SCHEMES = range(8)
 KBPS = (6_500, 13_000, 19_500, 26_000, 39_000, 52_000, 58_500, 65_000)
 #: MPDUs of the longest A-MPDU at each scheme: 5.484 ms, or 64 KiB.
 MPDUS = (2, 5, 8, 11, 17, 22, 25, 28)
+#: Streams, and metres of links at the steps between rates; below -82 dBm, the least at which stations of the other
+#: tables hear, too.
+STEPS = (
+    *((1, metres) for metres in (21.5, 22.5, 24.0, 26.0, 37.0, 37.6, 47.6, 64.0, 72.0, 80.0)),
+    *((2, metres) for metres in (17.0, 20.0, 30.0, 38.0, 50.0, 60.0, 80.0)),
+)
 #: Metres, and metres per second, of links that fade.
 FADING = tuple((metres, speed) for metres in (15, 25, 35) for speed in (0.1, 1.0, 10.0))
 
 
-def scenario(distance: int, scheme: int, algorithm: str | None = None, speed: float | None = None) -> Scenario:
+def scenario(distance: float, scheme: int, algorithm: str | None = None, speed: float | None = None) -> Scenario:
     """One saturated link of this many metres: at a fixed scheme, or with a rate control; Rayleigh fading at a speed."""
     control = {} if algorithm is None else {"rate_control": {"algorithm": algorithm, "streams": 1}}
     fading = {} if speed is None else {"fading": {"speed": f"{speed} m/s"}}
@@ -30,7 +37,7 @@ def scenario(distance: int, scheme: int, algorithm: str | None = None, speed: fl
         "duration": "11 s",
         "warmup": "1 s",
         "record_interval": "50 ms",
-        "topology": {"generator": "chain", "hops": 1, "spacing": f"{distance} m"},
+        "topology": {"generator": "chain", "hops": 1, "spacing": f"{distance:g} m"},
         "phy": {"standard": "802.11n", "data_rate": f"MCS {scheme}"},
         "mac": {"queue": 500} | control,
         "medium": MEDIUM | {"sensitivity": "-82 dBm"} | fading,
@@ -113,6 +120,43 @@ def links(seeds: int) -> str:
     return table(head, rows)
 
 
+def steps(seeds: int) -> str:
+    """Links at the steps between rates, with one stream and with two: best, `ideal` and `minstrel-ht`."""
+    rows = []
+    for streams, distance in STEPS:
+        mine = functools.partial(at_step, streams, distance)
+        names = [f"MCS {scheme}" for scheme in SCHEMES]
+        names += [f"{name} NSS {more}" for more in range(2, streams + 1) for name in names[: len(SCHEMES)]]
+        found = {name: mine(name) for name in names}
+        name = max(found, key=lambda name: found[name])
+        minstrel = estimate([mine("MCS 0", "minstrel-ht", seed) for seed in range(1, seeds + 1)])
+        rows.append(
+            [
+                f"{distance:g} m",
+                str(streams),
+                f"{found[name]:.1f}",
+                name,
+                f"{mine('MCS 0', 'ideal'):.1f}",
+                shown(minstrel, 1),
+                f"{minstrel.mean / found[name]:.2f}",
+            ]
+        )
+    return table(["distance", "streams", "best", "", "`ideal`", "`minstrel-ht`", "of best"], rows)
+
+
+def at_step(streams: int, distance: float, rate: str, algorithm: str | None = None, seed: int = 1) -> float:
+    """What a link carries in Mb/s, whose stations hear what the lowest rate needs; 0 if it is none."""
+    asked = scenario(distance, 0, algorithm)
+    asked["phy"] |= {"data_rate": rate}
+    asked["medium"] |= {"sensitivity": "-92 dBm"}
+    if algorithm is not None:
+        asked["mac"]["rate_control"]["streams"] = streams
+    try:
+        return goodput_mbps(run(asked, seed=seed))
+    except ScenarioError:
+        return 0.0
+
+
 def fades(seeds: int) -> str:
     """Links with Rayleigh fading: the best fixed rate and `minstrel-ht`."""
     rows = []
@@ -146,7 +190,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m validation.rate_control", description=__doc__)
     parser.add_argument("--seeds", type=int, default=5, help="of runs with a rate control")
     options = parser.parse_args()
-    print(links(options.seeds), fades(options.seeds), tcp(options.seeds), sep="\n\n")
+    print(links(options.seeds), steps(options.seeds), fades(options.seeds), tcp(options.seeds), sep="\n\n")
 
 
 if __name__ == "__main__":

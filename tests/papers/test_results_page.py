@@ -85,6 +85,7 @@ def test_printed_numbers_stand_beside_ours(page):
     assert "**" not in small
     assert large.startswith("| 1 | 820 | **"), "one hop at 1 Mb/s carries about that"
     assert large.count("**") == 2
+    assert "within 10 % of the paper's. Bold where" in page
 
 
 def test_fewer_seeds_than_asked_for_are_said(tmp_path):
