@@ -224,8 +224,11 @@ def test_list(inline):
 
 def test_list_shows_defaults_of_schemes_and_of_what_scenarios_choose(inline):
     words = " ".join(inline("list").out.split())
-    assert 'initial_rto Retransmission timeout before the first round-trip sample (RFC 6298, section 2.1). Default "1 s"' in words
-    assert 'hello_interval' in words
+    assert (
+        'initial_rto Retransmission timeout before the first round-trip sample (RFC 6298, section 2.1). Default "1 s"'
+        in words
+    )
+    assert "hello_interval" in words
     assert re.search(r'busy-ratio .*? window How far it looks back\. Default "1 s"', words)
 
 

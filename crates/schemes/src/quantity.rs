@@ -141,8 +141,8 @@ macro_rules! quantity {
         }
 
         impl fmt::Display for $name {
-            /// In the largest unit that keeps the number at or above one, or in the base unit where that is much
-            /// shorter: "1500 B" and not "1.46484375 KiB".
+            /// In the largest unit that keeps the number at or above one, or in the base unit where that is
+            /// much shorter: "1500 B" and not "1.46484375 KiB".
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 let fits = |scale: f64| (self.0 / scale).abs() >= 1.0;
                 let best = Self::UNITS.iter().filter(|(_, scale)| fits(*scale)).max_by(|a, b| a.1.total_cmp(&b.1));

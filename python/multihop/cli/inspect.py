@@ -180,7 +180,7 @@ def _keys(entry: dict[str, Any]) -> dict[str, str]:
 
 
 def _summary(about: dict[str, Any]) -> str:
-    """The first sentence on a key, and its default, which stands in the schema or is a sentence of its own."""
+    """The first sentence on a key, and its default: that of the schema, or a sentence of its own."""
     first, *others = _sentences(about.get("description", ""))
     default = next((text for text in others if text.startswith("Default")), None)
     if default is None and (value := about.get("default")) is not None:

@@ -99,8 +99,8 @@ pub enum LocalRepair {
     /// Loses it, as nodes farther away do.
     Off,
     /// Holds it and asks for the destination as ns-2.35 does: with the sequence number of the route that
-    /// broke, with which nodes beyond the break reply with routes that are no newer, and until an instant that
-    /// ns-2 takes for a delay, so late that it hardly ever comes.
+    /// broke, with which nodes beyond the break reply with routes that are no newer, and until an instant
+    /// that ns-2 takes for a delay, so late that it hardly ever comes.
     Ns2,
     /// Looks for the destination as RFC 3561 has it (6.12): once, with a greater number, and sends an RERR if
     /// nothing comes of it.
