@@ -109,10 +109,7 @@ impl Error for ReadError {
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> ReadError {
         let wanted = match expected {
             [] => Wanted::NoKey,
-            _ => match renamed(field, expected) {
-                Some(name) => Wanted::Renamed(name),
-                None => known(field, expected),
-            },
+            _ => Wanted::instead_of(field, owned(expected), &[AodvConfig::RENAMED, DsrConfig::RENAMED]),
         };
         ReadError::new(Found::UnknownKey, wanted)
     }
@@ -467,13 +464,11 @@ struct Nothing {}
 
 /// One of the names that serde knows.
 fn known(name: &str, known: &[&str]) -> Wanted {
-    Wanted::Known(name.to_owned(), known.iter().map(|&name| name.to_owned()).collect())
+    Wanted::Known(name.to_owned(), owned(known))
 }
 
-/// Today's name of a key that had this one before, if it is among the known ones.
-fn renamed(name: &str, known: &[&str]) -> Option<&'static str> {
-    let mut renamed = [AodvConfig::RENAMED, DsrConfig::RENAMED].into_iter().flatten();
-    renamed.find(|(old, new)| *old == name && known.contains(new)).map(|(_, new)| *new)
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
 }
 
 /// A value for the message about a key that is missing.

@@ -22,6 +22,20 @@ impl Misfit {
     }
 }
 
+/// Keys that had another name before: that, and today's.
+pub type Renamed = &'static [(&'static str, &'static str)];
+
+impl Wanted {
+    /// Instead of an unknown key: its name of today if it is an old one of a known key, or a known key.
+    pub fn instead_of(key: &str, known: Vec<String>, renamed: &[Renamed]) -> Wanted {
+        let is_now = |new: &str| known.iter().any(|name| name == new);
+        match renamed.iter().copied().flatten().find(|(old, new)| *old == key && is_now(new)) {
+            Some((_, new)) => Wanted::Renamed(new),
+            None => Wanted::Known(key.to_owned(), known),
+        }
+    }
+}
+
 impl fmt::Display for Misfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(parameter) = &self.parameter {

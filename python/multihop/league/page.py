@@ -233,7 +233,7 @@ def _full(result: StudyResult, own: Sequence[Standing], main: str) -> tuple[list
 
 
 def _alike(result: StudyResult) -> list[str]:
-    """Names schemes with equal runs, to the last number: what tells them apart never came about."""
+    """Names schemes with equal runs, to the last number: what distinguishes them never came about."""
     same: dict[bytes, list[str]] = {}
     for index, point in enumerate(result.points):
         numbers = np.array([result.values(index, name).to_numpy(dtype=float) for name in _SAME])

@@ -1,6 +1,6 @@
 //! What a key may be, as its schema says, and whether a value is that.
 
-use crate::misfit::{Found, Kind, Misfit, Wanted};
+use crate::misfit::{Found, Kind, Misfit, Renamed, Wanted};
 use crate::quantity::Quantity;
 use multihop_transport::{RenoOptions, RtoOptions, TcpOptions, TfrcOptions};
 use schemars::JsonSchema;
@@ -10,7 +10,7 @@ use serde_json::{Map, Number, Value, json};
 use std::fmt;
 
 /// Parameters of the transport that had another name before: that, and today's.
-const RENAMED: &[&[(&str, &str)]] =
+const RENAMED: &[Renamed] =
     &[TcpOptions::RENAMED, RtoOptions::RENAMED, RenoOptions::RENAMED, TfrcOptions::RENAMED];
 
 /// The JSON Schema of a type, without references.
@@ -76,21 +76,14 @@ impl Rules {
     pub fn check(&self, name: &'static str, given: &Map<String, Value>) -> Result<(), Misfit> {
         given.iter().try_for_each(|(key, value)| {
             let checked = match self.rule(key) {
-                None => Err((Found::UnknownParameter(name), self.instead_of(key))),
+                None => {
+                    let known = self.keys().map(str::to_owned).collect();
+                    Err((Found::UnknownParameter(name), Wanted::instead_of(key, known, RENAMED)))
+                }
                 Some(rule) => rule.check(value),
             };
             checked.map_err(|(found, wanted)| Misfit { parameter: Some(key.clone()), found, wanted })
         })
-    }
-
-    /// Today's name of a key that had this one before, or the known keys.
-    fn instead_of(&self, key: &str) -> Wanted {
-        let known: Vec<String> = self.keys().map(str::to_owned).collect();
-        let is_now = |new: &str| known.iter().any(|name| name == new);
-        match RENAMED.iter().copied().flatten().find(|(old, new)| *old == key && is_now(new)) {
-            Some((_, new)) => Wanted::Renamed(new),
-            None => Wanted::Known(key.to_owned(), known),
-        }
     }
 
     /// The table that these values make; what is left out takes its default.
