@@ -78,7 +78,8 @@ class Found:
     """What a run gave: Mb/s and milliseconds."""
 
     rate: float
-    #: The kernel's smoothed round-trip time ten times a second; of a simulation the mean of all samples.
+    #: The mean over time of the round-trip time, ten times a second: the kernel's smoothed one, and of a simulation the
+    #: mean of the samples of each interval. A mean of all samples would count busy times more.
     rtt: float
     #: From one end to the other, of data, as the engine measures it for both.
     delay: float
@@ -160,8 +161,10 @@ def emulated(cell: Cell, seconds: int, seed: int) -> Found:
 
 def simulated(cell: Cell, seconds: int, seed: int) -> Found:
     """What the simulated transport does."""
-    flow = multihop.run(cell.scenario(seconds), seed=seed).flows.iloc[0]
-    return Found(flow["goodput_bps"] / 1e6, flow["rtt_mean_s"] * 1e3, flow["delay_mean_s"] * 1e3)
+    result = multihop.run(cell.scenario(seconds), seed=seed, record_interval="100 ms")
+    flow, series = result.flows.iloc[0], result.series
+    rtt_s = series.loc[series["time_s"] > WARMUP_S, "srtt_s"].mean()
+    return Found(flow["goodput_bps"] / 1e6, rtt_s * 1e3, flow["delay_mean_s"] * 1e3)
 
 
 def table(cells: list[Cell], kernel: dict[Cell, dict[int, Found]], seconds: int) -> None:

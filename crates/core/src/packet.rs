@@ -98,6 +98,8 @@ pub struct Flags {
     pub cwr: bool,
     /// ECN echo (RFC 3168).
     pub ece: bool,
+    /// Push: the application is to have what came (RFC 9293, section 3.9.1.2).
+    pub psh: bool,
     /// Synchronize: opens a connection.
     pub syn: bool,
 }

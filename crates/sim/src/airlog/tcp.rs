@@ -25,8 +25,9 @@ pub(super) fn put(out: &mut Vec<u8>, packet: &Packet, options: &Options, length:
     header[4..8].copy_from_slice(&(seq as u32).to_be_bytes());
     header[8..12].copy_from_slice(&(ack as u32).to_be_bytes());
     header[12] = ((HEADER + options.length) as u8 / 4) << 4;
-    let bits = [flags.syn, flags.ack, flags.ece, flags.cwr];
-    header[13] = bits.iter().zip([0x02, 0x10, 0x40, 0x80]).filter(|(on, _)| **on).map(|(_, bit)| bit).sum();
+    let bits = [flags.syn, flags.psh, flags.ack, flags.ece, flags.cwr];
+    header[13] =
+        bits.iter().zip([0x02, 0x08, 0x10, 0x40, 0x80]).filter(|(on, _)| **on).map(|(_, bit)| bit).sum();
     header[14..16].copy_from_slice(&window.to_be_bytes());
     let pseudo = pseudo_header(ip_fields(packet), TCP, length);
     let checksum = checksum(&[&pseudo, &header, options.bytes()]).to_be_bytes();

@@ -31,6 +31,8 @@ table! {
     window_bytes("byte"): Option<u64>;
     /// latest round-trip sample at the end of the step
     rtt_s("s"): Option<f64>;
+    /// smoothed round-trip time at the end of the step (RFC 6298, TFRC: RFC 5348); missing for datagrams
+    srtt_s("s"): Option<f64>;
     /// queue of the flow's source at the end of the step: its interface queue, or that of a wire
     source_queue("packets"): u32;
     /// frame transmission efficiency, mean over the frames of its data packets that were acknowledged during

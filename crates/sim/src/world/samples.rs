@@ -110,6 +110,7 @@ impl World {
                     loss_event_rate: progress.loss_event_rate,
                     window_bytes: progress.window,
                     rtt_s: progress.rtt.map(Span::seconds),
+                    srtt_s: progress.srtt.map(Span::seconds),
                     source_queue: self.node(source).stack.queue_towards(next_hop) as u32,
                     transmission_efficiency: std::mem::take(&mut self.record.flows[index].step_efficiency)
                         .get(),

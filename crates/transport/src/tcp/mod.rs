@@ -1,6 +1,7 @@
 //! A TCP connection's two ends but for its congestion control: what is sent (loss recovery: `recovery`,
 //! `scoreboard`), and when what is lost is known to be (the retransmission timer, [`Rto`]).
 
+mod bursts;
 mod delivery_rate;
 mod echo;
 mod options;

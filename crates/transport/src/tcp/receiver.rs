@@ -71,7 +71,7 @@ impl TcpReceiver {
         self.reply = Some(Segment {
             ack: self.next,
             header: self.options.header_with(0),
-            flags: Flags { syn: true, ack: true, ece: self.ecn, cwr: false },
+            flags: Flags { syn: true, ack: true, ece: self.ecn, ..Flags::default() },
             echo: self.recent.filter(|_| self.options.timestamps),
             window: self.options.receive_window(),
             feedback: self.take_feedback(),
@@ -167,13 +167,16 @@ impl Endpoint for TcpReceiver {
             self.quick = self.options.quick_acks;
         }
         let before = self.next;
-        let may_wait = self.on_data(segment) && self.quick == 0;
+        let is_prompt = self.options.prompt_acks && (segment.flags.psh || segment.flags.cwr);
+        let may_wait = self.on_data(segment) && self.quick == 0 && !is_prompt;
         self.quick = self.quick.saturating_sub(1);
         match self.options.delayed_ack {
             Some(delay) if may_wait && self.unacknowledged + 1 < self.options.ack_every => {
                 self.unacknowledged += 1;
                 self.deadline.get_or_insert(now + delay);
             }
+            // More may be arriving at this instant.
+            Some(_) if may_wait && self.options.receive_offload => self.deadline = Some(now),
             _ => self.acknowledge(),
         }
         Delivered { bytes: self.next - before, offset: before }
@@ -365,12 +368,12 @@ mod tests {
                     ..TcpOptions::default()
                 };
                 let mut receiver = TcpReceiver::new(options);
-                let flags = Flags { syn: true, ack: false, ece, cwr };
+                let flags = Flags { syn: true, ece, cwr, ..Flags::default() };
                 let sent = Some(NOW + Span::from_ms(5));
                 let answer = reply(&mut receiver, &Segment { flags, echo: sent, ..Segment::default() });
                 let expected = Segment {
                     header: if timestamps { 52 } else { 40 },
-                    flags: Flags { syn: true, ack: true, ece: agreed, cwr: false },
+                    flags: Flags { syn: true, ack: true, ece: agreed, ..Flags::default() },
                     echo: sent.filter(|_| timestamps),
                     window: 9_000,
                     ..Segment::default()

@@ -1,5 +1,6 @@
 //! The integration tests of the crate, in one binary: each module is a subject.
 
+mod bursts;
 mod controllers;
 mod feedback;
 mod given_up;

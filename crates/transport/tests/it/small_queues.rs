@@ -3,16 +3,16 @@
 use multihop_core::{Flags, Segment, Span, Time};
 use multihop_transport::{Endpoint, Recovery, Reno, RenoOptions, TcpOptions, TcpSender};
 
-const MSS: u64 = 1000;
+pub const MSS: u64 = 1000;
 /// With 40 bytes of headers.
-const PACKET: u64 = 1040;
+pub const PACKET: u64 = 1040;
 
-fn ms(ms: u64) -> Time {
+pub fn ms(ms: u64) -> Time {
     Time::ZERO + Span::from_ms(ms)
 }
 
 /// A window of 20 segments, and how much may wait below.
-fn sender(queues: TcpOptions) -> TcpSender {
+pub fn sender(queues: TcpOptions) -> TcpSender {
     let options = TcpOptions {
         segment_size: MSS as u32,
         recovery: Recovery::Sack,
@@ -28,11 +28,11 @@ fn sender(queues: TcpOptions) -> TcpSender {
     sender
 }
 
-fn drain(sender: &mut TcpSender, now: Time) -> Vec<Segment> {
+pub fn drain(sender: &mut TcpSender, now: Time) -> Vec<Segment> {
     std::iter::from_fn(|| sender.poll_segment(now)).collect()
 }
 
-fn acknowledge(sender: &mut TcpSender, now: Time, segments: u64, sent: Time) {
+pub fn acknowledge(sender: &mut TcpSender, now: Time, segments: u64, sent: Time) {
     let flags = Flags { ack: true, ..Flags::default() };
     let (ack, echo) = (segments * MSS, Some(sent));
     sender.on_segment(now, &Segment { ack, flags, echo, window: 100 * MSS, ..Segment::default() });

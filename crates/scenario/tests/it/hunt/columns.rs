@@ -82,6 +82,7 @@ fn step(row: &SeriesRow) -> impl Iterator<Item = Cell> {
         ("loss_event_rate of a row", Share, row.loss_event_rate),
         ("rate of a row", Amount, row.rate_bps),
         ("rtt of a row", Amount, row.rtt_s),
+        ("smoothed rtt of a row", Amount, row.srtt_s),
         ("transmission_efficiency of a row", Share, row.transmission_efficiency),
     ]
     .into_iter()

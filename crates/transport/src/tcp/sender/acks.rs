@@ -172,6 +172,7 @@ impl TcpSender {
         }
         self.at.duplicates = 0;
         let measured = self.measure(now, segment);
+        let sent = sent.filter(|_| self.options.time_every_segment);
         let rtt = sent.map(|sent| now.since(sent)).or(measured);
         self.restart_timer(now);
         let in_flight = self.in_flight();

@@ -6,7 +6,9 @@
 
 mod acks;
 mod given_up;
+mod offload;
 
+use crate::tcp::bursts::Burst;
 use crate::tcp::delivery_rate::DeliveryRate;
 use crate::tcp::recovery::{LossRecovery, Planned, Sequence, View};
 use crate::tcp::send_times::SendTimes;
@@ -68,9 +70,12 @@ pub struct TcpSender {
     rates: Option<DeliveryRate>,
     /// When the retransmission timer expires.
     deadline: Option<Time>,
-    /// Pacing: when the last segment left, and its bytes with headers. How long they hold the next one back
-    /// depends on the pace of the moment, not on what it was then.
+    /// Pacing: when the last segment left, or the burst that it was of began, and its bytes with headers. How
+    /// long they hold the next one back depends on the pace of the moment, not on what it was then.
     paced: Option<(Time, u64)>,
+    /// The burst that is leaving, with segmentation offload, and whether the next one waits for more window.
+    burst: Burst,
+    deferred: bool,
     /// Bytes, with headers, of data that was handed to the node and has not left it, if anybody wants to
     /// know.
     held_below: u64,
@@ -86,6 +91,7 @@ pub struct TcpSender {
     acknowledge_syn: bool,
     /// The `una` at which the timer last expired.
     timed_out: Option<u64>,
+    least_round_trip: Option<Span>,
     syn_retried: bool,
     last_sent: Time,
     counters: Progress,
@@ -97,7 +103,7 @@ impl TcpSender {
         TcpSender {
             recovery: LossRecovery::new(&options),
             given_up: GivenUp::new(options.local_repairs),
-            send_times: options.time_every_segment.then(SendTimes::default),
+            send_times: (options.time_every_segment || options.segmentation_offload).then(SendTimes::default),
             rates: options.delivery_rate.then(DeliveryRate::default),
             rto: Rto::new(options.rto.clone()),
             connection: if options.handshake { Connection::Closed } else { Connection::Open },
@@ -114,6 +120,9 @@ impl TcpSender {
             timed: None,
             deadline: None,
             paced: None,
+            burst: Burst::default(),
+            deferred: false,
+            least_round_trip: None,
             held_below: 0,
             window_use: WindowUse::default(),
             asked: Time::ZERO,
@@ -195,7 +204,7 @@ impl TcpSender {
             header: self.options.header + self.options.congestion_header.bytes,
             feedback: self.stamp(now, 0),
             // "An ECN-setup SYN packet" (RFC 3168, section 6.1.1).
-            flags: Flags { syn: true, ece: self.options.ecn, cwr: self.options.ecn, ack: false },
+            flags: Flags { syn: true, ece: self.options.ecn, cwr: self.options.ecn, ..Flags::default() },
             echo: self.options.timestamps.then_some(now),
             ..Segment::default()
         }
@@ -203,6 +212,8 @@ impl TcpSender {
 
     fn send(&mut self, now: Time, planned: Planned) -> Segment {
         let Planned { start, end } = planned;
+        let packet = end - start + u64::from(self.options.header_with_data());
+        let psh = self.pace_out(now, planned, packet);
         let view = View::new(&self.options, self.at, &*self.controller);
         if let Some(rates) = &mut self.rates {
             rates.on_sent(now, start, end, self.recovery.pipe(&view));
@@ -235,7 +246,12 @@ impl TcpSender {
             seq: start,
             payload: (end - start) as u32,
             header: self.options.header_with_data(),
-            flags: Flags { ack: true, cwr: ecn_allowed && std::mem::take(&mut self.cwr), ..Flags::default() },
+            flags: Flags {
+                ack: true,
+                cwr: ecn_allowed && std::mem::take(&mut self.cwr),
+                psh,
+                ..Flags::default()
+            },
             ecn: self.options.congestion_header.codepoint.unwrap_or(if ecn_allowed {
                 Ecn::Ect0
             } else {
@@ -246,12 +262,10 @@ impl TcpSender {
             feedback: self.stamp(now, end - start),
             ..Segment::default()
         };
-        let packet = u64::from(segment.payload + segment.header);
         let app_limited = self.rates.as_ref().is_some_and(DeliveryRate::limited);
         let in_flight = self.in_flight();
         let sent = Sent { now, size: end - start, packet, in_flight, retransmission, app_limited };
         self.controller.on_sent(&sent);
-        self.paced = Some((now, packet));
         if self.options.small_queues().is_some() {
             self.held_below += packet;
         }
@@ -408,11 +422,17 @@ impl Endpoint for TcpSender {
         if self.connection == Connection::SynDue {
             return Some(self.syn(now));
         }
+        self.deferred = false;
+        if let Some(planned) = self.in_burst(now) {
+            return Some(self.send(now, planned));
+        }
         if self.paced_until().is_some_and(|until| now < until) {
             self.note_window_use();
             return self.refresh_at().is_some_and(|at| now >= at).then(|| self.refresh(now));
         }
-        if let Some(planned) = self.due() {
+        let due = self.due();
+        self.deferred = due.is_some_and(|planned| self.defers(now, planned));
+        if let Some(planned) = due.filter(|_| !self.deferred) {
             return Some(self.send(now, planned));
         }
         self.note_window_use();
@@ -425,7 +445,7 @@ impl Endpoint for TcpSender {
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        let paced = self.paced_until().filter(|_| self.due().is_some());
+        let paced = self.paced_until().filter(|_| !self.deferred && self.due().is_some());
         [self.deadline, paced, self.refresh_at()].into_iter().flatten().min()
     }
 
@@ -443,6 +463,7 @@ impl Endpoint for TcpSender {
 impl TcpSender {
     fn note_round_trip(&mut self, sent: Time, now: Time) -> Span {
         let sample = now.since(sent);
+        self.least_round_trip = Some(self.least_round_trip.map_or(sample, |least| least.min(sample)));
         self.counters.rtt = Some(sample);
         self.counters.rtt_samples += 1;
         self.counters.rtt_sum += sample;

@@ -1,0 +1,75 @@
+//! Segmentation offload: what leaves together, and what waits to be more.
+
+use super::TcpSender;
+use crate::tcp::bursts::{Burst, Sizing, Waiting};
+use crate::tcp::recovery::Planned;
+use crate::tcp::send_times::SendTimes;
+use multihop_core::Time;
+
+impl TcpSender {
+    /// The next segment of the burst that is leaving.
+    pub(super) fn in_burst(&self, now: Time) -> Option<Planned> {
+        if !self.burst.goes_on(now) {
+            return None;
+        }
+        self.plan().filter(|planned| planned.start >= self.at.max)
+    }
+
+    /// What is planned, a packet of so many bytes, leaves now, in its burst or after it. Is it the last of a
+    /// burst of several?
+    pub(super) fn pace_out(&mut self, now: Time, planned: Planned, packet: u64) -> bool {
+        let segment = planned.end - planned.start;
+        let is_new = planned.start >= self.at.max;
+        match &mut self.paced {
+            Some((_, bytes)) if is_new && self.burst.goes_on(now) => {
+                *bytes += packet;
+                return self.burst.go_on(segment);
+            }
+            paced => *paced = Some((now, packet)),
+        }
+        self.burst = if self.options.segmentation_offload && is_new {
+            let (mss, available) = (self.options.mss(), self.at.pushed - planned.start);
+            let size = self.burst_size().min(self.room() / mss * mss).min(available);
+            Burst::begin(now, size, segment)
+        } else {
+            Burst::default()
+        };
+        false
+    }
+
+    /// Is more window waited for, in place of sending what is planned?
+    pub(super) fn defers(&self, now: Time, planned: Planned) -> bool {
+        if !self.options.segmentation_offload || planned.start < self.at.max || self.recovery.active() {
+            return false;
+        }
+        let since = |at: Time| now.max(at).since(at);
+        let oldest = self.send_times.as_ref().and_then(SendTimes::oldest);
+        let waiting = Waiting {
+            burst: self.burst_size(),
+            room: self.room(),
+            window: self.recovery.window(&self.view()).min(self.at.peer_window),
+            idle: since(self.paced_until().unwrap_or(self.last_sent)),
+            oldest: oldest.map(since),
+            srtt: self.rto.smoothed(),
+        };
+        waiting.defers()
+    }
+
+    /// Payload bytes that both windows have room for.
+    fn room(&self) -> u64 {
+        let view = self.view();
+        let own = self.recovery.window(&view).saturating_sub(self.recovery.pipe(&view));
+        own.min(self.at.peer_window.saturating_sub(self.at.nxt - self.at.una))
+    }
+
+    fn burst_size(&self) -> u64 {
+        let sizing = Sizing {
+            rate: self.rate(),
+            is_paced: self.controller.allowance().pace.is_some(),
+            least_round_trip: self.least_round_trip,
+            shift: self.options.pacing_shift,
+            segment: self.options.mss(),
+        };
+        sizing.size()
+    }
+}

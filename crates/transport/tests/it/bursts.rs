@@ -1,0 +1,113 @@
+//! A sender whose data leaves in bursts, as with segmentation offload, and what a receiver makes of their ends.
+
+use crate::recorder::Recorder;
+use crate::small_queues::{MSS, PACKET, acknowledge, drain, ms, sender};
+use multihop_core::{Flags, Rate, Segment, Time};
+use multihop_transport::{Endpoint, Recovery, TcpOptions, TcpReceiver, TcpSender};
+
+fn offloaded() -> TcpOptions {
+    TcpOptions { segmentation_offload: true, ..TcpOptions::default() }
+}
+
+/// The sequence numbers of segments, in segments, and whether they have PSH.
+fn numbers(segments: &[Segment]) -> Vec<(u64, bool)> {
+    segments.iter().map(|segment| (segment.seq / MSS, segment.flags.psh)).collect()
+}
+
+/// A window of 20, round trips of 100 ms: 400 kB/s are less than a segment in a millisecond, so that bursts
+/// are of two. Acknowledgements of two, and a window that grows in slow start: what is over waits.
+#[test]
+fn less_than_a_burst_waits_for_the_next_acknowledgement() {
+    let mut sender = sender(offloaded());
+    assert_eq!(drain(&mut sender, ms(0)).len(), 20, "no round trip is known yet");
+    acknowledge(&mut sender, ms(100), 1, ms(0));
+    assert_eq!(numbers(&drain(&mut sender, ms(100))), [(20, false), (21, true)], "one and one that it opens");
+    acknowledge(&mut sender, ms(101), 2, ms(1));
+    assert_eq!(numbers(&drain(&mut sender, ms(101))), [(22, false), (23, true)]);
+    // Three may go.
+    acknowledge(&mut sender, ms(101), 4, ms(1));
+    assert_eq!(numbers(&drain(&mut sender, ms(101))), [(24, false), (25, true)]);
+    assert!(sender.poll_timeout() > Some(ms(200)), "the timer of retransmissions alone");
+    acknowledge(&mut sender, ms(101), 5, ms(1));
+    assert_eq!(numbers(&drain(&mut sender, ms(101))), [(26, false), (27, true)], "one of before, and one");
+    // Three may go again, a while after the last burst: the first two do, and one waits for the next.
+    acknowledge(&mut sender, ms(110), 6, ms(10));
+    assert_eq!(numbers(&drain(&mut sender, ms(110))), [(28, false), (29, true)]);
+    acknowledge(&mut sender, ms(110), 7, ms(10));
+    assert_eq!(numbers(&drain(&mut sender, ms(110))), [(30, false), (31, true)]);
+}
+
+/// Without offload all leave as the window allows, and none has PSH.
+#[test]
+fn without_offload_what_may_go_goes() {
+    let mut sender = sender(TcpOptions::default());
+    assert_eq!(drain(&mut sender, ms(0)).len(), 20);
+    acknowledge(&mut sender, ms(100), 2, ms(0));
+    acknowledge(&mut sender, ms(100), 4, ms(0));
+    let sent = drain(&mut sender, ms(100));
+    assert!(sent.len() == 6 && sent.iter().all(|segment| !segment.flags.psh), "{sent:?}");
+}
+
+/// 8.32 Mb/s are a packet of 1040 bytes each millisecond: two leave at once, and the next two after 2 ms. Below
+/// 1.2 Mb/s each leaves alone.
+#[test]
+fn a_pace_is_kept_from_burst_to_burst() {
+    for (kbps, together, gap_ms) in [(8_320, 2, 2), (832, 1, 10)] {
+        let recorder = Recorder::with_window(100 * MSS);
+        recorder.set(|book| book.pace = Some(Rate::from_kbps(kbps)));
+        let options = TcpOptions {
+            segment_size: MSS as u32,
+            recovery: Recovery::Sack,
+            handshake: false,
+            ..offloaded()
+        };
+        let mut sender = TcpSender::new(options, Box::new(recorder));
+        sender.push(Time::ZERO, 1000 * MSS);
+        let first = drain(&mut sender, ms(0));
+        assert_eq!(
+            first.iter().map(|segment| u64::from(segment.payload + segment.header)).max(),
+            Some(PACKET)
+        );
+        assert_eq!(first.len(), together);
+        assert_eq!(sender.poll_timeout(), Some(ms(gap_ms)));
+        assert_eq!(drain(&mut sender, ms(gap_ms) - multihop_core::Span::from_us(1)).len(), 0);
+        assert_eq!(drain(&mut sender, ms(gap_ms)).len(), together);
+        assert_eq!(sender.poll_timeout(), Some(ms(2 * gap_ms)));
+    }
+}
+
+/// Five segments of an A-MPDU arrive together: one acknowledgement, at the end of the instant, for all of them.
+#[test]
+fn what_arrives_together_is_acknowledged_once() {
+    for (receive_offload, expected) in [(false, vec![2, 4]), (true, vec![5])] {
+        let mut receiver =
+            TcpReceiver::new(TcpOptions { receive_offload, handshake: false, ..TcpOptions::default() });
+        let mut acknowledged = Vec::new();
+        let mut drain = |receiver: &mut TcpReceiver| {
+            acknowledged.extend(receiver.poll_segment(ms(1)).map(|segment| segment.ack / MSS));
+        };
+        for number in 0..5 {
+            let segment = Segment { seq: number * MSS, payload: MSS as u32, ..Segment::default() };
+            receiver.on_segment(ms(1), &segment);
+            drain(&mut receiver);
+        }
+        receiver.on_timeout(ms(1));
+        drain(&mut receiver);
+        assert_eq!(acknowledged, expected);
+    }
+}
+
+/// Linux acknowledges at once what has PSH, as the application has read everything, and CWR.
+#[test]
+fn a_segment_with_psh_or_cwr_is_acknowledged_at_once() {
+    let options = |prompt_acks| TcpOptions { prompt_acks, handshake: false, ..TcpOptions::default() };
+    for (psh, cwr) in [(false, false), (true, false), (false, true)] {
+        for prompt in [false, true] {
+            let mut receiver = TcpReceiver::new(options(prompt));
+            let flags = Flags { ack: true, psh, cwr, ..Flags::default() };
+            receiver.on_segment(ms(1), &Segment { payload: MSS as u32, flags, ..Segment::default() });
+            let answers = receiver.poll_segment(ms(1)).is_some();
+            assert_eq!(answers, prompt && (psh || cwr), "{psh} {cwr} {prompt}");
+        }
+    }
+}
