@@ -11,11 +11,15 @@
 // `tos NUMBER`, the octet that says its access category, and `load MBPS`, what it sends of UDP if it is not saturated.
 //
 // Payload is counted from WARM to END, in seconds. Prints a line `flow BYTES DELAY` for each flow, the mean delay from
-// application to application in milliseconds, of UDP alone.
+// application to application in milliseconds, of UDP alone. Of 802.11n, ac and ax a line `sent FROM TO MODE/MHZ PPDUS MPDUS
+// REPEATED ARRIVED SECONDS` follows for each rate at which a node sent data to another: MPDUs that were repeated, and that arrived,
+// and airtime.
 //
 // 16 dBm; log-distance loss with an exponent of 3 and 46.68 dB at 1 m; a noise figure of 7 dB; frames are taken, and the medium is
 // busy, from -82 dBm on if nothing else is said. No RTS but for protection, no ARP, no queue but the MAC's. TCP is NewReno with segments of the payload, a window of
 // 32, an ACK for each segment, and neither timestamps nor Limited Transmit.
+
+#include "sent.h"
 
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
@@ -387,13 +391,16 @@ main(int argc, char* argv[])
     SetTcp(given);
     NodeContainer nodes;
     nodes.Create(given.nodes.size());
-    auto interfaces = Network(given, nodes, Radios(given, nodes));
+    auto devices = Radios(given, nodes);
+    auto interfaces = Network(given, nodes, devices);
     if (given.ampdu > 0 || given.amsdu > 0)
         SetUpAgreements(given, nodes, interfaces);
     auto sinks = Traffic(given, nodes, interfaces);
     std::vector<uint64_t> before(sinks.size(), 0);
     std::vector<Delivered> delivered(sinks.size());
+    SentByRate sent;
     Simulator::Schedule(Seconds(warm), [&] {
+        CountRates(devices, sent);
         for (size_t i = 0; i < sinks.size(); ++i)
         {
             before[i] = sinks[i]->GetTotalRx();
@@ -405,5 +412,6 @@ main(int argc, char* argv[])
     for (size_t i = 0; i < sinks.size(); ++i)
         std::cout << "flow " << sinks[i]->GetTotalRx() - before[i] << " "
                   << 1e3 * delivered[i].delay / std::max<uint64_t>(delivered[i].packets, 1) << "\n";
+    PrintRates(devices, sent);
     Simulator::Destroy();
 }
