@@ -133,15 +133,19 @@ ERP_CELLS = (
 )
 
 
-def flows(program: str, case: str, seed: int, seconds: int) -> list[list[str]]:
-    """What the program prints of each flow: bytes, and mean delay in milliseconds."""
+def lines(program: str, case: str, seed: int, seconds: int) -> list[list[str]]:
+    """The words of each line that the program prints."""
     with tempfile.NamedTemporaryFile("w", suffix=".case") as file:
         file.write(case)
         file.flush()
         command = [program, file.name, str(seed), str(WARMUP), str(WARMUP + seconds)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
-    words = [line.split() for line in done.stdout.splitlines()]
-    return [word[1:] for word in words if word[0] == "flow"]
+    return [line.split() for line in done.stdout.splitlines()]
+
+
+def flows(program: str, case: str, seed: int, seconds: int) -> list[list[str]]:
+    """What it prints of each flow: bytes, and mean delay in milliseconds."""
+    return [words[1:] for words in lines(program, case, seed, seconds) if words[0] == "flow"]
 
 
 def run(program: str, cell: Cell, seed: int) -> list[float]:
