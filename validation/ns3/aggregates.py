@@ -19,7 +19,7 @@ HEAD = """# What ns-3.37 (Debian's packages ns3 and libns3-dev) says of `sinr.cc
 # mean delay in milliseconds, by seed. `python -m validation.ns3.aggregates PROGRAM` writes it down.
 """
 SEEDS = 3
-#: Of cells of TCP with a rate control: seeds of ns-3's Minstrel-HT differ by a third.
+#: Of cells of TCP with a rate control: seeds of ns-3's Minstrel-HT differ by up to a factor of two.
 RATED_SEEDS = 10
 
 #: Metres between neighbours of a chain: 28 dB above noise; who is three hops away is sensed, who is four is not. Frames
