@@ -72,6 +72,11 @@ pub trait Parameters: DeserializeOwned + JsonSchema + Scheme + Serialize + 'stat
     fn check(&self) -> Result<(), Misfit> {
         Ok(())
     }
+    /// Keys besides those of the transport that are left out and whose default is the scheme's own, or its
+    /// flavour's: each with what it is.
+    fn usual(&self) -> Vec<Stated> {
+        Vec::new()
+    }
 }
 
 /// A scheme that can be named.
@@ -160,8 +165,8 @@ fn schema<P: Parameters>() -> Value {
     schema
 }
 
-/// By flavour the keys of the transport, each with what it is where it is left out: what the scheme makes of
-/// the flavour's default.
+/// By flavour the keys of the transport, and those of [`Parameters::usual`], each with what it is where it is
+/// left out: what the scheme makes of the flavour's default.
 fn defaults<P: Parameters>() -> Vec<(Flavour, Vec<Stated>)> {
     let of = |flavour: Flavour| {
         let scheme: P = serde_json::from_value(json!({ "flavour": flavour })).ok()?;
@@ -171,7 +176,7 @@ fn defaults<P: Parameters>() -> Vec<(Flavour, Vec<Stated>)> {
             (None, Some(options)) if flavour != Flavour::Linux => TfrcParameters::written(&options),
             _ => return None,
         };
-        Some((flavour, stated))
+        Some((flavour, [stated, scheme.usual()].concat()))
     };
     [Flavour::Rfc, Flavour::Ns2, Flavour::Linux].into_iter().filter_map(of).collect()
 }

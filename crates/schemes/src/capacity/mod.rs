@@ -6,6 +6,7 @@ pub use winf::{Watched, WinfParameters};
 
 use crate::capacity::winf::Estimates;
 use crate::keys;
+use crate::keys::usually;
 use crate::misfit::{Clash, Found, Misfit, Wanted};
 use crate::quantity::{BitRate, Duration};
 use multihop_core::Rate;
@@ -51,13 +52,14 @@ keys! {
         /// "rt-winf" what rt-Winf, read whole, says that a link sustains; and "model" that of a formula with
         /// measured losses, back-offs and airtime of others. Before there is a measurement it is the data
         /// rate, and of "rt-winf" what Eq. 14 of Barreto 2015 makes of that. The capacity of a wire is its
-        /// bit rate, whatever is said here. Default "packet-throughput".
+        /// bit rate, whatever is said here.
+        #[schemars(transform = usually(CapacitySource::default()))]
         pub capacity: Option<CapacitySource> ["8 b/s", "16 Gb/s"],
-        /// Time that a sample of a measured capacity is taken over ("packet-throughput" and "model"). Default
-        /// "200 ms".
+        /// Time that a sample of a measured capacity is taken over ("packet-throughput" and "model").
+        #[schemars(transform = usually(Duration(USUAL.interval.seconds())))]
         pub capacity_interval: Option<Duration> ["1 ms", "1 min"],
         /// Weight of a new sample of a measured capacity: above 0, up to 1, which keeps the last one alone.
-        /// Default 0.125.
+        #[schemars(transform = usually(USUAL.smoothing))]
         pub capacity_smoothing: Option<f64> [above 0, 1],
         /// "packet-throughput" only: packets count as if they had the mean size of the last so many, so that
         /// acknowledgements do not lower the capacity. Default: as they are.

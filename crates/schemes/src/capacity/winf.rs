@@ -2,6 +2,7 @@
 //! section 3).
 
 use crate::keys;
+use crate::keys::usually;
 use crate::misfit::{Clash, Found, Misfit, Wanted};
 use crate::quantity::{Duration, Size};
 use multihop_link::{
@@ -44,11 +45,12 @@ macro_rules! parameters {
                 /// Default: what fits full packets of this scheme at the scenario's threshold.
                 pub watched: Option<Watched>,
                 /// How the equations of capacity are read (Eqs. 1, 4 and 6): "whole", what a link sustains
-                /// (Eq. 14), "printed", or "strict", which `watched` = "probe" does not have. Default
-                /// "whole": the paper defines capacity as the maximum sustainable data rate. Of `xcp-winf`
-                /// over radios that send A-MPDUs "strict", or "printed" with probes, which is the same there:
-                /// what an exchange costs besides DATA is then shared by as many packets as wait, so that
-                /// what short aggregates sustain is not the maximum.
+                /// (Eq. 14), "printed", or "strict", which `watched` = "probe" does not have. The paper
+                /// defines capacity as the maximum sustainable data rate, which is "whole". Over radios that
+                /// send A-MPDUs the default of `xcp-winf` is "strict", or "printed" with probes, which is the
+                /// same there: what an exchange costs besides DATA is then shared by as many packets as wait,
+                /// so that what short aggregates sustain is not the maximum.
+                #[schemars(transform = usually(READING))]
                 pub reading: Option<WinfReading>,
                 $(#[$ack_report])*
                 pub ack_report: bool = RtWinfOptions::DEFAULT.ack_report,

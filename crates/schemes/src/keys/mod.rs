@@ -3,9 +3,11 @@
 //! The JSON Schema of a table has all of it, and the check of what is given reads the schema: nothing is
 //! written twice.
 
+mod defaults;
 pub(crate) mod overrides;
 mod rule;
 
+pub use defaults::{usually, usually_by};
 pub use overrides::{Overrides, Stated};
 pub use rule::{Rule, Rules, schema_of};
 

@@ -1,6 +1,7 @@
 //! Keys that are parameters of the transport: what a file gives stands in place of a preset's default. Rows
 //! are those of `parameters!` of `multihop_core`, where the transport has them.
 
+use super::defaults::state_default;
 use multihop_transport::Flavour;
 use serde_json::Value;
 
@@ -12,38 +13,17 @@ pub trait Overrides<Options> {
     fn written(options: &Options) -> Vec<Stated>;
 }
 
-/// A key, and the text of its value as in a file.
-pub type Stated = (&'static str, Option<String>);
+/// A key, and its value as in a file.
+pub type Stated = (&'static str, Option<Value>);
 
-/// Adds the sentence about the default to the description of each key, from what its value is by flavour.
+/// Adds the default of each key to its schema, from what its value is by flavour.
 pub(crate) fn state_defaults(schema: &mut Value, by_flavour: &[(Flavour, Vec<Stated>)]) {
     let Some((_, first)) = by_flavour.first() else { return };
     for (index, (key, _)) in first.iter().enumerate() {
-        let values = by_flavour.iter().map(|(flavour, stated)| (flavour.name(), stated[index].1.as_deref()));
-        let sentence = default_sentence(values);
-        if let Some(description) = schema["properties"][*key].get_mut("description") {
-            *description = format!("{} {sentence}", description.as_str().unwrap_or_default()).into();
+        let values = by_flavour.iter().map(|(flavour, stated)| (flavour.name(), stated[index].1.as_ref()));
+        if let Some(property) = schema["properties"][*key].as_object_mut() {
+            state_default(property, values);
         }
-    }
-}
-
-/// Such as `Default "1 s" (rfc, linux) or "3 s" (ns2).`
-fn default_sentence<'a>(values: impl Iterator<Item = (&'a str, Option<&'a str>)>) -> String {
-    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (flavour, value) in values {
-        let value = value.unwrap_or("none");
-        match groups.iter_mut().find(|(other, _)| *other == value) {
-            Some((_, flavours)) => flavours.push(flavour),
-            None => groups.push((value, vec![flavour])),
-        }
-    }
-    let shown: Vec<String> = match &groups[..] {
-        [(value, _)] => vec![(*value).to_owned()],
-        several => several.iter().map(|(value, of)| format!("{value} ({})", of.join(", "))).collect(),
-    };
-    match &shown[..] {
-        [before @ .., last] if !before.is_empty() => format!("Default {} or {last}.", before.join(", ")),
-        shown => format!("Default {}.", shown.concat()),
     }
 }
 
@@ -101,28 +81,25 @@ macro_rules! read {
     };
 }
 
-/// The text of the engine's value as in a file; none if nothing there means it.
-macro_rules! text {
+/// The engine's value as in a file; none if nothing there means it.
+macro_rules! stated {
     (Span, $value:expr) => {
-        Some(format!("{:?}", $crate::quantity::Duration($value.seconds()).shown()))
+        Some(serde_json::json!($crate::quantity::Duration($value.seconds()).shown()))
     };
     (Bytes, $value:expr) => {
-        Some(format!("{:?}", $crate::quantity::Size(f64::from($value)).shown()))
+        Some(serde_json::json!($crate::quantity::Size(f64::from($value)).shown()))
     };
     (BitRate, $value:expr) => {
         Some(8.0 * $value)
             .filter(|rate| rate.is_finite())
-            .map(|rate| format!("{:?}", $crate::quantity::BitRate(rate).to_string()))
+            .map(|rate| serde_json::json!($crate::quantity::BitRate(rate)))
     };
     (($engine:ty as $kind:ident), $value:expr) => {
         <$engine as multihop_core::Written<multihop_core::parameter_kind!($kind)>>::written(&$value)
-            .and_then(|value| $crate::keys::overrides::text!($kind, value))
+            .and_then(|value| $crate::keys::overrides::stated!($kind, value))
     };
-    ([$choice:ty], $value:expr) => {
-        Some(serde_json::json!($value).to_string())
-    };
-    ($kind:ident, $value:expr) => {
-        Some($value.to_string())
+    ($kind:tt, $value:expr) => {
+        Some(serde_json::json!($value))
     };
 }
 
@@ -172,26 +149,10 @@ macro_rules! onto {
             }
 
             fn written(options: &$options) -> Vec<$crate::keys::Stated> {
-                vec![$((stringify!($key), $crate::keys::overrides::text!($kind, options.$key)),)*]
+                vec![$((stringify!($key), $crate::keys::overrides::stated!($kind, options.$key)),)*]
             }
         }
     };
 }
 
-pub(crate) use {onto, overrides, range, read, text};
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn flavours_of_one_default_share_it() {
-        let sentence =
-            |values: [Option<&str>; 3]| default_sentence(["rfc", "ns2", "linux"].into_iter().zip(values));
-        assert_eq!(sentence([Some("3"); 3]), "Default 3.");
-        assert_eq!(sentence([None; 3]), "Default none.");
-        let (second, three) = (Some("\"1 s\""), Some("\"3 s\""));
-        assert_eq!(sentence([second, three, second]), "Default \"1 s\" (rfc, linux) or \"3 s\" (ns2).");
-        assert_eq!(sentence([None, Some("2"), Some("10")]), "Default none (rfc), 2 (ns2) or 10 (linux).");
-    }
-}
+pub(crate) use {onto, overrides, range, read, stated};

@@ -64,7 +64,7 @@ pub struct EcnTcp<M: Metric> {
     pub metric: M,
     /// Weight of the present frame in what is compared with the threshold. That is an exponentially weighted
     /// mean over the data frames of the scheme's flows at the node, retries included; above 0, up to 1.
-    /// Default 1: the present frame alone, as published.
+    /// 1 is the present frame alone, as published.
     #[schemars(transform = crate::bounds!(above 0, 1))]
     pub smoothing: f64,
     /// The connection.

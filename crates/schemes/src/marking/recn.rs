@@ -2,6 +2,7 @@
 //! off.
 
 use crate::keys;
+use crate::keys::usually;
 use crate::marking::{EcnTcp, Metric};
 use multihop_link::{Departure, EgressQueue, LinkView, TransmissionEfficiency};
 use schemars::JsonSchema;
@@ -19,17 +20,19 @@ keys! {
         pub threshold: f64 [0, 1] = 0.6,
         /// What every frame waits for, DIFS and the mean back-off of a first try: "contention", which the
         /// efficiency blames, as printed, or part of the "exchange", so that a frame has efficiency 1 without
-        /// contention. Default "contention", and over radios that send A-MPDUs "exchange": at 1 Mb/s it is a
+        /// contention. Over radios that send A-MPDUs the default is "exchange": at 1 Mb/s it is a
         /// twenty-fifth of an exchange, and nearly half of one of few packets at hundreds.
+        #[schemars(transform = usually(Access::default()))]
         pub access: Option<Access>,
     }
 }
 
 /// What the time that every frame waits for the medium counts as.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Access {
     /// It lowers the efficiency: `T_SL / T_FSD`.
+    #[default]
     Contention,
     /// It is needed as the rest of a successful exchange is.
     Exchange,
@@ -42,7 +45,7 @@ impl Metric for FrameEfficiency {
     const REFERENCE: &str = "He et al. 2017; RFC 3168";
 
     fn at(&self, egress: &EgressQueue) -> FrameEfficiency {
-        let fitting = if egress.aggregates { Access::Exchange } else { Access::Contention };
+        let fitting = if egress.aggregates { Access::Exchange } else { Access::default() };
         FrameEfficiency { access: self.access.or(Some(fitting)), ..self.clone() }
     }
 

@@ -10,6 +10,7 @@ pub use sender::{Pacing, Refresh, WindowLimit};
 
 use crate::capacity::{Capacity, CapacityParameters};
 use crate::keys;
+use crate::keys::usually;
 use crate::quantity::{BitRate, Duration};
 use crate::rcp::router::{Load, RateConstants, RcpRouter};
 use crate::rcp::sender::{RcpSender, RcpSenderOptions};
@@ -34,9 +35,11 @@ keys! {
         /// What holds a sender back besides its pace: the receiver's window alone ("open"), or a window of
         /// the rate times the round-trip time ("paced").
         pub window_limit: WindowLimit,
-        /// Share of the capacity that is aimed at (`gamma`). Default 1.
+        /// Share of the capacity that is aimed at (`gamma`).
+        #[schemars(transform = usually(UTILIZATION))]
         pub utilization: Option<f64> [0.01, 2],
-        /// The least rate, in packets for each round trip. Default 0.01.
+        /// The least rate, in packets for each round trip.
+        #[schemars(transform = usually(MIN_RATE))]
         pub min_rate: Option<f64> [0.000_001, 1_000_000],
         /// Routers.
         #[serde(flatten)]
@@ -46,6 +49,11 @@ keys! {
         pub tcp: RcpConnection,
     }
 }
+
+/// `utilization` where it is left out.
+const UTILIZATION: f64 = 1.0;
+/// `min_rate` where it is left out.
+const MIN_RATE: f64 = 0.01;
 
 keys! {
     /// Constants of an RCP router.
@@ -167,8 +175,8 @@ impl TcpScheme for Rcp {
 
     fn policy(&self, node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         let capacity = self.capacity.at(egress, self.tcp.packet_size());
-        let least = self.min_rate.unwrap_or(0.01) * f64::from(self.tcp.packet_size());
-        let constants = self.control.constants(self.utilization.unwrap_or(1.0), least);
+        let least = self.min_rate.unwrap_or(MIN_RATE) * f64::from(self.tcp.packet_size());
+        let constants = self.control.constants(self.utilization.unwrap_or(UTILIZATION), least);
         Some(Box::new(RcpRouter::new(node, GivenLoad { capacity }, constants)))
     }
 }

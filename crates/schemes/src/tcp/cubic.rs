@@ -1,11 +1,13 @@
 //! TCP CUBIC.
 
 use crate::keys;
+use crate::keys::Stated;
 use crate::tcp::{Flavour, TcpParameters};
 use crate::{Misfit, Parameters, TcpScheme};
 use multihop_transport::{Controller, Cubic, CubicOptions, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 /// How the first slow start of `tcp-cubic` ends.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -35,7 +37,6 @@ keys! {
         /// when round trips have grown by an eighth, but at least 4 and at most 16 ms; until then it opens
         /// the window as `byte_counting` says, and not by up to 8 segments for one acknowledgement;
         /// "standard" is that of RFC 5681, which ends with a loss. Each segment is timed at no cost in bytes.
-        /// Default "hystart++" (rfc, linux) or "standard" (ns2).
         pub slow_start: Option<SlowStart>,
         /// The connection.
         #[serde(flatten)]
@@ -51,15 +52,23 @@ impl Parameters for TcpCubic {
     fn check(&self) -> Result<(), Misfit> {
         self.tcp.check()
     }
+
+    fn usual(&self) -> Vec<Stated> {
+        vec![("slow_start", Some(json!(self.slow_start())))]
+    }
 }
 
 impl TcpCubic {
-    fn hystart(&self) -> bool {
+    fn slow_start(&self) -> SlowStart {
         let by_flavour = match self.tcp.flavour {
             Flavour::Rfc | Flavour::Linux => SlowStart::HyStart,
             Flavour::Ns2 => SlowStart::Standard,
         };
-        self.slow_start.unwrap_or(by_flavour) == SlowStart::HyStart
+        self.slow_start.unwrap_or(by_flavour)
+    }
+
+    fn hystart(&self) -> bool {
+        self.slow_start() == SlowStart::HyStart
     }
 }
 

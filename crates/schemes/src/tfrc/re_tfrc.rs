@@ -1,6 +1,7 @@
 //! RE TFRC.
 
 use crate::keys;
+use crate::keys::usually;
 use crate::misfit::{Clash, Found, Wanted};
 use crate::quantity::Duration;
 use crate::tfrc::TfrcParameters;
@@ -25,12 +26,13 @@ pub enum Ceiling {
 }
 
 /// What an exchange of a saturated station carries.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExchangeOf {
     /// One packet.
     Packet,
     /// As many as an A-MPDU holds.
+    #[default]
     Aggregate,
 }
 
@@ -58,8 +60,8 @@ keys! {
         /// receive rate scaled to the round-trip time of saturation ("round-trip", the paper's Figure 17).
         pub ceiling: Ceiling,
         /// The exchange that saturates the MAC: of one "packet", or of a full "aggregate", which is what a
-        /// station sends whose queue never runs empty. Default "packet", and over radios that send A-MPDUs
-        /// "aggregate".
+        /// station sends whose queue never runs empty; over radios that send no A-MPDUs that is a packet.
+        #[schemars(transform = usually(ExchangeOf::default()))]
         pub exchange: Option<ExchangeOf>,
         /// With "airtime": the rate as a share of a packet per so many exchanges as there are hops, but at
         /// most four. Default: as computed, a packet per at most five exchanges and what a packet may gain on
@@ -168,7 +170,7 @@ impl ReTfrc {
 
     /// Is an exchange one of a full A-MPDU, where there are any?
     fn is_full(&self) -> bool {
-        self.exchange != Some(ExchangeOf::Packet)
+        self.exchange.unwrap_or_default() == ExchangeOf::Aggregate
     }
 
     fn known_hops(&self) -> Option<u16> {

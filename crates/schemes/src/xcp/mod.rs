@@ -12,6 +12,7 @@ pub use xcp_winf::{Psi, QueueTimer, Shuffled, Spare, Throughput, XcpWinf};
 
 use crate::capacity::{Capacity, CapacityParameters};
 use crate::keys;
+use crate::keys::Stated;
 use crate::misfit::{Found, Wanted};
 use crate::quantity::{BitRate, Duration};
 use crate::tcp::{Flavour, TcpParameters};
@@ -24,6 +25,7 @@ use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RouterPolicy};
 use multihop_transport::{CongestionHeader, Controller, Echo, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 /// A reliable transport whose window routers open and close, by what is left of the capacity and by the
 /// queue.
@@ -46,16 +48,16 @@ keys! {
     #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
     pub struct XcpControl {
         /// Share of the spare bandwidth that is given out in each control interval. Stable for any delay and
-        /// number of flows below pi / (4 sqrt 2) = 0.555, with `beta` = `alpha`^2 sqrt 2. Default 0.4, as
-        /// published, and 0.2 of xcp-winf, whose queue is a third shorter with it along eight hops.
+        /// number of flows below pi / (4 sqrt 2) = 0.555, with `beta` = `alpha`^2 sqrt 2. The default is the
+        /// published one, but for xcp-winf, whose queue is a third shorter with less along eight hops.
         pub alpha: Option<f64> [0, 2],
         /// Share of the persistent queue that is drained in each control interval.
         pub beta: f64 [0, 2] = 0.226,
         /// Share of the traffic that is taken from all flows and given to all equally in each control
         /// interval.
         pub gamma: f64 [0, 1] = 0.1,
-        /// The longest round-trip time that counts in the mean, by which control intervals are as long.
-        /// Default "1 s", as in ns-2, and "0.5 s" of xcp-winf.
+        /// The longest round-trip time that counts in the mean, by which control intervals are as long. The
+        /// default is that of ns-2, but for xcp-winf.
         pub max_rtt: Option<Duration> ["1 ms", "1 h"],
     }
 }
@@ -74,15 +76,28 @@ keys! {
     }
 }
 
+/// What a scheme has where keys of [`XcpControl`] are left out.
+pub(crate) struct Usual {
+    pub alpha: f64,
+    pub max_rtt: Duration,
+}
+
+impl Usual {
+    /// As published, and in ns-2.
+    pub(crate) const PUBLISHED: Usual = Usual { alpha: 0.4, max_rtt: Duration(1.0) };
+
+    pub(crate) fn stated(&self) -> Vec<Stated> {
+        vec![("alpha", Some(json!(self.alpha))), ("max_rtt", Some(json!(self.max_rtt)))]
+    }
+}
+
 impl XcpControl {
-    /// `alpha`, or the published one if none was given.
-    pub(crate) fn alpha(&self) -> f64 {
-        self.alpha.unwrap_or(0.4)
+    pub(crate) fn alpha(&self, usual: &Usual) -> f64 {
+        self.alpha.unwrap_or(usual.alpha)
     }
 
-    /// With a longest round-trip time in seconds, if none was given.
-    pub(crate) fn constants(&self, max_rtt: f64) -> Constants {
-        Constants { gamma: self.gamma, max_rtt: self.max_rtt.map_or(max_rtt, |given| given.0) }
+    pub(crate) fn constants(&self, usual: &Usual) -> Constants {
+        Constants { gamma: self.gamma, max_rtt: self.max_rtt.unwrap_or(usual.max_rtt).0 }
     }
 }
 
@@ -138,6 +153,10 @@ impl Parameters for Xcp {
         self.capacity.check()?;
         self.tcp.check()
     }
+
+    fn usual(&self) -> Vec<Stated> {
+        Usual::PUBLISHED.stated()
+    }
 }
 
 impl TcpScheme for Xcp {
@@ -156,10 +175,10 @@ impl TcpScheme for Xcp {
     fn policy(&self, node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         let law = GivenCapacity {
             capacity: self.capacity.at(egress, self.tcp.packet_size()),
-            alpha: self.control.alpha(),
+            alpha: self.control.alpha(&Usual::PUBLISHED),
             beta: self.control.beta,
         };
-        Some(Box::new(XcpRouter::new(node, law, self.control.constants(1.0))))
+        Some(Box::new(XcpRouter::new(node, law, self.control.constants(&Usual::PUBLISHED))))
     }
 }
 

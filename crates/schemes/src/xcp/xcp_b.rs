@@ -5,9 +5,10 @@
 
 use super::header::{XcpEcho, XcpHeader};
 use crate::keys;
+use crate::keys::Stated;
 use crate::quantity::Size;
 use crate::xcp::router::{Aggregate, Law, Seen, XcpRouter};
-use crate::xcp::{XcpConnection, XcpControl};
+use crate::xcp::{Usual, XcpConnection, XcpControl};
 use crate::{Misfit, Parameters, TcpScheme};
 use multihop_core::{HeaderFormat, LinkEvent, NodeId};
 use multihop_link::{EgressQueue, LinkView, RouterPolicy};
@@ -48,6 +49,10 @@ impl Parameters for XcpB {
     fn check(&self) -> Result<(), Misfit> {
         self.tcp.check()
     }
+
+    fn usual(&self) -> Vec<Stated> {
+        Usual::PUBLISHED.stated()
+    }
 }
 
 impl TcpScheme for XcpB {
@@ -68,7 +73,7 @@ impl TcpScheme for XcpB {
         let buffer = self.buffer.map_or(packet * egress.queue_limit as f64, |size| size.0);
         let law = QueueChange {
             rate: egress.rate.bps() as f64 / 8.0,
-            alpha: self.control.alpha(),
+            alpha: self.control.alpha(&Usual::PUBLISHED),
             beta: self.control.beta,
             extra: self.chi * buffer,
             target: self.target_queue.map_or((0.1 * buffer).max(2.0 * packet), |size| size.0),
@@ -76,7 +81,7 @@ impl TcpScheme for XcpB {
             dropped: 0.0,
             still: 0,
         };
-        Some(Box::new(XcpRouter::new(node, law, self.control.constants(1.0))))
+        Some(Box::new(XcpRouter::new(node, law, self.control.constants(&Usual::PUBLISHED))))
     }
 }
 

@@ -6,9 +6,10 @@
 use super::header::{XcpEcho, XcpHeader};
 use crate::capacity::winf::{Estimates, WinfParameters};
 use crate::keys;
-use crate::quantity::BitRate;
+use crate::keys::Stated;
+use crate::quantity::{BitRate, Duration};
 use crate::xcp::router::{Aggregate, Law, Seen, XcpRouter, seconds};
-use crate::xcp::{XcpConnection, XcpControl};
+use crate::xcp::{Usual, XcpConnection, XcpControl};
 use crate::{Misfit, Parameters, TcpScheme};
 use multihop_core::{HeaderFormat, LinkEvent, NodeId};
 use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RatesInUse, RouterPolicy, WinfReading};
@@ -119,6 +120,10 @@ impl Parameters for XcpWinf {
         self.winf.check()?;
         self.tcp.check()
     }
+
+    fn usual(&self) -> Vec<Stated> {
+        USUAL.stated()
+    }
 }
 
 impl TcpScheme for XcpWinf {
@@ -141,12 +146,11 @@ impl TcpScheme for XcpWinf {
             rates: RatesInUse::new(egress.rate),
             scheme: self.clone(),
         };
-        Some(Box::new(XcpRouter::new(node, law, self.control.constants(0.5))))
+        Some(Box::new(XcpRouter::new(node, law, self.control.constants(&USUAL))))
     }
 }
 
-/// The share of the spare bandwidth that is given out, if none was given.
-const ALPHA: f64 = 0.2;
+const USUAL: Usual = Usual { alpha: 0.2, max_rtt: Duration(0.5) };
 
 /// Eqs. 15 to 24.
 struct WinfLaw {
@@ -182,8 +186,7 @@ impl Law for WinfLaw {
     }
 
     fn aggregate(&mut self, seen: &Seen, view: &LinkView) -> Aggregate {
-        let XcpControl { alpha, beta, .. } = self.scheme.control;
-        let alpha = alpha.unwrap_or(ALPHA);
+        let (alpha, beta) = (self.scheme.control.alpha(&USUAL), self.scheme.control.beta);
         let (capacity, available) = (self.capacity(view), self.available(seen, view));
         self.estimates.arrived(seen.input, seen.elapsed);
         let spare = match self.scheme.spare {

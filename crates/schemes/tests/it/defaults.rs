@@ -1,4 +1,4 @@
-//! What schemas say of defaults that follow from the flavour.
+//! What schemas say of the defaults of keys that may be left out.
 
 use multihop_schemes::{REGISTRY, SchemeEntry, find};
 use serde_json::{Value, json};
@@ -6,15 +6,20 @@ use std::collections::BTreeMap;
 
 const FLAVOURS: [&str; 3] = ["rfc", "ns2", "linux"];
 
-/// The last sentence of each key of a scheme's transport, if it is of a default.
+/// The default of each key that may be left out: its own, or the last sentence, if it is of a default.
 fn stated(entry: &SchemeEntry) -> BTreeMap<String, String> {
+    let resolved = entry.resolve(&json!({})).unwrap();
     let schema = entry.schema();
-    let described = |(key, property): (&String, &Value)| {
-        let description = property["description"].as_str()?;
-        let (_, default) = description.rsplit_once(" Default ")?;
-        Some((key.clone(), default.strip_suffix('.')?.to_owned()))
+    let stated = |(key, property): (&String, &Value)| {
+        let own = Some(&property["default"]).filter(|default| !default.is_null()).map(Value::to_string);
+        let said = || {
+            let (_, default) = property["description"].as_str()?.rsplit_once(" Default ")?;
+            default.strip_suffix('.').map(str::to_owned)
+        };
+        Some((key.clone(), own.or_else(said)?))
     };
-    schema["properties"].as_object().unwrap().iter().filter_map(described).collect()
+    let properties = schema["properties"].as_object().unwrap().iter();
+    properties.filter(|(key, _)| resolved[key.as_str()].is_null()).filter_map(stated).collect()
 }
 
 /// The value that such a sentence has for a flavour, as in a file.
@@ -29,9 +34,9 @@ fn value_of(sentence: &str, flavour: &str) -> Option<Value> {
 }
 
 #[test]
-fn defaults_of_flavours_are_stated() {
-    let tcp = stated(find("tcp-newreno").unwrap());
-    let tfrc = stated(find("tfrc").unwrap());
+fn defaults_that_follow_from_others_are_stated() {
+    let of = |name| stated(find(name).unwrap());
+    let (tcp, tfrc) = (of("tcp-newreno"), of("tfrc"));
     for (table, key, expected) in [
         (&tcp, "segment_size", "\"1460 B\" (rfc, ns2) or \"1448 B\" (linux)"),
         (&tcp, "delayed_ack", "\"100 ms\" (rfc), \"0 s\" (ns2) or \"40 ms\" (linux)"),
@@ -45,6 +50,12 @@ fn defaults_of_flavours_are_stated() {
         (&tfrc, "equation_limit", "none (rfc) or \"200 Mb/s\" (ns2)"),
         (&tfrc, "initial_rate", "none (rfc) or \"2.4 kb/s\" (ns2)"),
         (&tfrc, "reports", "\"round-trip\" (rfc) or \"ns2\" (ns2)"),
+        (&of("tcp-cubic"), "slow_start", "\"hystart++\" (rfc, linux) or \"standard\" (ns2)"),
+        (&of("xcp"), "alpha", "0.4"),
+        (&of("xcp-winf"), "alpha", "0.2"),
+        (&of("xcp-winf"), "max_rtt", "\"500 ms\""),
+        (&of("rcp"), "utilization", "1.0"),
+        (&of("rcp"), "capacity_interval", "\"200 ms\""),
     ] {
         assert_eq!(table[key], expected, "{key}");
     }
@@ -146,6 +157,23 @@ fn what_schemes_share_names_none_of_them() {
             let mut words = description.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
             let named = words.find(|word| REGISTRY.iter().any(|entry| entry.name == *word));
             assert_eq!(named, None, "{key} of {name}");
+        }
+    }
+}
+
+/// A default that is a value is the schema's, where programs find it, and not a sentence besides.
+#[test]
+fn no_description_repeats_a_default() {
+    for entry in REGISTRY {
+        for (key, property) in entry.schema()["properties"].as_object().unwrap() {
+            let description = property["description"].as_str().unwrap().replace('\n', " ");
+            for sentence in description.split(". ").filter_map(|sentence| sentence.strip_prefix("Default")) {
+                let value = sentence.trim_start_matches([':', ' ']);
+                let is_value = value.starts_with(|c: char| c.is_ascii_digit() || c == '"')
+                    || ["true", "false"].iter().any(|word| value.starts_with(word));
+                let by_case = [" (rfc", " (ns2"].iter().any(|case| value.contains(case));
+                assert!(!is_value || by_case, "{key} of {}: {sentence}", entry.name);
+            }
         }
     }
 }

@@ -1,0 +1,83 @@
+//! Defaults of keys that may be left out, which their schemas have from the constants that the code reads.
+
+use schemars::Schema;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// The default of a key that may be left out.
+pub fn usually(value: impl Serialize) -> impl FnMut(&mut Schema) {
+    move |schema| drop(schema.insert("default".into(), json!(value)))
+}
+
+/// The defaults of a key that may be left out, each with the name of the case in which it is that.
+pub fn usually_by(cases: Vec<(&'static str, Value)>) -> impl FnMut(&mut Schema) {
+    move |schema| {
+        let cases = cases.iter().map(|(case, value)| (*case, Some(value)));
+        state_default(schema.ensure_object(), cases);
+    }
+}
+
+/// Puts into the schema of a key what it is in each case: as its default if that is one and the same, and
+/// else as a sentence of its description.
+pub(crate) fn state_default<'a>(
+    property: &mut Map<String, Value>,
+    cases: impl Iterator<Item = (&'a str, Option<&'a Value>)>,
+) {
+    let mut groups: Vec<(Option<&Value>, Vec<&str>)> = Vec::new();
+    for (case, value) in cases {
+        match groups.iter_mut().find(|(other, _)| *other == value) {
+            Some((_, same)) => same.push(case),
+            None => groups.push((value, vec![case])),
+        }
+    }
+    let sentence = match &groups[..] {
+        [(Some(value), _)] => return drop(property.insert("default".into(), (*value).clone())),
+        [(None, _)] => "Default none.".into(),
+        several => sentence(several),
+    };
+    if let Some(description) = property.get_mut("description") {
+        *description = format!("{} {sentence}", description.as_str().unwrap_or_default()).into();
+    }
+}
+
+/// Such as `Default "1 s" (rfc, linux) or "3 s" (ns2).`
+fn sentence(groups: &[(Option<&Value>, Vec<&str>)]) -> String {
+    let shown = |value: &Option<&Value>| match value {
+        None => "none".into(),
+        // As a file may have it: 1 and not 1.0.
+        Some(Value::Number(number)) => number.as_f64().map_or_else(String::new, |number| number.to_string()),
+        Some(other) => other.to_string(),
+    };
+    let shown: Vec<String> =
+        groups.iter().map(|(value, cases)| format!("{} ({})", shown(value), cases.join(", "))).collect();
+    match &shown[..] {
+        [before @ .., last] if !before.is_empty() => format!("Default {} or {last}.", before.join(", ")),
+        few => format!("Default {}.", few.concat()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a key whose description is "A time." and that has these defaults by flavour.
+    fn stated(values: [Option<Value>; 3]) -> Value {
+        let mut property = json!({ "description": "A time.", "default": null });
+        let cases = ["rfc", "ns2", "linux"].into_iter().zip(values.iter().map(Option::as_ref));
+        state_default(property.as_object_mut().unwrap(), cases);
+        property
+    }
+
+    #[test]
+    fn cases_of_one_default_share_it() {
+        let (second, three) = (Some(json!("1 s")), Some(json!("3 s")));
+        let one = json!({ "description": "A time.", "default": "1 s" });
+        assert_eq!(stated([second.clone(), second.clone(), second.clone()]), one);
+        let said = |values| stated(values)["description"].clone();
+        assert_eq!(said([const { None }; 3]), "A time. Default none.");
+        let two = "A time. Default \"1 s\" (rfc, linux) or \"3 s\" (ns2).";
+        assert_eq!(said([second.clone(), three, second]), two);
+        let numbers = [None, Some(json!(2.0)), Some(json!(10))];
+        assert_eq!(said(numbers), "A time. Default none (rfc), 2 (ns2) or 10 (linux).");
+    }
+}
