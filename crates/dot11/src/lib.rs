@@ -39,4 +39,4 @@ pub use phy::{
     ACK_BYTES, CTS_BYTES, FrameTiming, Modulation, OfdmSymbols, Phy, Preamble, RTS_BYTES, Standard,
 };
 pub use ppdu::{Band, Bandwidth, Clock, HePpdu, HtPpdu, MPDU_DELIMITER, Ppdu, VhtPpdu};
-pub use rules::{BackoffDraw, DcfRules, EifsRule, Microseconds, ResponseTimeout};
+pub use rules::{BackoffDraw, DcfRules, EifsRule, Microseconds, NS2_PROPAGATION, ResponseTimeout};

@@ -31,6 +31,9 @@ pub enum EifsRule {
     Never,
 }
 
+/// The allowance of ns-2 for the propagation of a response, one way.
+pub const NS2_PROPAGATION: Span = Span::from_us(2);
+
 /// How long a sender waits for a CTS or an ACK.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ResponseTimeout {
@@ -38,7 +41,7 @@ pub enum ResponseTimeout {
     /// its end (9.3.2.8).
     FirstBit,
     /// SIFS + the airtime of the whole response + twice this propagation allowance, whatever is heard
-    /// meanwhile (ns-2: 2 us).
+    /// meanwhile.
     WholeResponse {
         /// Allowance for one way.
         propagation: Span,
@@ -158,7 +161,7 @@ impl DcfRules {
         busy_period_counts_as_slot: false,
         fresh_difs: true,
         eifs: EifsRule::AsNav,
-        response_timeout: ResponseTimeout::WholeResponse { propagation: Span::from_us(2) },
+        response_timeout: ResponseTimeout::WholeResponse { propagation: NS2_PROPAGATION },
         duration_field: Microseconds::Nearest,
         airtime: Microseconds::Exact,
         cts_needs_idle_medium: true,

@@ -2,11 +2,15 @@
 
 use crate::document::{Document, KeyPath, Result};
 use crate::error::{KeyProblem, MacProblem};
+use crate::parameters::of;
+use multihop_core::Span;
 use multihop_link::{Adaptation, CodelOptions, FqCodelOptions, SlowStations, StationsOptions};
-use multihop_schemes::bounds;
+use multihop_schemes::keys;
+use multihop_schemes::keys::{usually, usually_by};
 use multihop_schemes::quantity::{BitRate, Duration, Size};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// How packets wait in an interface queue.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -22,61 +26,73 @@ pub enum Discipline {
     Stations,
 }
 
-/// Parameters of `discipline = "fq-codel"` and `"stations"`; defaults are those of Linux's `fq_codel` and of
-/// its mac80211.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Codel {
-    /// Time in the queue that is acceptable for good. Default: 5 ms, with `"stations"` 20 ms.
-    #[schemars(transform = bounds!("10 us", "100 s"))]
-    pub target: Option<Duration>,
-    /// For how long it may be exceeded before packets are marked or dropped. Default: 100 ms.
-    #[schemars(transform = bounds!("10 us", "100 s"))]
-    pub interval: Option<Duration>,
-    /// Packets whose transport understands ECN are marked and not dropped. Default: true.
-    pub ecn: Option<bool>,
-    /// Bytes that a flow may send in its turn. Default: 1514 B, with `"stations"` 300 B.
-    #[schemars(transform = bounds!("64 B", "1048576 B"))]
-    pub quantum: Option<Size>,
-    /// Lines over which flows are spread by a hash, with `"stations"` those of each next hop. Default: 1024,
-    /// with `"stations"` 4096.
-    #[schemars(transform = bounds!(1, 65_536))]
-    pub flows: Option<u32>,
-    /// Bytes that wait at most. Default: 32 MiB, with `"stations"` 4 MiB.
-    #[schemars(transform = bounds!("100 kB", "1000 GB"))]
-    pub byte_limit: Option<Size>,
-    /// Packets that an overflow takes at most from the fattest line. Default: 64, with `"stations"` 1.
-    #[schemars(transform = bounds!(1, 65_536))]
-    pub drop_batch: Option<u32>,
-    /// Airtime that a next hop has in its turn. Default: 256 us. Only with `"stations"`.
-    #[schemars(transform = bounds!("10 us", "100 s"))]
-    pub airtime_quantum: Option<Duration>,
-    /// Frames from a neighbour are charged to it like those to it. Default: true. Only with `"stations"`.
-    pub charge_received: Option<bool>,
-    /// What slow neighbours have instead, as in Linux: `{}` for what mac80211 has. Default: the same as
-    /// others. Only with `"stations"`.
-    pub slow: Option<Slow>,
-    /// The target of a neighbour is at least as long as so many exchanges like the last one with it, of a
-    /// full A-MPDU or of what waited. Default: 0. Only with `"stations"`.
-    #[schemars(transform = bounds!(0, 1000))]
-    pub target_exchanges: Option<u32>,
+keys! {
+    /// Parameters of `discipline = "fq-codel"` and `"stations"`; defaults are those of Linux's `fq_codel` and
+    /// of its mac80211.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct Codel {
+        /// Time in the queue that is acceptable for good.
+        #[schemars(transform = by_discipline(of!(|lines| time(lines.codel.target))))]
+        pub target: Option<Duration> ["10 us", "100 s"],
+        /// For how long it may be exceeded before packets are marked or dropped.
+        #[schemars(transform = by_discipline(of!(|lines| time(lines.codel.interval))))]
+        pub interval: Option<Duration> ["10 us", "100 s"],
+        /// Packets whose transport understands ECN are marked and not dropped.
+        #[schemars(transform = by_discipline(of!(|lines| lines.codel.ecn)))]
+        pub ecn: Option<bool>,
+        /// Bytes that a flow may send in its turn.
+        #[schemars(transform = by_discipline(of!(|lines| Size(f64::from(lines.quantum)))))]
+        pub quantum: Option<Size> ["64 B", "1048576 B"],
+        /// Lines over which flows are spread by a hash, with `"stations"` those of each next hop.
+        #[schemars(transform = by_discipline(of!(|lines| lines.flows)))]
+        pub flows: Option<u32> [1, 65_536],
+        /// Bytes that wait at most.
+        #[schemars(transform = by_discipline(of!(|lines| Size(lines.byte_limit as f64))))]
+        pub byte_limit: Option<Size> ["100 kB", "1000 GB"],
+        /// Packets that an overflow takes at most from the fattest line.
+        #[schemars(transform = by_discipline(of!(|lines| lines.drop_batch)))]
+        pub drop_batch: Option<u32> [1, 65_536],
+        /// Airtime that a next hop has in its turn. Only with `"stations"`.
+        #[schemars(transform = usually(time(StationsOptions::default().airtime_quantum)))]
+        pub airtime_quantum: Option<Duration> ["10 us", "100 s"],
+        /// Frames from a neighbour are charged to it like those to it. Only with `"stations"`.
+        #[schemars(transform = usually(StationsOptions::default().charge_received))]
+        pub charge_received: Option<bool>,
+        /// What slow neighbours have instead, as in Linux: `{}` for what mac80211 has. Default: the same as
+        /// others. Only with `"stations"`.
+        pub slow: Option<Slow>,
+        /// The target of a neighbour is at least as long as so many exchanges like the last one with it, of a
+        /// full A-MPDU or of what waited. Only with `"stations"`.
+        #[schemars(transform = usually(Adaptation::default().exchanges))]
+        pub target_exchanges: Option<u32> [0, 1000],
+    }
 }
 
-/// Neighbours are slow whose link is expected to carry little, by rate control where there is any.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Slow {
-    /// Below this, for each neighbour that there is. Default: 6 Mb/s.
-    #[schemars(transform = bounds!("1 kb/s", "100 Gb/s"))]
-    pub below: Option<BitRate>,
-    /// Their `target`. Default: 50 ms.
-    #[schemars(transform = bounds!("10 us", "100 s"))]
-    pub target: Option<Duration>,
-    /// Their `interval`. Default: 300 ms.
-    #[schemars(transform = bounds!("10 us", "100 s"))]
-    pub interval: Option<Duration>,
-    /// Their `ecn`. Default: false.
-    pub ecn: Option<bool>,
+keys! {
+    /// Neighbours are slow whose link is expected to carry little, by rate control where there is any.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct Slow {
+        /// Below this, for each neighbour that there is.
+        pub below: BitRate ["1 kb/s", "100 Gb/s"] = BitRate(SlowStations::default().below.bps() as f64),
+        /// Their `target`.
+        pub target: Duration ["10 us", "100 s"] = time(SlowStations::default().codel.target),
+        /// Their `interval`.
+        pub interval: Duration ["10 us", "100 s"] = time(SlowStations::default().codel.interval),
+        /// Their `ecn`.
+        pub ecn: bool = SlowStations::default().codel.ecn,
+    }
+}
+
+/// The default of a key that both disciplines have.
+fn by_discipline(of: impl Fn(&FqCodelOptions) -> Value) -> impl FnMut(&mut Schema) {
+    let lines = [FqCodelOptions::default(), StationsOptions::default().lines];
+    usually_by(["fq-codel", "stations"].into_iter().zip(lines.iter().map(of)).collect())
+}
+
+fn time(span: Span) -> Duration {
+    Duration(span.seconds())
 }
 
 impl Discipline {
@@ -131,8 +147,9 @@ impl Discipline {
 
 impl Codel {
     fn adaptation(&self, document: &Document<'_>, path: &KeyPath) -> Result<Adaptation> {
+        let usual = Adaptation::default();
         let slow = self.slow.as_ref().map(|slow| slow.resolve(document, &path.join("slow"))).transpose()?;
-        Ok(Adaptation { slow, exchanges: self.target_exchanges.unwrap_or(0) })
+        Ok(Adaptation { slow, exchanges: self.target_exchanges.unwrap_or(usual.exchanges) })
     }
 
     fn lines(
@@ -159,14 +176,10 @@ impl Codel {
 
 impl Slow {
     fn resolve(&self, document: &Document<'_>, path: &KeyPath) -> Result<SlowStations> {
-        let usual = SlowStations::default();
-        let codel = CodelOptions {
-            target: self.target.map_or(usual.codel.target, Duration::span),
-            interval: self.interval.map_or(usual.codel.interval, Duration::span),
-            ecn: self.ecn.unwrap_or(usual.codel.ecn),
-        };
-        check_target(document, path, codel, self.target.is_some())?;
-        Ok(SlowStations { below: self.below.map_or(usual.below, BitRate::rate), codel })
+        let codel =
+            CodelOptions { target: self.target.span(), interval: self.interval.span(), ecn: self.ecn };
+        check_target(document, path, codel, document.has(&path.join("target")))?;
+        Ok(SlowStations { below: self.below.rate(), codel })
     }
 }
 
@@ -175,7 +188,7 @@ fn check_target(document: &Document<'_>, path: &KeyPath, codel: CodelOptions, is
     if codel.target <= codel.interval {
         return Ok(());
     }
-    let [target, interval] = [codel.target, codel.interval].map(|time| Duration(time.seconds()));
+    let [target, interval] = [codel.target, codel.interval].map(time);
     let key = if is_given { "target" } else { "interval" };
     Err(document.error(&path.join(key), MacProblem::TargetTooLong { target, interval }))
 }

@@ -40,6 +40,7 @@ mod topology;
 mod values;
 mod wires;
 
+use multihop_schemes::keys::usually;
 use multihop_schemes::quantity::Duration;
 use schemars::{JsonSchema, schema_for};
 use serde::Deserialize;
@@ -79,6 +80,9 @@ pub use topology::{Listed, Node, Topology};
 pub use values::{Limit, Switch, seconds};
 pub use wires::Wire;
 
+/// The seed of a run that is given none.
+const SEED: u64 = 1;
+
 /// A scenario of `multihop`: a network, its MAC, and the flows that cross it.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -87,12 +91,14 @@ pub struct Scenario {
     pub name: Option<String>,
     /// What it shows, for people.
     pub description: Option<String>,
-    /// Seed of every random stream of a run. Default: 1.
+    /// Seed of every random stream of a run.
+    #[schemars(transform = usually(SEED))]
     pub seed: Option<u64>,
     /// How long a run lasts.
     #[schemars(required)]
     pub duration: Option<Duration>,
-    /// What happens before this is not counted. Default: 0 s.
+    /// What happens before this is not counted.
+    #[schemars(transform = usually(Duration::default()))]
     pub warmup: Option<Duration>,
     /// Step of the recorded time series. Default: a hundredth of the duration, but at least 100 ms.
     pub record_interval: Option<Duration>,

@@ -1,5 +1,12 @@
 //! Tables of parameters of the engine, as tables of a scenario file.
 
+/// What a key is by default in each of several cases, for attributes, in which closures cannot stand.
+macro_rules! of {
+    (|$case:ident| $value:expr) => {
+        |$case| serde_json::json!($value)
+    };
+}
+
 /// The type of a parameter of this kind in a file.
 macro_rules! written {
     (Elapsed) => {
@@ -119,9 +126,9 @@ macro_rules! table {
             $(, after { $( $(#[$note:meta])* pub $before:ident: $type:ty, )* })?;
         $( $(#[$about:meta])* $parameter:ident: $kind:tt $range:tt $bounds:tt; )*
     ) => {
-        $(#[$doc])*
         #[derive(Clone, Debug, serde::Deserialize, schemars::JsonSchema)]
         #[serde(default, deny_unknown_fields)]
+        $(#[$doc])*
         pub struct $name {
             $($( $(#[$note])* pub $before: $type, )*)?
             $(
@@ -206,4 +213,4 @@ macro_rules! overrides {
     };
 }
 
-pub(crate) use {check, overrides, range, table, write, written};
+pub(crate) use {check, of, overrides, range, table, write, written};

@@ -1,6 +1,6 @@
 //! From a file to a configuration.
 
-use super::Scenario;
+use super::{SEED, Scenario};
 use crate::document::{Document, Result, key};
 use crate::error::{KeyProblem, Problem, RunProblem};
 use crate::flows::{Flows, Made};
@@ -152,7 +152,7 @@ fn before_nodes(document: &Document<'_>, scenario: &Scenario) -> Result<Config> 
     let edca = scenario.mac.edca(document, &phy)?;
     Ok(Config {
         name: scenario.name.clone().unwrap_or_else(|| stem(document.origin())),
-        seed: scenario.seed.unwrap_or(1),
+        seed: scenario.seed.unwrap_or(SEED),
         duration,
         warmup,
         record_interval: duration, // until the flows are known

@@ -41,7 +41,6 @@ pub struct Wire {
     /// Propagation delay from the second node to the first. Default: `delay`.
     pub delay_back: Option<Duration>,
     /// Probability with which each packet is lost on its way, whatever became of others: from 0 to below 1.
-    /// Default 0.
     #[serde(default)]
     #[schemars(transform = bounds!(0, below 1))]
     pub loss: f64,

@@ -1,6 +1,6 @@
 //! `[traffic] pattern = "gateway"`: what the users of a mesh do, each by the nearest gateway.
 
-use super::traffic::{Traffic, hops};
+use super::traffic::{GATEWAYS, Traffic, hops};
 use super::{App, Distribution, Flows, Offer};
 use crate::document::{Document, Result, key};
 use crate::error::{FlowProblem, KeyProblem};
@@ -11,12 +11,12 @@ use multihop_schemes::quantity::{BitRate, Duration, Size};
 use multihop_sim::config::{Config, Radios};
 use multihop_sim::routing::{LinkQuality, Routes};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The direction of the flows between a client and its gateway.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowDirection {
     /// From the gateway to the client.
@@ -138,7 +138,7 @@ fn gateways(
     let (document, nodes) = (flows.document, flows.nodes);
     let at = key!["traffic", "gateways"];
     let Some(names) = &traffic.gateways else {
-        let wanted = traffic.gateway_count.unwrap_or(1) as usize;
+        let wanted = traffic.gateway_count.unwrap_or(GATEWAYS) as usize;
         if wanted >= nodes.list.len() {
             let problem = FlowProblem::NoClients { nodes: nodes.list.len() };
             return Err(document.error(&key!["traffic", "gateway_count"], problem));

@@ -14,12 +14,13 @@ use crate::topology::Nodes;
 use crate::values::{Codepoint, Switch};
 use multihop_core::{Dscp, NodeId, Rng, Span};
 use multihop_schemes::bounds;
+use multihop_schemes::keys::usually;
 use multihop_schemes::quantity::{BitRate, Duration, Size};
 use multihop_sim::config::{AppConfig, FlowConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use video::{Video, alone, television};
+use video::{KEY_RATIO, Video, alone, television};
 
 /// A flow.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -63,8 +64,9 @@ macro_rules! apps {
                     $( $(#[$key_about])* $key: $type, )*
                     /// Differentiated services codepoint of its packets, and of their acknowledgements: a
                     /// number or a name such as "EF", "AF41" or "CS1". With `[mac.edca]` it says the access
-                    /// category (RFC 8325). Default: 0, best effort.
+                    /// category (RFC 8325). 0 is best effort.
                     #[serde(default, skip_serializing_if = "Codepoint::is_default")]
+                    #[schemars(transform = usually(Codepoint::BEST_EFFORT))]
                     dscp: Codepoint,
                 },
             )*
@@ -134,7 +136,7 @@ apps! {
     }
     /// Frames of a video that is made while it is sent, each to be shown a while after it was made.
     Video {
-        /// Frames per second. Default: 25.
+        /// Frames per second.
         #[serde(default = "television")]
         #[schemars(transform = bounds!(0.1, 1000))]
         frame_rate: f64,
@@ -144,12 +146,12 @@ apps! {
         /// A frame is to be shown this long after it was made; playback starts so much later.
         #[schemars(transform = bounds!("1 ms", "1 h"))]
         deadline: Duration,
-        /// Frames from one key frame to the next. Default: 1, all frames are alike.
+        /// Frames from one key frame to the next; with 1, all frames are alike.
         #[serde(default = "alone")]
         #[schemars(transform = bounds!(1, 100_000))]
         gop: u32,
-        /// How many times larger key frames are than others. Default: 4.
-        #[schemars(transform = bounds!(1, 1000))]
+        /// How many times larger key frames are than others, where there are others.
+        #[schemars(transform = usually(KEY_RATIO), transform = bounds!(1, 1000))]
         key_ratio: Option<f64>,
         /// Coefficient of variation of sizes, lognormally around those of the pattern.
         #[serde(default)]

@@ -9,6 +9,7 @@ use crate::settings::matches;
 use crate::topology::Nodes;
 use multihop_core::{NodeId, Rng};
 use multihop_schemes::bounds;
+use multihop_schemes::keys::usually;
 use multihop_schemes::quantity::Duration;
 use multihop_sim::config::{Config, Radios};
 use multihop_sim::routing::{LinkQuality, Routes};
@@ -29,25 +30,26 @@ pub struct Traffic {
     /// `to-gateway`, `all-to-one`: name of the node that receives.
     pub gateway: Option<String>,
     /// `random-pairs`, `to-gateway`, `gateway`: only pairs whose shortest path has at least this many hops.
-    /// Default: 1.
-    #[schemars(transform = bounds!(1, 100_000))]
+    #[schemars(transform = usually(MIN_HOPS), transform = bounds!(1, 100_000))]
     pub min_hops: Option<u32>,
     /// `random-pairs`, `to-gateway`, `gateway`: seed of the choice. It is not that of the run, so that all
-    /// runs of a study share one choice. Default: 1.
+    /// runs of a study share one choice.
+    #[schemars(transform = usually(PAIRS_SEED))]
     pub pairs_seed: Option<u64>,
     /// `random-pairs`: only between nodes of these names, in which `*` stands for any text, as in "m*".
     /// Default: all.
     pub among: Option<Vec<String>>,
     /// `gateway`: names of the gateways. Default: `gateway_count` of the best connected.
     pub gateways: Option<Vec<String>>,
-    /// `gateway`: so many gateways, of all nodes those with most two-way links, instead of names. Default: 1.
-    #[schemars(transform = bounds!(1, 100_000))]
+    /// `gateway`: so many gateways, of all nodes those with most two-way links, instead of names.
+    #[schemars(transform = usually(GATEWAYS), transform = bounds!(1, 100_000))]
     pub gateway_count: Option<u32>,
     /// `gateway`: how many clients, different random nodes that are no gateways. Default: all that can reach
     /// one.
     #[schemars(transform = bounds!(1, 100_000))]
     pub clients: Option<u32>,
-    /// `gateway`: which way the flows of a client go. Default: downloads.
+    /// `gateway`: which way the flows of a client go.
+    #[schemars(transform = usually(FlowDirection::default()))]
     pub direction: Option<FlowDirection>,
     /// `gateway`: what clients do, instead of `app`: the first the first of these, and so on, over and over.
     pub mix: Option<Vec<Kind>>,
@@ -70,6 +72,13 @@ pub struct Traffic {
     /// When the flows stop offering data. Default: never.
     pub stop: Option<Duration>,
 }
+
+/// Hops of a pair at least, where nothing is said.
+const MIN_HOPS: u32 = 1;
+/// Seed of the choice of pairs, where none is given.
+const PAIRS_SEED: u64 = 1;
+/// How many gateways there are, where neither they nor their number are given.
+pub(super) const GATEWAYS: u32 = 1;
 
 /// Sources and destinations.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq)]
@@ -267,11 +276,11 @@ impl Traffic {
     }
 
     pub(super) fn min_hops(&self) -> usize {
-        self.min_hops.unwrap_or(1) as usize
+        self.min_hops.unwrap_or(MIN_HOPS) as usize
     }
 
     pub(super) fn shuffle(&self, total: u64) -> Shuffle {
-        let rng = Rng::at(self.pairs_seed.unwrap_or(1), &["traffic", "pairs"]);
+        let rng = Rng::at(self.pairs_seed.unwrap_or(PAIRS_SEED), &["traffic", "pairs"]);
         Shuffle { rng, drawn: 0, total, moved: BTreeMap::new() }
     }
 

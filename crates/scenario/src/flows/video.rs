@@ -28,7 +28,7 @@ pub(super) fn alone() -> u32 {
 }
 
 /// How many times larger a key frame is than others, where there are others.
-const KEY_RATIO: f64 = 4.0;
+pub(super) const KEY_RATIO: f64 = 4.0;
 
 impl Video {
     /// The video of the table at `at`.

@@ -33,7 +33,6 @@ pub struct Dumbbell {
     /// Parameters of the discipline.
     pub codel: Option<Codel>,
     /// Probability with which it loses each packet at random, from 0 to below 1. The other wires lose none.
-    /// Default 0.
     #[serde(default)]
     #[schemars(transform = bounds!(0, below 1))]
     pub loss: f64,

@@ -49,7 +49,6 @@ pub struct Server {
     #[schemars(transform = bounds!(1, 1_000_000))]
     pub queue: u32,
     /// Probability with which it loses each packet at random, in either direction: from 0 to below 1.
-    /// Default 0.
     #[serde(default)]
     #[schemars(transform = bounds!(0, below 1))]
     pub loss: f64,

@@ -2,63 +2,67 @@
 
 use crate::document::{Document, KeyPath, Result, key};
 use crate::error::MacProblem;
+use crate::parameters::of;
 use crate::schemes::HEADERS_MIN;
 use crate::values::{Limit, Switch};
 use multihop_core::Span;
 use multihop_dot11::{MPDU_DELIMITER, Phy, Standard};
+use multihop_schemes::keys;
+use multihop_schemes::keys::usually_by;
 use multihop_schemes::quantity::{Duration, Size};
 use multihop_sim::config::{AggregationConfig, AppConfig, Config, FlowConfig, Persistence};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-/// Aggregation of packets to one neighbour, in 802.11n, ac and ax. With both `a_mpdu` and `a_msdu` `"off"`,
-/// each packet has its ACK.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Aggregation {
-    /// Bytes of an A-MPDU at most: `"off"` for none, else as many as one MPDU of the flows takes. Default:
-    /// what the standard allows, 65535 B in 802.11n, 1048575 B in 802.11ac, 6500631 B in 802.11ax.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub a_mpdu: Option<Switch<Size>>,
-    /// Bytes of an A-MSDU at most, with the headers of its subframes: `"off"` for one packet in each MPDU.
-    /// The standard allows 3839 B and 7935 B in 802.11n, 11398 B in 802.11ac and ax. In A-MPDUs of 802.11n an
-    /// MPDU has 4095 B at most. Default: "off".
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub a_msdu: Option<Switch<Size>>,
-    /// MPDUs of an A-MPDU at most. Default: `window`.
-    #[schemars(range(min = 1, max = 256))]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mpdus: Option<u32>,
-    /// Sequence numbers that a block acknowledgement agreement covers at a time. Default: 64, in
-    /// 802.11ax 256. Beyond 64, block acknowledgements have 24 bytes more.
-    #[schemars(range(min = 1, max = 256))]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub window: Option<u32>,
-    /// Airtime of an A-MPDU at most. Default: 5484 us, which the length field of the legacy preamble can say.
-    /// Linux has 4 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_duration: Option<Duration>,
-    /// Least time between the beginnings of two MPDUs of an A-MPDU, which their recipient needs: 0 to 16 us.
-    /// Default: 0 s.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub spacing: Option<Duration>,
-    /// Transmissions of an MPDU, alone or among others, before it is given up: `"none"` for no end, as the
-    /// standard has it under a block acknowledgement agreement, where lifetimes alone end tries (802.11-2020,
-    /// 10.23.2.12.1), and as ns-3. One that is sent alone `mac.short_retry_limit` times is given up besides.
-    /// Default: `mac.short_retry_limit`, because drivers have such a limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub retry_limit: Option<Limit>,
-    /// A recipient waits so long for an MPDU before it passes on those behind it: `"off"` for without end, as
-    /// in the standard and in ns-3. Default: 100 ms, as in Linux.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reordering_timeout: Option<Switch<Duration>>,
-    /// A-MPDUs of several MPDUs are sent after RTS/CTS, whatever `mac.rts_threshold` is. Default: false.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rts: Option<bool>,
+keys! {
+    /// Aggregation of packets to one neighbour, in 802.11n, ac and ax. With both `a_mpdu` and `a_msdu`
+    /// `"off"`, each packet has its ACK.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct Aggregation {
+        /// Bytes of an A-MPDU at most: `"off"` for none, else as many as one MPDU of the flows takes, up to
+        /// what the standard allows.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(transform = by_standard(of!(|limits| format!("{} B", limits.a_mpdu))))]
+        pub a_mpdu: Option<Switch<Size>>,
+        /// Bytes of an A-MSDU at most, with the headers of its subframes: `"off"` for one packet in each MPDU.
+        /// The standard allows 3839 B and 7935 B in 802.11n, 11398 B in 802.11ac and ax. In A-MPDUs of 802.11n
+        /// an MPDU has 4095 B at most.
+        pub a_msdu: Switch<Size> = Switch::Off,
+        /// MPDUs of an A-MPDU at most. Default: `window`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub mpdus: Option<u32> [1, 256],
+        /// Sequence numbers that a block acknowledgement agreement covers at a time. Beyond 64, block
+        /// acknowledgements have 24 bytes more.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(transform = by_standard(of!(|limits| limits.window)))]
+        pub window: Option<u32> [1, 256],
+        /// Airtime of an A-MPDU at most, up to what the length field of the legacy preamble can say. Linux has
+        /// 4 ms.
+        pub max_duration: Duration = Duration(LONGEST_PPDU.seconds()),
+        /// Least time between the beginnings of two MPDUs of an A-MPDU, which their recipient needs: 0 to 16
+        /// us.
+        pub spacing: Duration = Duration(0.0),
+        /// Transmissions of an MPDU, alone or among others, before it is given up: `"none"` for no end, as the
+        /// standard has it under a block acknowledgement agreement, where lifetimes alone end tries
+        /// (802.11-2020, 10.23.2.12.1), and as ns-3. One that is sent alone `mac.short_retry_limit` times is
+        /// given up besides. Default: `mac.short_retry_limit`, because drivers have such a limit.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub retry_limit: Option<Limit>,
+        /// A recipient waits so long for an MPDU before it passes on those behind it, by default as long as
+        /// Linux: `"off"` for without end, as in the standard and in ns-3.
+        pub reordering_timeout: Switch<Duration> = Switch::At(REORDERING_TIMEOUT),
+        /// A-MPDUs of several MPDUs are sent after RTS/CTS, whatever `mac.rts_threshold` is.
+        pub rts: bool,
+    }
 }
 
 /// `aPPDUMaxTime` of HT-mixed, VHT and HE PPDUs: as much as the length in a legacy preamble can say.
 const LONGEST_PPDU: Span = Span::from_us(5_484);
+
+/// `HT_RX_REORDER_BUF_TIMEOUT` of Linux's mac80211.
+const REORDERING_TIMEOUT: Duration = Duration(0.1);
 
 /// What a standard allows (802.11-2016, table 9-19 and 10.13; 802.11ax-2021, 9.4.2.248 and 26.6.2).
 struct Limits {
@@ -84,6 +88,13 @@ fn limits(standard: Standard) -> Limits {
         },
         _ => Limits { a_mpdu: 65_535.0, a_msdu: 7_935.0, mpdu: 4_095, window: 64, single_delimited: false },
     }
+}
+
+/// The default of a key that is as much as the standard allows.
+fn by_standard(of: impl Fn(&Limits) -> Value) -> impl FnMut(&mut Schema) {
+    let standards = [Standard::Dot11n, Standard::Dot11ac, Standard::Dot11ax];
+    let allowed = standards.map(|standard| of(&limits(standard)));
+    usually_by(["802.11n", "802.11ac", "802.11ax"].into_iter().zip(allowed).collect())
 }
 
 /// The aggregation of a network; none before 802.11n, and where it is switched off.
@@ -131,7 +142,7 @@ impl Aggregation {
     pub(super) fn persistence(&self) -> Persistence {
         Persistence {
             retry_limit: self.retry_limit.map(|limit| limit.get().unwrap_or(u32::MAX)),
-            reorders_without_end: self.reordering_timeout == Some(Switch::Off),
+            reorders_without_end: self.reordering_timeout == Switch::Off,
         }
     }
 
@@ -148,12 +159,11 @@ impl Aggregation {
             };
             value.at().map(within).transpose()
         };
-        let time = |key: &str, value: Option<Duration>, usual: Span, most: &str| match value {
-            None => Ok(usual),
-            Some(time) => Ok(document.between(&at(key), time, "0 s", most)?.span()),
+        let time = |key: &str, value: Duration, most: &str| {
+            Ok(document.between(&at(key), value, "0 s", most)?.span())
         };
         let a_mpdu = size("a_mpdu", self.a_mpdu.unwrap_or(Switch::At(Size(limits.a_mpdu))), limits.a_mpdu)?;
-        let a_msdu = size("a_msdu", self.a_msdu.unwrap_or(Switch::Off), limits.a_msdu)?;
+        let a_msdu = size("a_msdu", self.a_msdu, limits.a_msdu)?;
         let window = document.count(&at("window"), self.window.unwrap_or(limits.window), 1, limits.window)?;
         let mpdus = match (self.mpdus, a_mpdu) {
             (Some(_), None) => {
@@ -172,15 +182,14 @@ impl Aggregation {
             a_mpdu: a_mpdu.unwrap_or(u32::MAX),
             a_msdu,
             mpdu: if mpdus > 1 { limits.mpdu } else { u32::MAX },
-            max_duration: time("max_duration", self.max_duration, LONGEST_PPDU, "5484 us")?,
-            spacing: time("spacing", self.spacing, Span::ZERO, "16 us")?,
+            max_duration: time("max_duration", self.max_duration, "5484 us")?,
+            spacing: time("spacing", self.spacing, "16 us")?,
             reordering_timeout: time(
                 "reordering_timeout",
-                self.reordering_timeout.and_then(Switch::at),
-                Span::from_ms(100),
+                self.reordering_timeout.at().unwrap_or(REORDERING_TIMEOUT),
                 "10 s",
             )?,
-            rts: self.rts.unwrap_or(false),
+            rts: self.rts,
             single_delimited: limits.single_delimited,
         }))
     }

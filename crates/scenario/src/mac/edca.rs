@@ -3,57 +3,80 @@
 use super::RuleSet;
 use crate::document::{Document, KeyPath, Result, key};
 use crate::error::{KeyProblem, MacProblem};
+use crate::parameters::of;
 use multihop_core::Span;
-use multihop_dot11::{AccessCategory, EdcaParameters, Phy};
-use multihop_schemes::bounds;
+use multihop_dot11::{AccessCategory, EdcaParameters, Phy, Preamble, Standard};
+use multihop_schemes::keys;
+use multihop_schemes::keys::usually_by;
 use multihop_schemes::quantity::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-/// Enhanced distributed channel access: four queues at each node, which contend for themselves. Packets go
-/// into them by the codepoint of their flow, `app.dscp` (RFC 8325). An empty table has the defaults of the
-/// standard.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Edca {
-    /// Background. Default: AIFSN 7, the windows of the PHY, 2.528 ms (802.11b and earlier: 3.264 ms).
-    #[serde(rename = "ac_bk", skip_serializing_if = "Option::is_none")]
-    pub background: Option<Category>,
-    /// Best effort, and everything without a codepoint of another category. Default: AIFSN 3, the windows of
-    /// the PHY, 2.528 ms (802.11b and earlier: 3.264 ms).
-    #[serde(rename = "ac_be", skip_serializing_if = "Option::is_none")]
-    pub best_effort: Option<Category>,
-    /// Video. Default: AIFSN 2, from half the first window of the PHY to that, 4.096 ms (802.11b and earlier:
-    /// 6.016 ms).
-    #[serde(rename = "ac_vi", skip_serializing_if = "Option::is_none")]
-    pub video: Option<Category>,
-    /// Voice, and messages of routing protocols. Default: AIFSN 2, from a quarter of the first window of the
-    /// PHY to half of it, 2.08 ms (802.11b and earlier: 3.264 ms).
-    #[serde(rename = "ac_vo", skip_serializing_if = "Option::is_none")]
-    pub voice: Option<Category>,
+keys! {
+    /// Enhanced distributed channel access: four queues at each node, which contend for themselves. Packets
+    /// go into them by the codepoint of their flow, `app.dscp` (RFC 8325). An empty table has the defaults of
+    /// the standard.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct Edca {
+        /// Background.
+        #[serde(rename = "ac_bk", skip_serializing_if = "Option::is_none")]
+        pub background: Option<Category>,
+        /// Best effort, and everything without a codepoint of another category.
+        #[serde(rename = "ac_be", skip_serializing_if = "Option::is_none")]
+        pub best_effort: Option<Category>,
+        /// Video.
+        #[serde(rename = "ac_vi", skip_serializing_if = "Option::is_none")]
+        pub video: Option<Category>,
+        /// Voice, and messages of routing protocols.
+        #[serde(rename = "ac_vo", skip_serializing_if = "Option::is_none")]
+        pub voice: Option<Category>,
+    }
 }
 
-/// What an access category contends with. What is absent is as in table 9-137 of 802.11-2016.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Category {
-    /// Slots of the arbitration inter-frame space, which come after SIFS.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(transform = bounds!(1, 15))]
-    pub aifsn: Option<u32>,
-    /// First contention window: 2^n - 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(transform = bounds!(0, 32_767))]
-    pub cw_min: Option<u32>,
-    /// Largest contention window: 2^n - 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(transform = bounds!(0, 32_767))]
-    pub cw_max: Option<u32>,
-    /// How long a transmission opportunity may last, in which frames follow each other after SIFS: a multiple
-    /// of 32 us, `"0 s"` for one exchange. A frame that takes longer alone is sent nevertheless.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(transform = bounds!("0 s", "2.09712 s"))]
-    pub txop_limit: Option<Duration>,
+keys! {
+    /// What an access category contends with. What is absent is as in table 9-137 of 802.11-2016.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct Category {
+        /// Slots of the arbitration inter-frame space, which come after SIFS.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(transform = usually_by(of_categories(Standard::Dot11a, KEYS, of!(|usual| usual.aifsn))))]
+        pub aifsn: Option<u32> [1, 15],
+        /// First contention window: 2^n - 1. Default: that of the PHY, of `ac_vi` half of it, and of `ac_vo` a
+        /// quarter.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub cw_min: Option<u32> [0, 32_767],
+        /// Largest contention window: 2^n - 1. Default: that of the PHY, of `ac_vi` the first one of the PHY,
+        /// and of `ac_vo` half of that.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub cw_max: Option<u32> [0, 32_767],
+        /// How long a transmission opportunity may last, in which frames follow each other after SIFS: a
+        /// multiple of 32 us, `"0 s"` for one exchange. A frame that takes longer alone is sent nevertheless.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(transform = usually_by(txop_limits()))]
+        pub txop_limit: Option<Duration> ["0 s", "2.09712 s"],
+    }
+}
+
+const KEYS: [&str; AccessCategory::COUNT] = ["ac_bk", "ac_be", "ac_vi", "ac_vo"];
+
+/// A default of each category over a standard, by names.
+fn of_categories(
+    standard: Standard,
+    names: [&'static str; AccessCategory::COUNT],
+    of: impl Fn(EdcaParameters) -> Value,
+) -> Vec<(&'static str, Value)> {
+    let phy = Phy::new(standard, Preamble::Long);
+    let of = |category| of(EdcaParameters::new(category, &phy));
+    names.into_iter().zip(AccessCategory::ALL.map(of)).collect()
+}
+
+fn txop_limits() -> Vec<(&'static str, Value)> {
+    let limit = |of: EdcaParameters| json!(Duration(of.txop_limit.seconds()));
+    let direct = ["ac_bk of 802.11b", "ac_be of 802.11b", "ac_vi of 802.11b", "ac_vo of 802.11b"];
+    [of_categories(Standard::Dot11a, KEYS, limit), of_categories(Standard::Dot11b, direct, limit)].concat()
 }
 
 /// What a field says TXOP limits in (802.11-2016, 9.4.2.29).

@@ -4,50 +4,48 @@ use crate::discipline::Discipline;
 use crate::document::{Document, KeyPath, Result, key};
 use crate::error::{KeyProblem, MacProblem};
 use multihop_link::AirtimeLimits;
-use multihop_schemes::bounds;
+use multihop_schemes::keys;
+use multihop_schemes::keys::usually;
 use multihop_schemes::quantity::Duration;
 use multihop_sim::config::HardwareQueueConfig;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A queue of the hardware, below `discipline`, which has no say in it any more. At least one of the keys
-/// limits it. Without the table, packets are taken from the discipline when a frame is put together.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct HardwareQueue {
-    /// Packets of an access category that the hardware has room for, those that are being sent included.
-    /// Neighbours take turns, a frame each. Firmware of 802.11ac has room for a thousand and more.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(transform = bounds!(1, 1_000_000))]
-    pub packets: Option<u32>,
-    /// Frames of an access category, A-MPDUs where there are such, the one that is being sent included. Each
-    /// is put together, of what waits then, when there is room for it. Linux's ath9k has 2.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(transform = bounds!(1, 64))]
-    pub aggregates: Option<u32>,
-    /// Airtime, as Linux limits it (AQL): `{}` for its limits. Only with `discipline = "stations"`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub aql: Option<Aql>,
+keys! {
+    /// A queue of the hardware, below `discipline`, which has no say in it any more. At least one of the keys
+    /// limits it. Without the table, packets are taken from the discipline when a frame is put together.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct HardwareQueue {
+        /// Packets of an access category that the hardware has room for, those that are being sent included.
+        /// Neighbours take turns, a frame each. Firmware of 802.11ac has room for a thousand and more.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub packets: Option<u32> [1, 1_000_000],
+        /// Frames of an access category, A-MPDUs where there are such, the one that is being sent included.
+        /// Each is put together, of what waits then, when there is room for it. Linux's ath9k has 2.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub aggregates: Option<u32> [1, 64],
+        /// Airtime, as Linux limits it (AQL): `{}` for its limits. Only with `discipline = "stations"`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub aql: Option<Aql>,
+    }
 }
 
-/// How much airtime may be pending in the hardware when a packet more is handed over, as it is expected by
-/// the last rate to each station.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Aql {
-    /// Of a station. Default: 5 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(transform = bounds!("10 us", "100 s"))]
-    pub low: Option<Duration>,
-    /// Of a station, while less than `threshold` is pending for all. Default: 12 ms, or `low` if that is
-    /// longer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(transform = bounds!("10 us", "100 s"))]
-    pub high: Option<Duration>,
-    /// Of all stations, up to which `high` holds. Default: 24 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(transform = bounds!("10 us", "100 s"))]
-    pub threshold: Option<Duration>,
+keys! {
+    /// How much airtime may be pending in the hardware when a packet more is handed over, as it is expected
+    /// by the last rate to each station.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct Aql {
+        /// Of a station.
+        pub low: Duration ["10 us", "100 s"] = Duration(AirtimeLimits::default().low.seconds()),
+        /// Of a station, while less than `threshold` is pending for all; where it is left out, at least `low`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(transform = usually(Duration(AirtimeLimits::default().high.seconds())))]
+        pub high: Option<Duration> ["10 us", "100 s"],
+        /// Of all stations, up to which `high` holds.
+        pub threshold: Duration ["10 us", "100 s"] = Duration(AirtimeLimits::default().threshold.seconds()),
+    }
 }
 
 /// The queue of the hardware; none without the table.
@@ -73,14 +71,13 @@ pub(super) fn resolve(
 
 impl Aql {
     fn resolve(&self, document: &Document<'_>, table: &KeyPath) -> Result<AirtimeLimits> {
-        let usual = AirtimeLimits::default();
-        let low = self.low.map_or(usual.low, Duration::span);
-        let high = self.high.map_or(usual.high.max(low), Duration::span);
+        let low = self.low.span();
+        let high = self.high.map_or(AirtimeLimits::default().high.max(low), Duration::span);
         if high < low {
             let [value, limit] = [low, high].map(|time| Duration(time.seconds()).to_string());
             let problem = KeyProblem::Above { key: "low", value, other: "high", limit };
             return Err(document.error(&table.join("high"), problem));
         }
-        Ok(AirtimeLimits { low, high, threshold: self.threshold.map_or(usual.threshold, Duration::span) })
+        Ok(AirtimeLimits { low, high, threshold: self.threshold.span() })
     }
 }

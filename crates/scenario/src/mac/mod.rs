@@ -16,11 +16,12 @@ use crate::document::{Document, Result, key};
 use crate::error::{KeyProblem, MacProblem};
 use crate::parameters::overrides;
 use crate::values::{Limit, Switch};
-use multihop_core::Span;
 use multihop_dot11::{
     self as dot11, AccessCategory, BackoffDraw, DcfRules, EdcaParameters, EifsRule, Microseconds,
+    NS2_PROPAGATION,
 };
 use multihop_schemes::keys;
+use multihop_schemes::keys::usually;
 use multihop_schemes::quantity::{Duration, Size};
 use multihop_sim::config::{
     AggregationConfig, HardwareQueueConfig, MacConfig, Persistence, RateControlConfig,
@@ -50,10 +51,11 @@ keys! {
         /// to 31 (14 km), Linux up to 255, as here. Not with `response_timeout = "whole-response"`, which has
         /// an allowance of its own.
         pub coverage_class: u32 [0, 255] = 0,
-        /// Packets that the interface queue holds. Default: 50, as in ns-2; with A-MPDUs four times the
-        /// packets that one may have, as at each hop one waits for its acknowledgement and the next for the
-        /// medium, while bursts as long come in.
+        /// Packets that the interface queue holds, by default as many as in ns-2; with A-MPDUs at least four
+        /// times the packets that one may have, as at each hop one waits for its acknowledgement and the next
+        /// for the medium, while bursts as long come in.
         #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(transform = usually(QUEUE))]
         pub queue: Option<u32> [1, 1_000_000] = None,
         /// How they wait. `queue` is the limit of all disciplines: Linux has 10240 for `fq-codel` and 8192
         /// for `stations`.
@@ -83,6 +85,9 @@ keys! {
     }
 }
 
+/// Packets of an interface queue in ns-2.
+const QUEUE: u32 = 50;
+
 /// A rule set of the distributed coordination function.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -100,7 +105,8 @@ pub enum RuleSet {
 multihop_dot11::dcf_rules! { overrides!
     /// Single rules, each a named difference between rule sets. What is absent is as in the rule set.
     RuleOverrides of DcfRules in ["mac", "override"], with {
-        /// One-way propagation allowance of `response_timeout = "whole-response"`. Default: 2 us.
+        /// One-way propagation allowance of `response_timeout = "whole-response"`.
+        #[schemars(transform = usually(Duration(NS2_PROPAGATION.seconds())))]
         pub response_propagation: Option<Duration>,
     };
 }
@@ -125,7 +131,7 @@ impl Mac {
         phy: &dot11::Phy,
         aggregation: Option<&AggregationConfig>,
     ) -> Result<MacConfig> {
-        let usual = aggregation.map_or(50, |limits| 50.max(4 * limits.mpdus));
+        let usual = aggregation.map_or(QUEUE, |limits| QUEUE.max(4 * limits.mpdus));
         let queue = self.queue.unwrap_or(usual);
         Ok(MacConfig {
             rules: self.overrides.resolve(
@@ -216,9 +222,7 @@ impl RuleOverrides {
         let rule = match (self.response_timeout, base.response_timeout) {
             (None, rule) | (Some(ResponseTimeout::WholeResponse), rule @ Rule::WholeResponse { .. }) => rule,
             (Some(ResponseTimeout::FirstBit), _) => Rule::FirstBit,
-            (Some(ResponseTimeout::WholeResponse), _) => {
-                Rule::WholeResponse { propagation: Span::from_us(2) }
-            }
+            (Some(ResponseTimeout::WholeResponse), _) => Rule::WholeResponse { propagation: NS2_PROPAGATION },
             (Some(ResponseTimeout::Eifs), _) => Rule::Eifs,
         };
         let at = key!["mac", "override", "response_propagation"];

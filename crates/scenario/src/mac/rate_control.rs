@@ -5,6 +5,7 @@ use crate::error::MacProblem;
 use multihop_dot11::{DataRate, Phy};
 use multihop_link::Algorithm;
 use multihop_schemes::bounds;
+use multihop_schemes::keys::usually;
 use multihop_sim::config::{Config, MatrixQuantity, MediumModel, RateControlConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,10 +25,11 @@ pub struct RateControl {
     #[schemars(transform = bounds!(1, 8))]
     pub streams: Option<u32>,
     /// Transmissions of a frame, with RTS or without, before it is given up, in place of
-    /// `mac.short_retry_limit` and `long_retry_limit`. Default: of Minstrel-HT 21, seven of each of the three
-    /// rates of its chain, which Linux allows drivers at most; of `ideal` as those say.
+    /// `mac.short_retry_limit` and `long_retry_limit`. The default is that of `minstrel-ht`: as often as Linux
+    /// allows drivers at most, which is seven times for each of the three rates of its chain. `ideal` goes by
+    /// those limits where nothing is given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(transform = bounds!(1, 255))]
+    #[schemars(transform = usually(CHAIN_TRIES), transform = bounds!(1, 255))]
     pub tries: Option<u32>,
 }
 

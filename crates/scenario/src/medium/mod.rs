@@ -10,14 +10,13 @@ use crate::topology::Nodes;
 use crate::values::{Delay, Switch};
 use multihop_core::NodeId;
 use multihop_dot11::Phy;
-use multihop_schemes::keys::Bounds;
+use multihop_schemes::keys::{Bounds, usually};
 use multihop_schemes::quantity::{Decibel, Duration, Length, Power, Size};
 use multihop_schemes::{bounds, keys};
 use multihop_sim::config::{Config, FadingConfig, LinkError, MatrixQuantity, MediumConfig, MediumModel};
 use schemars::transform::Transform;
 use schemars::{JsonSchema, Schema};
-use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// The medium.
@@ -194,14 +193,6 @@ fn power(usual: Power) -> impl FnMut(&mut Schema) {
     move |schema| {
         level().transform(schema);
         usually(usual)(schema);
-    }
-}
-
-/// What a quantity is that may be left out. Files know no null.
-fn usually(value: impl Serialize) -> impl FnMut(&mut Schema) {
-    move |schema| {
-        schema.insert("type".into(), json!("string"));
-        schema.insert("default".into(), json!(value));
     }
 }
 

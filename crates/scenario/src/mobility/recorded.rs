@@ -44,8 +44,8 @@ pub struct Script {
     /// Instead of `nodes`: so many are added to those of the topology, called m0, m1, ..., and move.
     #[schemars(range(min = 1, max = 100_000))]
     pub count: Option<u32>,
-    /// The file's number of the first of the nodes that move. Default: 1 if the file has no node 0 and its
-    /// highest number is that of the nodes that move; 0 otherwise.
+    /// The file's number of the first of the nodes that move. Where it is left out, it is 1 if the file has
+    /// no node 0 and its highest number is that of the nodes that move, and 0 otherwise.
     pub first_node: Option<u32>,
     /// The instant of the file at which the run begins.
     #[serde(default)]

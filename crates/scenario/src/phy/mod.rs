@@ -4,70 +4,95 @@ pub(crate) mod rate;
 
 use crate::document::{Document, Result, key};
 use crate::error::{KeyProblem, PhyProblem};
+use crate::parameters::of;
 use crate::phy::rate::{ControlRate, DataRate, control_rate_of, rate_of};
 use crate::topology::radios::AdjacentChannels;
 use multihop_core::Rate;
 use multihop_dot11::{
     self as dot11, Band, Bandwidth, Coding, GuardInterval, OfdmSymbols, Preamble, Standard,
 };
+use multihop_schemes::keys;
+use multihop_schemes::keys::{usually, usually_by};
 use multihop_schemes::quantity::Duration;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-/// The physical layer.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Phy {
-    /// The standard, which sets rates, slot, SIFS and contention windows.
-    pub standard: Standard,
-    /// Preamble of 802.11b frames (of 802.11g, for those at 802.11b rates).
-    pub preamble: Preamble,
-    /// What follows the preamble of OFDM frames. Default "whole".
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ofdm_symbols: Option<OfdmSymbols>,
-    /// 802.11n, ac and ax: where the channel lies. Default: "5 GHz".
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub band: Option<Band>,
-    /// 802.11n, ac and ax: how wide it is. Default: "20 MHz".
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub channel_width: Option<Bandwidth>,
-    /// 802.11n, ac and ax: guard interval of DATA; 400 and 800 ns in 802.11n and ac, 800, 1600 and 3200 ns in
-    /// 802.11ax. Default: "800 ns".
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub guard_interval: Option<GuardInterval>,
-    /// 802.11n, ac and ax: code of DATA. It matters for airtimes; error rates are those of "bcc". Default:
-    /// "bcc", in 802.11ax "ldpc".
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub coding: Option<Coding>,
-    /// Rate of unicast DATA frames, where no link has one of its own: a bit rate, or in 802.11n, ac and ax a
-    /// scheme and its spatial streams, as `"MCS 7"` or `"MCS 9 NSS 2"`. In 802.11n, `"MCS 15"` is `"MCS 7 NSS
-    /// 2"`. Default: the highest of the standard, in one stream.
-    pub data_rate: Option<DataRate>,
-    /// Rate of RTS, CTS, ACK and broadcasts. Default: the standard's rule, the highest basic rate not above
-    /// the data rate.
-    pub control_rate: Option<ControlRate>,
-    /// Rate of ACKs, where it differs from that of the other control frames. Default: `control_rate`, or the
-    /// standard's rule.
-    pub ack_rate: Option<ControlRate>,
-    /// Slot time, if not the standard's.
-    pub slot: Option<Duration>,
-    /// Short inter-frame space, if not the standard's.
-    pub sifs: Option<Duration>,
-    /// First contention window in slots, if not the standard's.
-    #[schemars(range(min = 1, max = 65535))]
-    pub cw_min: Option<u32>,
-    /// Largest contention window in slots, if not the standard's.
-    #[schemars(range(min = 1, max = 65535))]
-    pub cw_max: Option<u32>,
-    /// Number of the channel of nodes that name none in `[topology]`; of a wide one that of any of its 20
-    /// MHz. Default: 1 at 2.4 GHz, 34 at 5 GHz, where it is wider than 20 MHz 36.
-    #[schemars(range(min = 1, max = 196))]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub channel: Option<u16>,
-    /// What transmissions on channels that overlap in part are to each other. Default: noise, in proportion
-    /// to the width that they share.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub adjacent_channels: Option<AdjacentChannels>,
+keys! {
+    /// The physical layer.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct Phy {
+        /// The standard, which sets rates, slot, SIFS and contention windows.
+        pub standard: Standard,
+        /// Preamble of 802.11b frames (of 802.11g, for those at 802.11b rates).
+        pub preamble: Preamble,
+        /// What follows the preamble of OFDM frames.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(transform = usually(OfdmSymbols::default()))]
+        pub ofdm_symbols: Option<OfdmSymbols>,
+        /// 802.11n, ac and ax: where the channel lies.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(transform = by_standard(of!(|options| options.band)))]
+        pub band: Option<Band>,
+        /// 802.11n, ac and ax: how wide it is.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(transform = by_standard(of!(|options| options.bandwidth)))]
+        pub channel_width: Option<Bandwidth>,
+        /// 802.11n, ac and ax: guard interval of DATA; 400 and 800 ns in 802.11n and ac, 800, 1600 and 3200 ns
+        /// in 802.11ax.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(transform = by_standard(of!(|options| options.guard)))]
+        pub guard_interval: Option<GuardInterval>,
+        /// 802.11n, ac and ax: code of DATA. It matters for airtimes; error rates are those of "bcc".
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(transform = by_standard(of!(|options| options.coding)))]
+        pub coding: Option<Coding>,
+        /// Rate of unicast DATA frames, where no link has one of its own: a bit rate, or in 802.11n, ac and ax
+        /// a scheme and its spatial streams, as `"MCS 7"` or `"MCS 9 NSS 2"`. In 802.11n, `"MCS 15"` is `"MCS 7
+        /// NSS 2"`. Default: the highest of the standard, in one stream.
+        pub data_rate: Option<DataRate>,
+        /// Rate of RTS, CTS, ACK and broadcasts. Default: the standard's rule, the highest basic rate not above
+        /// the data rate.
+        pub control_rate: Option<ControlRate>,
+        /// Rate of ACKs, where it differs from that of the other control frames. Default: `control_rate`, or
+        /// the standard's rule.
+        pub ack_rate: Option<ControlRate>,
+        /// Slot time, if not the standard's.
+        pub slot: Option<Duration>,
+        /// Short inter-frame space, if not the standard's.
+        pub sifs: Option<Duration>,
+        /// First contention window in slots, if not the standard's.
+        pub cw_min: Option<u32> [1, 65535],
+        /// Largest contention window in slots, if not the standard's.
+        pub cw_max: Option<u32> [1, 65535],
+        /// Number of the channel of nodes that name none in `[topology]`; of a wide one that of any of its 20
+        /// MHz. It is the first of the band where it is left out.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(transform = usually_by(first_channels()))]
+        pub channel: Option<u16> [1, 196],
+        /// What transmissions on channels that overlap in part are to each other.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(transform = usually(AdjacentChannels::default()))]
+        pub adjacent_channels: Option<AdjacentChannels>,
+    }
+}
+
+/// The default of an option of PPDUs.
+fn by_standard(of: impl Fn(dot11::PpduOptions) -> Value) -> impl FnMut(&mut Schema) {
+    let standards = [Standard::Dot11n, Standard::Dot11ac, Standard::Dot11ax];
+    let usual = standards.map(|standard| of(dot11::Phy::new(standard, Preamble::Long).options()));
+    usually_by(["802.11n", "802.11ac", "802.11ax"].into_iter().zip(usual).collect())
+}
+
+fn first_channels() -> Vec<(&'static str, Value)> {
+    [
+        ("2.4 GHz", Band::Ghz2_4, Bandwidth::Mhz20),
+        ("5 GHz", Band::Ghz5, Bandwidth::Mhz20),
+        ("5 GHz, wider than 20 MHz", Band::Ghz5, Bandwidth::Mhz40),
+    ]
+    .map(|(name, band, width)| (name, json!(band.channels(width).next())))
+    .to_vec()
 }
 
 /// Rates of frames, as the engine wants them.

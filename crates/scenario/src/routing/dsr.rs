@@ -11,6 +11,11 @@ multihop_sim::dsr_parameters! { table!
     Dsr of DsrConfig;
 }
 
+/// What a file would have for the engine's default.
+fn usual_timeout() -> Duration {
+    Duration(DsrConfig::DEFAULT.nonprop_request_timeout.map_or(0.0, Span::seconds))
+}
+
 impl Dsr {
     pub(super) fn resolve(&self, document: &Document<'_>) -> Result<DsrConfig> {
         let first =

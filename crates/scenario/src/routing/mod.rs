@@ -10,9 +10,9 @@ pub use dsr::Dsr;
 
 use crate::document::{Document, Result, key};
 use crate::error::KeyProblem;
-use multihop_core::Span;
 use multihop_dot11::DcfRules;
-use multihop_schemes::bounds;
+use multihop_schemes::keys;
+use multihop_schemes::keys::usually;
 use multihop_schemes::quantity::{Duration, Size};
 use multihop_sim::config::{LinkFailureRule, RouteMetric, RoutingConfig, RoutingProtocol};
 use schemars::{JsonSchema, Schema};
@@ -35,20 +35,28 @@ pub enum Routing {
     Aodv(Aodv),
 }
 
-/// Shortest paths, computed before the run.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct StaticRoutes {
-    /// What a path costs.
-    pub metric: RouteMetric,
-    /// What happens when the MAC gives a packet up.
-    pub on_link_failure: OnLinkFailure,
-    /// `break` only: consecutive failures towards a next hop that break the link. Default: 1.
-    #[schemars(transform = bounds!(1, 1000))]
-    pub failures: Option<u32>,
-    /// `break` only: how long the broken route stays unusable. Default: 10 s.
-    pub hold: Option<Duration>,
+keys! {
+    /// Shortest paths, computed before the run.
+    #[derive(Clone, Debug, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    pub struct StaticRoutes {
+        /// What a path costs.
+        pub metric: RouteMetric,
+        /// What happens when the MAC gives a packet up.
+        pub on_link_failure: OnLinkFailure,
+        /// `break` only: consecutive failures towards a next hop that break the link.
+        #[schemars(transform = usually(FAILURES))]
+        pub failures: Option<u32> [1, 1000],
+        /// `break` only: how long the broken route stays unusable.
+        #[schemars(transform = usually(HOLD))]
+        pub hold: Option<Duration>,
+    }
 }
+
+/// `failures` where it is left out.
+const FAILURES: u32 = 1;
+/// `hold` where it is left out.
+const HOLD: Duration = Duration(10.0);
 
 impl Default for Routing {
     fn default() -> Routing {
@@ -67,20 +75,21 @@ pub enum OnLinkFailure {
     Break,
 }
 
-/// The network layer.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Network {
-    /// Header bytes of every packet below the transport, besides IP's: ns-2 adds 20 to TCP's with DSDV and
-    /// with DSR, and none with AODV.
-    #[schemars(transform = bounds!("0 B", "1500 B"))]
-    pub extra_header: Size,
-    /// Before a node first sends a unicast packet to a neighbour by radio, it asks for its address (RFC 826),
-    /// by broadcast; the neighbour replies by unicast. Each takes 28 B and the headers of the MAC. As in
-    /// ns-2, one packet for each neighbour waits meanwhile, a newer one takes its place and asks again, and
-    /// after three requests in vain the next packet finds the neighbour unreachable. Default: false, all
-    /// addresses are known.
-    pub arp: bool,
+keys! {
+    /// The network layer.
+    #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct Network {
+        /// Header bytes of every packet below the transport, besides IP's: ns-2 adds 20 to TCP's with DSDV and
+        /// with DSR, and none with AODV.
+        pub extra_header: Size ["0 B", "1500 B"],
+        /// Before a node first sends a unicast packet to a neighbour by radio, it asks for its address (RFC
+        /// 826), by broadcast; the neighbour replies by unicast. Each takes 28 B and the headers of the MAC. As
+        /// in ns-2, one packet for each neighbour waits meanwhile, a newer one takes its place and asks again,
+        /// and after three requests in vain the next packet finds the neighbour unreachable. With false, all
+        /// addresses are known.
+        pub arp: bool,
+    }
 }
 
 impl Routing {
@@ -110,11 +119,8 @@ impl StaticRoutes {
                 LinkFailureRule::Ignore
             }
             OnLinkFailure::Break => {
-                let failures = self.failures.unwrap_or(1);
-                let hold = match self.hold {
-                    None => Span::from_ms(10_000),
-                    Some(hold) => document.time(&key!["routing", "hold"], hold, 0.0)?,
-                };
+                let failures = self.failures.unwrap_or(FAILURES);
+                let hold = document.time(&key!["routing", "hold"], self.hold.unwrap_or(HOLD), 0.0)?;
                 LinkFailureRule::Break { failures, hold }
             }
         };

@@ -54,29 +54,51 @@ fn the_demo_is_a_mesh_with_ten_flows() {
     assert!(links.len() > 100, "{} links", links.len());
 }
 
-#[test]
-fn every_key_of_the_schema_is_described() {
-    fn walk(schema: &Value, path: &str, bare: &mut Vec<String>) {
-        let Some(object) = schema.as_object() else { return };
-        for (key, property) in object.get("properties").and_then(Value::as_object).into_iter().flatten() {
-            let described = property.get("description").is_some() || property.get("const").is_some();
-            if !described {
-                bare.push(format!("{path}.{key}"));
-            }
-            walk(property, &format!("{path}.{key}"), bare);
-        }
-        for list in ["oneOf", "anyOf"] {
-            for variant in object.get(list).and_then(Value::as_array).into_iter().flatten() {
-                walk(variant, path, bare);
-            }
-        }
-        for (name, definition) in object.get("$defs").and_then(Value::as_object).into_iter().flatten() {
-            walk(definition, name, bare);
+/// Calls `see` with the path and the schema of each key.
+fn each_key(schema: &Value, path: &str, see: &mut impl FnMut(String, &Value)) {
+    let Some(object) = schema.as_object() else { return };
+    for (key, property) in object.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        see(format!("{path}.{key}"), property);
+        each_key(property, &format!("{path}.{key}"), see);
+    }
+    for list in ["oneOf", "anyOf"] {
+        for variant in object.get(list).and_then(Value::as_array).into_iter().flatten() {
+            each_key(variant, path, see);
         }
     }
+    for (name, definition) in object.get("$defs").and_then(Value::as_object).into_iter().flatten() {
+        each_key(definition, name, see);
+    }
+}
+
+#[test]
+fn every_key_of_the_schema_is_described() {
     let mut bare = Vec::new();
-    walk(&json_schema(), "", &mut bare);
+    each_key(&json_schema(), "", &mut |path, property| {
+        if property.get("description").is_none() && property.get("const").is_none() {
+            bare.push(path);
+        }
+    });
     assert!(bare.is_empty(), "without a description: {bare:?}");
+}
+
+/// A default that is a value is the schema's, where programs find it, and not a sentence besides; one that is
+/// another in each of several cases says of each value in which, in brackets.
+#[test]
+fn no_description_repeats_a_default() {
+    let mut repeated = Vec::new();
+    each_key(&json_schema(), "", &mut |path, property| {
+        let description = property["description"].as_str().unwrap_or_default().replace('\n', " ");
+        for said in description.split(". ").filter_map(|sentence| sentence.strip_prefix("Default")) {
+            let value = said.trim_start_matches([':', ' ']);
+            let is_value = value.starts_with(|c: char| c.is_ascii_digit() || c == '"')
+                || ["true", "false"].iter().any(|word| value.starts_with(word));
+            if is_value && !value.trim_end_matches('.').ends_with(')') {
+                repeated.push(format!("{path}: {said}"));
+            }
+        }
+    });
+    assert!(repeated.is_empty(), "{repeated:#?}");
 }
 
 #[test]

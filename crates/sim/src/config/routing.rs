@@ -57,9 +57,8 @@ parameters! {
     node_traversal_time: Span from "1 us" = Span::from_ms(30);
     /// The last so many latencies of discoveries, whose mean is taken instead (`MAX_HISTORY`). 0: none.
     latency_samples: usize [0, 1000] = 3;
-    /// A node's own RREQs are held back for a random time up to this, lest nodes send at once. Default: 10 ms
-    /// where the MAC accesses an idle medium at once; 0 s with the rules of ns-2, which always draw a
-    /// back-off.
+    /// A node's own RREQs are held back for a random time up to this, lest nodes send at once. It takes none
+    /// by default where the MAC always draws a back-off, as with the rules of ns-2.
     rreq_jitter (once request_jitter): (Span as Option<Duration> = None) = Span::ZERO;
     /// RREQs and RERRs that are relayed are held back for a random time up to this.
     broadcast_jitter: Span from "0 s" = Span::from_ms(10);
@@ -126,7 +125,7 @@ parameters! {
     /// A discovery begins with a non-propagating Route Request, and floods the network if no reply came for
     /// this time (`NonpropRequestTimeout` of RFC 4728, `arp_timeout`). `0 s`: the first Route Request floods
     /// the network.
-    nonprop_request_timeout (once ask_neighbours_first): (Option<Span> as Duration = Duration(0.03)) = Some(Span::from_ms(30));
+    nonprop_request_timeout (once ask_neighbours_first): (Option<Span> as Duration = usual_timeout()) = Some(Span::from_ms(30));
     /// Route Requests and Route Replies are held back for a random time up to this, lest neighbours send at
     /// once (`RREQ_JITTER`).
     broadcast_jitter: Span from "0 s" = Span::from_ms(10);
