@@ -113,9 +113,6 @@ macro_rules! parameters {
         impl $config {
             /// All defaults.
             pub const DEFAULT: $config = $config { $($name: $default,)* };
-            /// Parameters that had another name before: that, and today's.
-            pub const RENAMED: &'static [(&'static str, &'static str)] =
-                &[$($((stringify!($old), stringify!($name)),)?)*];
         }
 
         impl Default for $config {
@@ -134,16 +131,9 @@ macro_rules! parameters {
             }
         }
 
-        /// Hands the rows of the table to a macro, after what is given.
-        #[doc(hidden)]
-        #[macro_export]
-        macro_rules! $list {
-            ($d callback:ident! $d ($d before:tt)*) => {
-                $d callback! {
-                    $d ($d before)*
-                    $( $(#[$about])* $name: $kind [$($($range)*)?] [$($least $(, $most)?)?]; )*
-                }
-            };
+        $crate::parameter_rows! {
+            ($d) $config, listed by $list:
+            $( $(#[$about])* $name $((once $old))?: $kind [$($($range)*)? $($least $(, $most)?)?]; )*
         }
     };
     (
@@ -170,10 +160,6 @@ macro_rules! parameters {
         }
 
         impl $config {
-            /// Parameters that had another name before: that, and today's.
-            pub const RENAMED: &'static [(&'static str, &'static str)] =
-                &[$($((stringify!($old), stringify!($name)),)?)*];
-
             /// All defaults of a preset.
             pub fn of(preset: $presets $($(, $given: $of)+)?) -> $config {
                 $config {
@@ -184,6 +170,27 @@ macro_rules! parameters {
             }
         }
 
+        $crate::parameter_rows! {
+            ($d) $config, listed by $list:
+            $( $(#[$about])* $name $((once $old))?: $kind [$($($range)*)? $($least, $most)?]; )*
+        }
+    };
+}
+
+/// What every table has besides its struct.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! parameter_rows {
+    (
+        ($d:tt) $config:ident, listed by $list:ident:
+        $( $(#[$about:meta])* $name:ident $((once $old:ident))?: $kind:tt [$($range:tt)*]; )*
+    ) => {
+        impl $config {
+            /// Parameters that had another name before: that, and today's.
+            pub const RENAMED: &'static [(&'static str, &'static str)] =
+                &[$($((stringify!($old), stringify!($name)),)?)*];
+        }
+
         /// Hands the rows of the table to a macro, after what is given.
         #[doc(hidden)]
         #[macro_export]
@@ -191,7 +198,7 @@ macro_rules! parameters {
             ($d callback:ident! $d ($d before:tt)*) => {
                 $d callback! {
                     $d ($d before)*
-                    $( $(#[$about])* $name: $kind [$($($range)*)? $($least, $most)?]; )*
+                    $( $(#[$about])* $name: $kind [$($range)*]; )*
                 }
             };
         }

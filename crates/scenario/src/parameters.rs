@@ -56,63 +56,33 @@ macro_rules! write {
     };
 }
 
-/// The range of a number, or of a quantity, for its schema.
-macro_rules! range {
-    ([] []) => {
-        |_: &mut schemars::Schema| ()
-    };
-    ([] [$least:literal]) => {
-        multihop_schemes::keys::Bounds::from($least)
-    };
-    ([$($numbers:tt)*] [$($quantities:tt)*]) => {
-        multihop_schemes::bounds!($($numbers)* $($quantities)*)
-    };
-}
-
 /// The engine's value of a parameter that was read, and is in its range but for times that are longer than
 /// the clock has.
 macro_rules! check {
-    (($engine:ty as $written:ty = $default:expr), $document:expr, $at:expr, $value:expr, $preset:expr, [] []) => {
+    (($engine:ty as $written:ty = $default:expr), $document:expr, $at:expr, $value:expr, $preset:expr, []) => {
         $preset
     };
-    (($engine:ty as $kind:ident), $document:expr, $at:expr, $value:expr, $preset:expr, $numbers:tt $bounds:tt) => {
+    (($engine:ty as $kind:ident), $document:expr, $at:expr, $value:expr, $preset:expr, $range:tt) => {
         match $value {
             None => None,
-            Some(value) => {
-                Some($crate::parameters::check!($kind, $document, $at, value, $preset, $numbers $bounds))
-            }
+            Some(value) => Some($crate::parameters::check!($kind, $document, $at, value, $preset, $range)),
         }
     };
-    (Elapsed, $document:expr, $at:expr, $value:expr, $preset:expr, [] [$least:literal, $most:literal]) => {
+    (Elapsed, $document:expr, $at:expr, $value:expr, $preset:expr, $range:tt) => {
         match $value {
             $crate::values::Switch::Off => multihop_link::Elapsed::SinceStart,
             $crate::values::Switch::At(window) => multihop_link::Elapsed::Window(window.span()),
         }
     };
-    ([$choice:ty], $document:expr, $at:expr, $value:expr, $preset:expr, [] []) => {
-        $value
-    };
-    (bool, $document:expr, $at:expr, $value:expr, $preset:expr, [] []) => {
-        $value
-    };
-    (Span, $document:expr, $at:expr, $value:expr, $preset:expr, [] [$least:literal]) => {
+    (Span, $document:expr, $at:expr, $value:expr, $preset:expr, [$least:literal]) => {
         $document.time(
             &$at,
             $value,
             $crate::document::bound::<multihop_schemes::quantity::Duration>($least).0,
         )?
     };
-    (Span, $document:expr, $at:expr, $value:expr, $preset:expr, [] [$least:literal, $most:literal]) => {
-        $value.span()
-    };
-    (Bytes, $document:expr, $at:expr, $value:expr, $preset:expr, [] [$least:literal, $most:literal]) => {
-        $value.bytes() as u32
-    };
-    (f64, $document:expr, $at:expr, $value:expr, $preset:expr, [$($range:tt)*] []) => {
-        $value
-    };
-    ($whole:ident, $document:expr, $at:expr, $value:expr, $preset:expr, [$($range:tt)*] []) => {
-        $whole::try_from($value).expect("the range fits the type")
+    ($kind:tt, $document:expr, $at:expr, $value:expr, $preset:expr, $range:tt) => {
+        multihop_schemes::read!($kind, $value)
     };
 }
 
@@ -124,7 +94,7 @@ macro_rules! table {
         $(#[$doc:meta])*
         $name:ident of $config:ident
             $(, after { $( $(#[$note:meta])* pub $before:ident: $type:ty, )* })?;
-        $( $(#[$about:meta])* $parameter:ident: $kind:tt $range:tt $bounds:tt; )*
+        $( $(#[$about:meta])* $parameter:ident: $kind:tt [$($range:tt)*]; )*
     ) => {
         #[derive(Clone, Debug, serde::Deserialize, schemars::JsonSchema)]
         #[serde(default, deny_unknown_fields)]
@@ -133,7 +103,7 @@ macro_rules! table {
             $($( $(#[$note])* pub $before: $type, )*)?
             $(
                 $(#[$about])*
-                #[schemars(transform = $crate::parameters::range!($range $bounds))]
+                #[schemars(transform = multihop_schemes::bounds!($($range)*))]
                 pub $parameter: $crate::parameters::written!($kind),
             )*
         }
@@ -162,7 +132,7 @@ macro_rules! table {
                         at.join(stringify!($parameter)),
                         self.$parameter,
                         $config::DEFAULT.$parameter,
-                        $range $bounds
+                        [$($range)*]
                     ),)*
                 })
             }
@@ -177,7 +147,7 @@ macro_rules! overrides {
     (
         $(#[$doc:meta])*
         $name:ident of $config:ident in $keys:tt, with { $($more:tt)* };
-        $( $(#[$about:meta])* $parameter:ident: $kind:tt $range:tt $bounds:tt; )*
+        $( $(#[$about:meta])* $parameter:ident: $kind:tt [$($range:tt)*]; )*
     ) => {
         $(#[$doc])*
         #[derive(Clone, Debug, Default, serde::Deserialize, schemars::JsonSchema, serde::Serialize)]
@@ -185,7 +155,7 @@ macro_rules! overrides {
         pub struct $name {
             $(
                 $(#[$about])*
-                #[schemars(transform = $crate::parameters::range!($range $bounds))]
+                #[schemars(transform = multihop_schemes::bounds!($($range)*))]
                 pub $parameter: Option<$crate::parameters::written!($kind)>,
             )*
             $($more)*
@@ -204,7 +174,7 @@ macro_rules! overrides {
                         $crate::document::key!$keys.join(stringify!($parameter)),
                         _value,
                         preset.$parameter,
-                        $range $bounds
+                        [$($range)*]
                     );
                 })*
                 config
@@ -213,4 +183,4 @@ macro_rules! overrides {
     };
 }
 
-pub(crate) use {check, of, overrides, range, table, write, written};
+pub(crate) use {check, of, overrides, table, write, written};

@@ -131,7 +131,7 @@ apps! {
         #[serde(default)]
         distribution: Distribution,
         /// How many. Default: as many as fit.
-        #[schemars(range(min = 1))]
+        #[schemars(transform = bounds!(1))]
         count: Option<u32>,
     }
     /// Frames of a video that is made while it is sent, each to be shown a while after it was made.

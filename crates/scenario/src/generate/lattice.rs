@@ -4,6 +4,7 @@ use super::{Plan, count, distance, hop, limit};
 use crate::document::{Document, Result, key};
 use crate::error::TopologyProblem;
 use multihop_core::Rng;
+use multihop_schemes::bounds;
 use multihop_schemes::quantity::Length;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -13,10 +14,10 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields)]
 pub struct Grid {
     /// Nodes in a row.
-    #[schemars(range(min = 1, max = 100_000))]
+    #[schemars(transform = bounds!(1, 100_000))]
     pub columns: u32,
     /// Rows.
-    #[schemars(range(min = 1, max = 100_000))]
+    #[schemars(transform = bounds!(1, 100_000))]
     pub rows: u32,
     /// Distance between neighbours in a row and between rows.
     #[serde(default = "hop")]
@@ -35,7 +36,7 @@ pub struct Grid {
 pub struct Bar {
     /// Links, one per row: row i sends from n(2i) to n(2i+1).
     #[serde(default = "three")]
-    #[schemars(range(min = 1, max = 50_000))]
+    #[schemars(transform = bounds!(1, 50_000))]
     pub rows: u32,
     /// Distance between rows.
     #[serde(default = "hop")]

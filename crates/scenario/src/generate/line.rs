@@ -2,6 +2,7 @@
 
 use super::{Network, Plan, count, distance, hop, limit};
 use crate::document::{Document, Result};
+use multihop_schemes::bounds;
 use multihop_schemes::quantity::Length;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -11,7 +12,7 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields)]
 pub struct Chain {
     /// Hops from one end to the other: one less than nodes.
-    #[schemars(range(min = 1, max = 99999))]
+    #[schemars(transform = bounds!(1, 99999))]
     pub hops: u32,
     /// Distance between neighbours.
     #[serde(default = "hop")]
@@ -27,7 +28,7 @@ pub struct Chain {
 #[serde(deny_unknown_fields)]
 pub struct ParkingLot {
     /// Hops from one end to the other: one less than nodes.
-    #[schemars(range(min = 1, max = 99999))]
+    #[schemars(transform = bounds!(1, 99999))]
     pub hops: u32,
     /// Distance between neighbours.
     #[serde(default = "hop")]

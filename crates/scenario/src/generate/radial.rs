@@ -2,6 +2,7 @@
 
 use super::{Plan, count, distance, hop, limit};
 use crate::document::{Document, Result};
+use multihop_schemes::bounds;
 use multihop_schemes::quantity::Length;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,11 +13,11 @@ use std::f64::consts::TAU;
 #[serde(deny_unknown_fields)]
 pub struct Star {
     /// Arms, at equal angles; the first points along x.
-    #[schemars(range(min = 1, max = 99999))]
+    #[schemars(transform = bounds!(1, 99999))]
     pub arms: u32,
     /// Hops of each arm, from the centre outwards.
     #[serde(default = "single")]
-    #[schemars(range(min = 1, max = 99999))]
+    #[schemars(transform = bounds!(1, 99999))]
     pub arm_hops: u32,
     /// Distance between neighbours on an arm.
     #[serde(default = "hop")]
@@ -29,7 +30,7 @@ pub struct Star {
 pub struct Cross {
     /// Hops from the centre to each of the four ends. The chain along x is numbered first, from left to
     /// right, then the one along y from bottom to top, without the centre.
-    #[schemars(range(min = 1, max = 24999))]
+    #[schemars(transform = bounds!(1, 24999))]
     pub arm_hops: u32,
     /// Distance between neighbours.
     #[serde(default = "hop")]
@@ -41,7 +42,7 @@ pub struct Cross {
 #[serde(deny_unknown_fields)]
 pub struct Circle {
     /// Stations, besides the sink.
-    #[schemars(range(min = 1, max = 99999))]
+    #[schemars(transform = bounds!(1, 99999))]
     pub stations: u32,
     /// Distance of each station from the sink. Small against the ranges, so that all hear each other.
     #[serde(default = "near")]

@@ -5,6 +5,7 @@ use crate::document::{Document, Result, key};
 use crate::error::TopologyProblem;
 use crate::topology::reach::Reach;
 use multihop_core::Rng;
+use multihop_schemes::bounds;
 use multihop_schemes::quantity::Length;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -14,7 +15,7 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields)]
 pub struct RandomGeometric {
     /// Nodes.
-    #[schemars(range(min = 1, max = 100_000))]
+    #[schemars(transform = bounds!(1, 100_000))]
     pub nodes: u32,
     /// Side of the square.
     pub side: Length,

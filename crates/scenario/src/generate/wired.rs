@@ -16,7 +16,7 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields)]
 pub struct Dumbbell {
     /// Pairs of a sender and a receiver.
-    #[schemars(range(min = 1, max = 49_999))]
+    #[schemars(transform = bounds!(1, 49_999))]
     pub pairs: u32,
     /// Rate of the bottleneck, the wire between the two routers.
     #[schemars(transform = bounds!("1 b/s", "100 Gb/s"))]

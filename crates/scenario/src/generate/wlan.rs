@@ -19,7 +19,7 @@ use serde::Deserialize;
 pub struct Wlan {
     /// Clients, all associated with the base station.
     #[serde(default = "five")]
-    #[schemars(range(min = 1, max = 99_998))]
+    #[schemars(transform = bounds!(1, 99_998))]
     pub clients: u32,
     /// Distance of each client from the base station. Small against the ranges, so that all hear each other.
     #[serde(default = "near")]

@@ -26,9 +26,9 @@ keys! {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(transform = by_standard(of!(|limits| format!("{} B", limits.a_mpdu))))]
         pub a_mpdu: Option<Switch<Size>>,
-        /// Bytes of an A-MSDU at most, with the headers of its subframes: `"off"` for one packet in each MPDU.
-        /// The standard allows 3839 B and 7935 B in 802.11n, 11398 B in 802.11ac and ax. In A-MPDUs of 802.11n
-        /// an MPDU has 4095 B at most.
+        /// Bytes of an A-MSDU at most, with the headers of its subframes: `"off"` for one packet in each
+        /// MPDU. The standard allows 3839 B and 7935 B in 802.11n, 11398 B in 802.11ac and ax. In A-MPDUs of
+        /// 802.11n an MPDU has 4095 B at most.
         pub a_msdu: Switch<Size> = Switch::Off,
         /// MPDUs of an A-MPDU at most. Default: `window`.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,14 +38,14 @@ keys! {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(transform = by_standard(of!(|limits| limits.window)))]
         pub window: Option<u32> [1, 256],
-        /// Airtime of an A-MPDU at most, up to what the length field of the legacy preamble can say. Linux has
-        /// 4 ms.
+        /// Airtime of an A-MPDU at most, up to what the length field of the legacy preamble can say. Linux
+        /// has 4 ms.
         pub max_duration: Duration = Duration(LONGEST_PPDU.seconds()),
         /// Least time between the beginnings of two MPDUs of an A-MPDU, which their recipient needs: 0 to 16
         /// us.
         pub spacing: Duration = Duration(0.0),
-        /// Transmissions of an MPDU, alone or among others, before it is given up: `"none"` for no end, as the
-        /// standard has it under a block acknowledgement agreement, where lifetimes alone end tries
+        /// Transmissions of an MPDU, alone or among others, before it is given up: `"none"` for no end, as
+        /// the standard has it under a block acknowledgement agreement, where lifetimes alone end tries
         /// (802.11-2020, 10.23.2.12.1), and as ns-3. One that is sent alone `mac.short_retry_limit` times is
         /// given up besides. Default: `mac.short_retry_limit`, because drivers have such a limit.
         #[serde(skip_serializing_if = "Option::is_none")]

@@ -44,8 +44,8 @@ keys! {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(transform = usually_by(of_categories(Standard::Dot11a, KEYS, of!(|usual| usual.aifsn))))]
         pub aifsn: Option<u32> [1, 15],
-        /// First contention window: 2^n - 1. Default: that of the PHY, of `ac_vi` half of it, and of `ac_vo` a
-        /// quarter.
+        /// First contention window: 2^n - 1. Default: that of the PHY, of `ac_vi` half of it, and of `ac_vo`
+        /// a quarter.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub cw_min: Option<u32> [0, 32_767],
         /// Largest contention window: 2^n - 1. Default: that of the PHY, of `ac_vi` the first one of the PHY,

@@ -39,7 +39,8 @@ keys! {
     pub struct Aql {
         /// Of a station.
         pub low: Duration ["10 us", "100 s"] = Duration(AirtimeLimits::default().low.seconds()),
-        /// Of a station, while less than `threshold` is pending for all; where it is left out, at least `low`.
+        /// Of a station, while less than `threshold` is pending for all; where it is left out, at least
+        /// `low`.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(transform = usually(Duration(AirtimeLimits::default().high.seconds())))]
         pub high: Option<Duration> ["10 us", "100 s"],

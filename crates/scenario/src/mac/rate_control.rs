@@ -25,9 +25,9 @@ pub struct RateControl {
     #[schemars(transform = bounds!(1, 8))]
     pub streams: Option<u32>,
     /// Transmissions of a frame, with RTS or without, before it is given up, in place of
-    /// `mac.short_retry_limit` and `long_retry_limit`. The default is that of `minstrel-ht`: as often as Linux
-    /// allows drivers at most, which is seven times for each of the three rates of its chain. `ideal` goes by
-    /// those limits where nothing is given.
+    /// `mac.short_retry_limit` and `long_retry_limit`. The default is that of `minstrel-ht`: as often as
+    /// Linux allows drivers at most, which is seven times for each of the three rates of its chain. `ideal`
+    /// goes by those limits where nothing is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = usually(CHAIN_TRIES), transform = bounds!(1, 255))]
     pub tries: Option<u32>,

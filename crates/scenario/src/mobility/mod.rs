@@ -12,6 +12,7 @@ use crate::generate::NODES_MAX;
 use crate::routing::Routing;
 use crate::topology::Nodes;
 use multihop_core::{NodeId, Rng, Span};
+use multihop_schemes::bounds;
 use multihop_schemes::quantity::{Duration, Length, Speed};
 use multihop_sim::config::{Config, RoutingProtocol};
 use multihop_sim::mobility::{self, Motion};
@@ -47,7 +48,7 @@ pub struct RandomWaypoint {
     /// Names of the nodes that move; the others stand still. Default: all.
     pub nodes: Option<Vec<String>>,
     /// Instead of `nodes`: so many are added to those of the topology, called m0, m1, ..., and move.
-    #[schemars(range(min = 1, max = 100_000))]
+    #[schemars(transform = bounds!(1, 100_000))]
     pub count: Option<u32>,
     /// Extent of the area, as `[x, y]`.
     pub area: [Length; 2],

@@ -5,6 +5,7 @@ use crate::error::{MobilityProblem, Place, Problem, ScenarioError};
 use crate::mobility::trace::{Format, Trace, TraceNode, read_file};
 use crate::mobility::{after, decimetre, located};
 use multihop_core::{NodeId, Span};
+use multihop_schemes::bounds;
 use multihop_schemes::quantity::{Duration, Length};
 use multihop_sim::config::Config;
 use multihop_sim::mobility;
@@ -22,7 +23,7 @@ pub struct Recorded {
     /// Default: all.
     pub nodes: Option<Vec<String>>,
     /// Instead of `nodes`: so many are added to those of the topology, called m0, m1, ..., and move.
-    #[schemars(range(min = 1, max = 100_000))]
+    #[schemars(transform = bounds!(1, 100_000))]
     pub count: Option<u32>,
     /// The instant of the file at which the run begins.
     #[serde(default)]
@@ -42,7 +43,7 @@ pub struct Script {
     /// Default: all.
     pub nodes: Option<Vec<String>>,
     /// Instead of `nodes`: so many are added to those of the topology, called m0, m1, ..., and move.
-    #[schemars(range(min = 1, max = 100_000))]
+    #[schemars(transform = bounds!(1, 100_000))]
     pub count: Option<u32>,
     /// The file's number of the first of the nodes that move. Where it is left out, it is 1 if the file has
     /// no node 0 and its highest number is that of the nodes that move, and 0 otherwise.
@@ -65,10 +66,10 @@ pub struct BonnMotion {
     /// Default: all.
     pub nodes: Option<Vec<String>>,
     /// Instead of `nodes`: so many are added to those of the topology, called m0, m1, ..., and move.
-    #[schemars(range(min = 1, max = 100_000))]
+    #[schemars(transform = bounds!(1, 100_000))]
     pub count: Option<u32>,
     /// Coordinates of each place; the third is ignored. Default: what the file says, or what fits.
-    #[schemars(range(min = 2, max = 3))]
+    #[schemars(transform = bounds!(2, 3))]
     pub dimensions: Option<u32>,
     /// The instant of the file at which the run begins.
     #[serde(default)]

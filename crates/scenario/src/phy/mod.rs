@@ -39,8 +39,8 @@ keys! {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(transform = by_standard(of!(|options| options.bandwidth)))]
         pub channel_width: Option<Bandwidth>,
-        /// 802.11n, ac and ax: guard interval of DATA; 400 and 800 ns in 802.11n and ac, 800, 1600 and 3200 ns
-        /// in 802.11ax.
+        /// 802.11n, ac and ax: guard interval of DATA; 400 and 800 ns in 802.11n and ac, 800, 1600 and 3200
+        /// ns in 802.11ax.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(transform = by_standard(of!(|options| options.guard)))]
         pub guard_interval: Option<GuardInterval>,
@@ -48,12 +48,12 @@ keys! {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(transform = by_standard(of!(|options| options.coding)))]
         pub coding: Option<Coding>,
-        /// Rate of unicast DATA frames, where no link has one of its own: a bit rate, or in 802.11n, ac and ax
-        /// a scheme and its spatial streams, as `"MCS 7"` or `"MCS 9 NSS 2"`. In 802.11n, `"MCS 15"` is `"MCS 7
-        /// NSS 2"`. Default: the highest of the standard, in one stream.
+        /// Rate of unicast DATA frames, where no link has one of its own: a bit rate, or in 802.11n, ac and
+        /// ax a scheme and its spatial streams, as `"MCS 7"` or `"MCS 9 NSS 2"`. In 802.11n, `"MCS 15"` is
+        /// `"MCS 7 NSS 2"`. Default: the highest of the standard, in one stream.
         pub data_rate: Option<DataRate>,
-        /// Rate of RTS, CTS, ACK and broadcasts. Default: the standard's rule, the highest basic rate not above
-        /// the data rate.
+        /// Rate of RTS, CTS, ACK and broadcasts. Default: the standard's rule, the highest basic rate not
+        /// above the data rate.
         pub control_rate: Option<ControlRate>,
         /// Rate of ACKs, where it differs from that of the other control frames. Default: `control_rate`, or
         /// the standard's rule.

@@ -6,6 +6,7 @@ use crate::phy::rate::{DataRate, rate_of};
 use crate::topology::Nodes;
 use multihop_core::NodeId;
 use multihop_dot11::Phy;
+use multihop_schemes::bounds;
 use multihop_schemes::quantity::Power;
 use multihop_sim::config::{LinkRate, MatrixLink, MatrixQuantity, MediumModel, SensedLink};
 use schemars::JsonSchema;
@@ -22,11 +23,11 @@ pub struct Link {
     pub to: String,
     /// Share of frames that arrive, for `quantity = "delivery"` and `"delivery-and-rssi"`. 0 means a signal
     /// that is sensed but never decoded.
-    #[schemars(range(min = 0, max = 1))]
+    #[schemars(transform = bounds!(0, 1))]
     pub delivery: Option<f64>,
     /// The same in the other direction. Absent means that `from` does not hear `to`, unless another entry
     /// says so.
-    #[schemars(range(min = 0, max = 1))]
+    #[schemars(transform = bounds!(0, 1))]
     pub reverse: Option<f64>,
     /// Received power, for `quantity = "rssi"` and `"delivery-and-rssi"`.
     pub rssi: Option<Power>,

@@ -16,6 +16,7 @@ use crate::wires::{self, Wire};
 use measured::Link;
 use multihop_core::NodeId;
 use multihop_dot11::Phy;
+use multihop_schemes::bounds;
 use multihop_schemes::quantity::Length;
 use multihop_sim::config::{Config, MediumModel, NodeConfig, RoutingProtocol, WireConfig};
 use schemars::JsonSchema;
@@ -67,7 +68,7 @@ pub struct Node {
     /// of `[phy]`. Default: `phy.data_rate`.
     pub data_rate: Option<DataRate>,
     /// The number of the channel of its radio. Default: `phy.channel`.
-    #[schemars(range(min = 1, max = 196))]
+    #[schemars(transform = bounds!(1, 196))]
     pub channel: Option<u16>,
     /// Its radios, if it has several, each with a MAC, an interface queue and a channel of its own. The first
     /// has the name of the node in tables, the second of a node "a" is "a/1". Packets go from one to another

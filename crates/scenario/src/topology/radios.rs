@@ -5,6 +5,7 @@ use crate::error::{PhyProblem, TopologyProblem};
 use crate::topology::Nodes;
 use multihop_core::NodeId;
 use multihop_dot11::Phy;
+use multihop_schemes::bounds;
 use multihop_sim::config::{Channel, Config, MediumModel, NodeConfig, Radios};
 use multihop_sim::preflight::place_ends;
 use schemars::JsonSchema;
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Radio {
     /// The number of its channel. Radios of other nodes are neighbours of those on the same channel alone.
-    #[schemars(range(min = 1, max = 196))]
+    #[schemars(transform = bounds!(1, 196))]
     pub channel: u16,
 }
 

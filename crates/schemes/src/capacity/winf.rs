@@ -29,13 +29,13 @@ const READING: WinfReading = WinfReading::Whole;
 /// The table of parameters, of which some are options of the estimator: their rows are its own.
 macro_rules! parameters {
     (
-        $(#[$_reading:meta])* reading: $_reading_kind:tt [] [];
-        $(#[$_window:meta])* window: $_window_kind:tt [] [$($_times:tt)*];
-        $(#[$total_per_exchange:meta])* total_per_exchange: bool [] [];
-        $(#[$full_busy:meta])* full_busy: bool [] [];
-        $(#[$ack_report:meta])* ack_report: bool [] [];
-        $(#[$_size:meta])* reference_size: $_size_kind:tt [] [$($_sizes:tt)*];
-        $(#[$smoothing:meta])* smoothing: f64 [$($weights:tt)*] [];
+        $(#[$_reading:meta])* reading: $_reading_kind:tt [];
+        $(#[$_window:meta])* window: $_window_kind:tt [$($_times:tt)*];
+        $(#[$total_per_exchange:meta])* total_per_exchange: bool [];
+        $(#[$full_busy:meta])* full_busy: bool [];
+        $(#[$ack_report:meta])* ack_report: bool [];
+        $(#[$_size:meta])* reference_size: $_size_kind:tt [$($_sizes:tt)*];
+        $(#[$smoothing:meta])* smoothing: f64 [$($weights:tt)*];
     ) => {
         keys! {
             /// Parameters of rt-Winf at each node.

@@ -42,14 +42,14 @@ pub(crate) fn state_default<'a>(
 
 /// Such as `Default "1 s" (rfc, linux) or "3 s" (ns2).`
 fn sentence(groups: &[(Option<&Value>, Vec<&str>)]) -> String {
-    let shown = |value: &Option<&Value>| match value {
+    let shown = |value: Option<&Value>| match value {
         None => "none".into(),
         // As a file may have it: 1 and not 1.0.
         Some(Value::Number(number)) => number.as_f64().map_or_else(String::new, |number| number.to_string()),
         Some(other) => other.to_string(),
     };
     let shown: Vec<String> =
-        groups.iter().map(|(value, cases)| format!("{} ({})", shown(value), cases.join(", "))).collect();
+        groups.iter().map(|(value, cases)| format!("{} ({})", shown(*value), cases.join(", "))).collect();
     match &shown[..] {
         [before @ .., last] if !before.is_empty() => format!("Default {} or {last}.", before.join(", ")),
         few => format!("Default {}.", few.concat()),
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     /// Of a key whose description is "A time." and that has these defaults by flavour.
-    fn stated(values: [Option<Value>; 3]) -> Value {
+    fn stated(values: &[Option<Value>; 3]) -> Value {
         let mut property = json!({ "description": "A time.", "default": null });
         let cases = ["rfc", "ns2", "linux"].into_iter().zip(values.iter().map(Option::as_ref));
         state_default(property.as_object_mut().unwrap(), cases);
@@ -72,12 +72,12 @@ mod tests {
     fn cases_of_one_default_share_it() {
         let (second, three) = (Some(json!("1 s")), Some(json!("3 s")));
         let one = json!({ "description": "A time.", "default": "1 s" });
-        assert_eq!(stated([second.clone(), second.clone(), second.clone()]), one);
-        let said = |values| stated(values)["description"].clone();
-        assert_eq!(said([const { None }; 3]), "A time. Default none.");
+        assert_eq!(stated(&[second.clone(), second.clone(), second.clone()]), one);
+        let said = |values: &[Option<Value>; 3]| stated(values)["description"].clone();
+        assert_eq!(said(&[const { None }; 3]), "A time. Default none.");
         let two = "A time. Default \"1 s\" (rfc, linux) or \"3 s\" (ns2).";
-        assert_eq!(said([second.clone(), three, second]), two);
+        assert_eq!(said(&[second.clone(), three, second]), two);
         let numbers = [None, Some(json!(2.0)), Some(json!(10))];
-        assert_eq!(said(numbers), "A time. Default none (rfc), 2 (ns2) or 10 (linux).");
+        assert_eq!(said(&numbers), "A time. Default none (rfc), 2 (ns2) or 10 (linux).");
     }
 }

@@ -39,7 +39,9 @@ use serde_json::Value;
 /// ```
 ///
 /// A default that is left out is that of the type; bounds of quantities are written as in a file. A table
-/// `with required keys` has no default as a whole: a row that may be left out says `#[serde(default)]`.
+/// `with required keys` has no default as a whole: a row that may be left out says `#[serde(default)]`. An
+/// `Option` of which it matters whether it is given has its default from [`usually`] or [`usually_by`], with
+/// the constant that takes its place.
 #[macro_export]
 macro_rules! keys {
     (
@@ -87,7 +89,8 @@ macro_rules! keys {
     };
 }
 
-/// The range of a key: `[least, most]`, `[above least, most]`, or `[least, below most]`.
+/// The range of a key: `[least, most]`, `[above least, most]`, `[least, below most]`, `[least]` alone, or
+/// none.
 #[macro_export]
 macro_rules! bounds {
     (above $least:expr, $most:expr) => {
@@ -98,6 +101,12 @@ macro_rules! bounds {
     };
     ($least:expr, $most:expr) => {
         $crate::keys::Bounds::of($least, $most)
+    };
+    ($least:expr) => {
+        $crate::keys::Bounds::from($least)
+    };
+    () => {
+        |_: &mut schemars::Schema| ()
     };
 }
 
@@ -112,14 +121,16 @@ pub struct Bounds {
 impl Bounds {
     /// From the one to the other, both included.
     pub fn of(least: impl Into<Value>, most: impl Into<Value>) -> Bounds {
-        let (least, most) = (least.into(), most.into());
-        let (low, high) = if least.is_string() { ("x-minimum", "x-maximum") } else { ("minimum", "maximum") };
-        Bounds { least: (low, least), most: Some((high, most)) }
+        let most = most.into();
+        let high = if most.is_string() { "x-maximum" } else { "maximum" };
+        Bounds { most: Some((high, most)), ..Bounds::from(least) }
     }
 
-    /// From this quantity on; it has no other end.
-    pub fn from(least: &'static str) -> Bounds {
-        Bounds { least: ("x-minimum", least.into()), most: None }
+    /// From this on; there is no other end.
+    pub fn from(least: impl Into<Value>) -> Bounds {
+        let least = least.into();
+        let low = if least.is_string() { "x-minimum" } else { "minimum" };
+        Bounds { least: (low, least), most: None }
     }
 
     /// From the one on, below the other.

@@ -61,7 +61,15 @@ macro_rules! written {
 }
 
 /// The engine's value of what a file has.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! read {
+    (bool, $value:expr) => {
+        $value
+    };
+    (f64, $value:expr) => {
+        $value
+    };
     (Span, $value:expr) => {
         $value.span()
     };
@@ -71,13 +79,16 @@ macro_rules! read {
     (BitRate, $value:expr) => {
         $value.bytes_per_second()
     };
-    (($engine:ty as $kind:ident), $value:expr) => {
-        <$engine as multihop_core::Written<multihop_core::parameter_kind!($kind)>>::read(
-            $crate::keys::overrides::read!($kind, $value),
-        )
-    };
-    ($kind:tt, $value:expr) => {
+    ([$choice:ty], $value:expr) => {
         $value
+    };
+    (($engine:ty as $kind:ident), $value:expr) => {
+        <$engine as multihop_core::Written<multihop_core::parameter_kind!($kind)>>::read($crate::read!(
+            $kind, $value
+        ))
+    };
+    ($whole:ident, $value:expr) => {
+        $whole::try_from($value).expect("the range fits the type")
     };
 }
 
@@ -103,16 +114,6 @@ macro_rules! stated {
     };
 }
 
-/// The range of a key, if it has one.
-macro_rules! range {
-    () => {
-        |_: &mut schemars::Schema| ()
-    };
-    ($($range:tt)+) => {
-        $crate::bounds!($($range)+)
-    };
-}
-
 /// A table of rows of the transport, each of which may be left out, and the preset whose defaults stand then.
 macro_rules! overrides {
     (
@@ -128,7 +129,7 @@ macro_rules! overrides {
             pub $preset: $presets,
             $(
                 $(#[$about])*
-                #[schemars(transform = $crate::keys::overrides::range!($($range)*))]
+                #[schemars(transform = $crate::bounds!($($range)*))]
                 pub $key: Option<$crate::written!($kind)>,
             )*
         }
@@ -144,7 +145,7 @@ macro_rules! onto {
         impl $crate::keys::Overrides<$options> for $name {
             fn apply(&self, options: &mut $options) {
                 $(if let Some(value) = self.$key {
-                    options.$key = $crate::keys::overrides::read!($kind, value);
+                    options.$key = $crate::read!($kind, value);
                 })*
             }
 
@@ -155,4 +156,4 @@ macro_rules! onto {
     };
 }
 
-pub(crate) use {onto, overrides, range, read, stated};
+pub(crate) use {onto, overrides, stated};
