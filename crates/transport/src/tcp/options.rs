@@ -139,10 +139,10 @@ parameters! {
     /// The most that waits there with `pacing_shift`, whatever the rate, of a connection that is not paced
     /// (Linux's `tcp_limit_output_bytes`).
     output_limit: Bytes from "1 B" to "1 GB" = 4 << 20;
-    /// Segmentation offload (Linux): new data leaves in bursts of what the rate, as with `pacing_shift`, brings
-    /// in a millisecond, or in the time that this says, of at least two segments, and of more where round trips
-    /// are short: 64 KiB, halved for each 512 us of the least one. Less than a burst waits for the next
-    /// acknowledgement, if that is to come within half a round trip. Pacing is from burst to burst.
+    /// Segmentation offload (Linux): new data leaves in bursts of what the rate, as with `pacing_shift`,
+    /// brings in a millisecond, or in the time that this says, of at least two segments, and of more where
+    /// round trips are short: 64 KiB, halved for each 512 us of the least one. Less than a burst waits for
+    /// the next acknowledgement, if that is to come within half a round trip. Pacing is from burst to burst.
     segmentation_offload: bool = false, Linux: true;
     /// Receive offload (Linux's GRO): segments in order that arrive at one instant, as those of an A-MPDU do,
     /// are one to the receiver, up to one with PSH, the last of a burst. One acknowledgement stands for all.
@@ -207,8 +207,8 @@ parameters! {
         /// Segments that are acknowledged at once when the first mark since the sender's last answer arrives,
         /// and after it. RFC 3168 asks for none; Linux does it (`tcp_enter_quickack_mode`).
         quick_acks: u32 = 0, Linux: 2;
-        /// A segment that has PSH or CWR is acknowledged at once, as Linux does where the application has read
-        /// everything (`tcp_cleanup_rbuf`), and to a sender whose window may be very small
+        /// A segment that has PSH or CWR is acknowledged at once, as Linux does where the application has
+        /// read everything (`tcp_cleanup_rbuf`), and to a sender whose window may be very small
         /// (`tcp_ecn_accept_cwr`).
         prompt_acks: bool = false, Linux: true;
         /// The window does not open for the round trip after an ECN-Echo, as in Linux, in which that is a

@@ -1,4 +1,5 @@
-//! A sender whose data leaves in bursts, as with segmentation offload, and what a receiver makes of their ends.
+//! A sender whose data leaves in bursts, as with segmentation offload, and what a receiver makes of their
+//! ends.
 
 use crate::recorder::Recorder;
 use crate::small_queues::{MSS, PACKET, acknowledge, drain, ms, sender};
@@ -48,8 +49,8 @@ fn without_offload_what_may_go_goes() {
     assert!(sent.len() == 6 && sent.iter().all(|segment| !segment.flags.psh), "{sent:?}");
 }
 
-/// 8.32 Mb/s are a packet of 1040 bytes each millisecond: two leave at once, and the next two after 2 ms. Below
-/// 1.2 Mb/s each leaves alone.
+/// 8.32 Mb/s are a packet of 1040 bytes each millisecond: two leave at once, and the next two after 2 ms.
+/// Below 1.2 Mb/s each leaves alone.
 #[test]
 fn a_pace_is_kept_from_burst_to_burst() {
     for (kbps, together, gap_ms) in [(8_320, 2, 2), (832, 1, 10)] {
@@ -76,7 +77,8 @@ fn a_pace_is_kept_from_burst_to_burst() {
     }
 }
 
-/// Five segments of an A-MPDU arrive together: one acknowledgement, at the end of the instant, for all of them.
+/// Five segments of an A-MPDU arrive together: one acknowledgement, at the end of the instant, for all of
+/// them.
 #[test]
 fn what_arrives_together_is_acknowledged_once() {
     for (receive_offload, expected) in [(false, vec![2, 4]), (true, vec![5])] {
