@@ -1,5 +1,6 @@
 //! Numbers as bytes, and the columns of tables that need no model.
 
+use crate::runs::{self, Rows};
 use crate::{Table, rans, since};
 use serde::Serialize;
 
@@ -111,6 +112,22 @@ struct Last {
     step: i64,
 }
 
+/// Guesses are nearer to zero than this: 36 years in nanoseconds.
+const FARTHEST: u64 = 1 << 60;
+
+impl Last {
+    /// What the next value should be.
+    fn guess(&self, count: i64) -> i64 {
+        if self.step == 0 {
+            return self.value;
+        }
+        let paced = count.checked_sub(self.count).and_then(|more| more.checked_mul(self.step));
+        let guess = paced.and_then(|more| self.value.checked_add(more));
+        // What is far from every value would leave a difference that a number cannot say.
+        guess.filter(|guess| guess.unsigned_abs() < FARTHEST).unwrap_or(self.value)
+    }
+}
+
 /// What a coding remembers of rows before.
 #[derive(Clone, Debug)]
 pub struct Memory {
@@ -119,9 +136,6 @@ pub struct Memory {
     last: Vec<Last>,
     before: i64,
 }
-
-/// Guesses are nearer to zero than this: 36 years in nanoseconds.
-const FARTHEST: u64 = 1 << 60;
 
 impl Memory {
     pub fn new(coding: Coding) -> Memory {
@@ -140,13 +154,10 @@ impl Memory {
     /// What a value should be.
     pub fn guess(&mut self, key: i64, count: i64) -> Option<i64> {
         let key = if self.coding == Coding::Follows { self.before } else { key };
-        let last = *self.at(key)?;
-        let paced = count.checked_sub(last.count).and_then(|more| more.checked_mul(last.step));
-        let guess = paced.and_then(|more| last.value.checked_add(more));
-        // What is far from every value would leave a difference that a number cannot say.
-        Some(guess.filter(|guess| guess.unsigned_abs() < FARTHEST).unwrap_or(last.value))
+        Some(self.at(key)?.guess(count))
     }
 
+    /// Remembers a row, of a run its last one.
     pub fn keep(&mut self, key: i64, count: i64, value: i64) -> Option<()> {
         let is_paced = matches!(self.coding, Coding::PacedBy(_) | Coding::Since(_));
         let key =
@@ -159,15 +170,11 @@ impl Memory {
         Some(())
     }
 
-    /// The number of a value.
-    fn number(&mut self, key: i64, count: i64, value: i64) -> Option<u64> {
-        match self.coding {
-            Coding::Plain => return Some(value as u64),
-            Coding::Optional => return Some(value.wrapping_add(1) as u64),
-            _ => (),
-        }
-        let guess = self.guess(key, count)?;
-        self.keep(key, count, value)?;
+    /// The number of a value. Counts and values are those of the first and the last row of a run.
+    fn number(&mut self, key: i64, count: [i64; 2], value: [i64; 2]) -> Option<u64> {
+        let guess = self.guess(key, count[0])?;
+        self.keep(key, count[1], value[1])?;
+        let [value, _] = value;
         Some(match self.coding {
             Coding::Follows if value == guess => 0,
             Coding::Follows => zigzag(value).wrapping_add(1),
@@ -176,57 +183,70 @@ impl Memory {
         })
     }
 
-    /// The value of a number.
-    fn value(&mut self, key: i64, count: i64, number: u64) -> Option<i64> {
-        match self.coding {
-            Coding::Plain => return Some(number as i64),
-            Coding::Optional => return Some((number as i64).wrapping_sub(1)),
-            _ => (),
-        }
+    /// The value of a number, of a run that of its first row; in its last one the count is so much more, and
+    /// the value is.
+    fn value(&mut self, key: i64, count: i64, number: u64, [counts, values]: [i64; 2]) -> Option<i64> {
         let guess = self.guess(key, count)?;
         let value = match self.coding {
+            Coding::Plain => return Some(number as i64),
+            Coding::Optional => return Some((number as i64).wrapping_sub(1)),
             Coding::Follows if number == 0 => guess,
             Coding::Follows => unzigzag(number - 1),
             Coding::TimeBy(_) | Coding::PacedBy(_) => guess.wrapping_add(of_thousands(number)),
             _ => guess.wrapping_add(unzigzag(number)),
         };
-        self.keep(key, count, value)?;
+        self.keep(key, count.wrapping_add(counts), value.wrapping_add(values))?;
         Some(value)
     }
 }
 
-/// Appends the columns of a table to a block, each of which is a packed stream of varints. `values` are whole
-/// rows; `starts` are the beginnings of the transmissions in the block.
-pub fn pack_rows(table: Table, values: &[i64], starts: &[i64], out: &mut Vec<u8>) {
+/// Appends the columns of a table to a block, each of which is a packed stream of varints; before them, where
+/// runs of rows are one, how many more each has. `starts` are the beginnings of the transmissions in the
+/// block.
+pub fn pack_rows(table: Table, rows: &Rows, starts: &[i64], out: &mut Vec<u8>) {
     let columns = table.columns();
-    let (mut bytes, mut places) = (Vec::new(), Vec::new());
+    let mut bytes = Vec::new();
+    if table.counted().is_some() {
+        rows.more.iter().for_each(|more| put(&mut bytes, *more as u64));
+        rans::pack(&bytes, out);
+    }
     for (index, column) in columns.iter().enumerate() {
-        if let Coding::Since(by) = column.coding {
-            let rows = values.chunks_exact(columns.len()).map(|row| (by.map(|by| row[by]), row[index]));
-            since::pack(column.coding, rows, starts, out).expect("keys are small");
-            continue;
-        }
-        let mut memory = Memory::new(column.coding);
-        let mut before = 0;
         bytes.clear();
-        for row in values.chunks_exact(columns.len()) {
-            let value = row[index];
-            if column.coding == Coding::After {
-                let place = starts.partition_point(|start| *start <= value);
-                put(&mut places, zigzag(place as i64 - std::mem::replace(&mut before, place as i64)));
-                put(&mut bytes, zigzag(value.wrapping_sub(if place == 0 { 0 } else { starts[place - 1] })));
-            } else {
-                let (key, count) = column.coding.by();
-                let [key, count] = [key, count].map(|by| by.map_or(0, |by| row[by]));
-                put(&mut bytes, memory.number(key, count, value).expect("keys are small"));
+        let values = rows.values.iter().skip(index).step_by(columns.len());
+        match column.coding {
+            Coding::Plain => values.for_each(|value| put(&mut bytes, *value as u64)),
+            Coding::Optional => values.for_each(|value| put(&mut bytes, value.wrapping_add(1) as u64)),
+            Coding::After => after(values, starts, &mut bytes, out),
+            Coding::Since(by) => {
+                let rows =
+                    rows.runs(columns.len()).map(|(row, more)| (by.map(|by| row[by]), more, row[index]));
+                since::pack(column.coding, rows, starts, out).expect("keys are small");
+                continue;
             }
-        }
-        if column.coding == Coding::After {
-            rans::pack(&places, out);
-            places.clear();
+            _ => {
+                let mut memory = Memory::new(column.coding);
+                let (by, counts) = column.coding.by();
+                for (row, more) in rows.runs(columns.len()) {
+                    let ends = |at: usize| [row[at], row[at] + table.more(at, more)];
+                    let count = counts.map_or([0, 0], ends);
+                    let number = memory.number(by.map_or(0, |by| row[by]), count, ends(index));
+                    put(&mut bytes, number.expect("keys are small"));
+                }
+            }
         }
         rans::pack(&bytes, out);
     }
+}
+
+/// Instants by the transmissions that began before: where these are, as a packed stream, and how much later.
+fn after<'v>(values: impl Iterator<Item = &'v i64>, starts: &[i64], later: &mut Vec<u8>, out: &mut Vec<u8>) {
+    let (mut places, mut before) = (Vec::new(), 0);
+    for value in values {
+        let place = starts.partition_point(|start| start <= value);
+        put(&mut places, zigzag(place as i64 - std::mem::replace(&mut before, place as i64)));
+        put(later, zigzag(value.wrapping_sub(if place == 0 { 0 } else { starts[place - 1] })));
+    }
+    rans::pack(&places, out);
 }
 
 /// Appends so many rows of a table to its columns, and says what follows them in the block. None if they are
@@ -234,17 +254,53 @@ pub fn pack_rows(table: Table, values: &[i64], starts: &[i64], out: &mut Vec<u8>
 pub fn unpack_rows<'b>(
     table: Table,
     rows: usize,
-    mut content: &'b [u8],
+    content: &'b [u8],
     starts: &[i64],
     out: &mut [Vec<i64>],
 ) -> Option<&'b [u8]> {
+    let Some(counted) = table.counted() else {
+        return unpack_columns(table, rows, content, starts, &[], out);
+    };
+    let (lengths, content) = rans::unpack(content)?;
+    let (mut lengths, mut more, mut all) = (lengths.as_slice(), Vec::new(), 0_usize);
+    while !lengths.is_empty() {
+        let next;
+        (next, lengths) = take(lengths)?;
+        all = usize::try_from(next).ok().and_then(|next| all.checked_add(next)?.checked_add(1))?;
+        more.push(next as i64);
+    }
+    if all != rows || rows > runs::MOST_ROWS {
+        return None;
+    }
+    let mut firsts = vec![Vec::new(); out.len()];
+    let rest = unpack_columns(table, more.len(), content, starts, &more, &mut firsts)?;
+    for (index, (out, firsts)) in out.iter_mut().zip(firsts).enumerate() {
+        let step = i64::from(index == counted);
+        out.reserve(rows);
+        for (first, more) in firsts.iter().zip(&more) {
+            out.extend((0..=*more).map(|at| first.wrapping_add(at * step)));
+        }
+    }
+    Some(rest)
+}
+
+/// The same of the first rows of runs, each of which has so many more.
+fn unpack_columns<'b>(
+    table: Table,
+    rows: usize,
+    mut content: &'b [u8],
+    starts: &[i64],
+    more: &[i64],
+    out: &mut [Vec<i64>],
+) -> Option<&'b [u8]> {
     let first = out.first()?.len();
+    let more = |row: usize| more.get(row).copied().unwrap_or(0);
     for (index, column) in table.columns().iter().enumerate() {
         if let Coding::Since(by) = column.coding {
             let (before, after) = out.split_at_mut(index);
             let of = |row: usize| {
                 let [key, count] = by.map(|by| before[by].get(first + row).copied());
-                Some([key?, count?])
+                Some(([key?, count?], more(row)))
             };
             content = since::unpack(column.coding, rows, content, starts, of, |value| after[0].push(value))?;
             continue;
@@ -258,7 +314,8 @@ pub fn unpack_rows<'b>(
         let (mut bytes, mut places) = (unpacked.as_slice(), places.as_slice());
         let mut memory = Memory::new(column.coding);
         let mut place = 0_i64;
-        for row in first..first + rows {
+        let (by, counts) = column.coding.by();
+        for row in 0..rows {
             let number;
             (number, bytes) = take(bytes)?;
             let value = if column.coding == Coding::After {
@@ -268,9 +325,9 @@ pub fn unpack_rows<'b>(
                 let start = if place == 0 { 0 } else { *starts.get(usize::try_from(place - 1).ok()?)? };
                 start.wrapping_add(unzigzag(number))
             } else {
-                let (key, count) = column.coding.by();
-                let [key, count] = [key, count].map(|by| by.map_or(Some(0), |by| out[by].get(row).copied()));
-                memory.value(key?, count?, number)?
+                let of = |by: Option<usize>| by.map_or(Some(0), |by| out[by].get(first + row).copied());
+                let ends = [counts.map_or(0, |at| table.more(at, more(row))), table.more(index, more(row))];
+                memory.value(of(by)?, of(counts)?, number, ends)?
             };
             out[index].push(value);
         }

@@ -279,6 +279,15 @@ impl Table {
         }
     }
 
+    /// The column of the numbers of packets, which go on within a run of rows; none of tables without runs.
+    pub const fn counted(self) -> Option<usize> {
+        match self {
+            Table::Drops => Some(4),
+            Table::Entries => Some(1),
+            _ => None,
+        }
+    }
+
     /// Are its rows in the blocks of transmissions?
     pub const fn is_with_transmissions(self) -> bool {
         !matches!(self, Table::Sorts | Table::Routes | Table::Places | Table::Ways)
@@ -295,6 +304,7 @@ mod tests {
             assert_eq!(*table as usize, index);
             let time = table.time().map(|time| table.columns()[time].name);
             assert!(time.is_none_or(|name| name == "time" || name == "start"));
+            assert!(table.counted().is_none_or(|counted| table.columns()[counted].name == "packet"));
             for (at, column) in table.columns().iter().enumerate() {
                 assert!(
                     !matches!(column.coding, DeltaBy(by) | TimeBy(by) | PacedBy([by, _] | [_, by]) | Since([by, _] | [_, by]) if by >= at),

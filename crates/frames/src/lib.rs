@@ -30,7 +30,11 @@
 //! varint: seven bits in each byte, the lowest first, the highest bit set in all bytes but the last (LEB128).
 //! A block of transmissions has the streams of their model (modules `timeline` and `streams`), from which
 //! packets in aggregates and reservations are read too, and then, of drops, of windows and of entries, how
-//! many rows there are (a varint) and their columns. Codings begin afresh in each block, so that blocks can
+//! many rows there are (a varint) and their columns. Of drops and entries only runs of rows are there: rows
+//! that follow each other and differ in nothing but the number of the packet, one more each time, which is the
+//! column `runs` of the table in the description. A stream before the columns has, for each run, how many rows
+//! follow its first one; columns are those of first rows; what a coding takes from the last row with a key, it
+//! takes from the last row of the run. Codings begin afresh in each block, so that blocks can
 //! be skipped: a reader that wants a window of time looks at the instants alone.
 
 #![forbid(unsafe_code)]
@@ -41,6 +45,7 @@ pub mod layout;
 mod part;
 mod rans;
 mod reader;
+mod runs;
 mod since;
 mod streams;
 mod timeline;
@@ -57,7 +62,7 @@ pub use writer::{Summary, Writer};
 /// How a frame log begins.
 pub const MAGIC: [u8; 8] = *b"mhframes";
 /// The version of the format.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 /// The table of a block that holds the description.
 pub const HEAD: u8 = 0xfe;
 /// The table of the last block; without one the file is cut short.

@@ -78,7 +78,9 @@ fn coded(bytes: &[u8]) -> Vec<u8> {
     }
     let head = out.len();
     let mut state = LOW;
-    for byte in bytes.iter().rev() {
+    // Bytes that are all alike leave the state as it is.
+    let varied = if present.len() > 1 { bytes } else { &[] };
+    for byte in varied.iter().rev() {
         let (frequency, start) = (frequency[usize::from(*byte)], starts[usize::from(*byte)]);
         let most = ((LOW >> SCALE) << 8) * frequency;
         while state >= most {

@@ -40,7 +40,7 @@ pub enum ReadError {
     /// It begins otherwise.
     #[error("no frame log: it does not begin with `mhframes`")]
     NoFrameLog,
-    /// It was written by a later version.
+    /// It was written by another version.
     #[error("a frame log of version {0}; this build reads version {VERSION}")]
     Version(u32),
     /// A block is not what it says.
@@ -168,6 +168,10 @@ pub fn sizes(bytes: &[u8]) -> Result<BTreeMap<String, usize>, ReadError> {
         for table in if *table == Table::Transmissions { &BESIDE[..] } else { std::slice::from_ref(table) } {
             if table.is_with_transmissions() {
                 rest = take(rest).ok_or(damaged)?.1;
+            }
+            if table.counted().is_some() {
+                let (_, after) = rans::unpack(rest).ok_or(damaged)?;
+                add(format!("{}: runs", table.name()), after, &mut rest);
             }
             for column in table.columns() {
                 for _ in 0..column.coding.streams() {

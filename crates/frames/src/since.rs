@@ -56,17 +56,18 @@ fn start_before(starts: &[i64], place: i64) -> Option<i64> {
     if place == 0 { Some(0) } else { starts.get(usize::try_from(place - 1).ok()?).copied() }
 }
 
-/// Appends the streams of instants, each of which is with its key and its count.
+/// Appends the streams of instants, each of which is with its key, its count, and how much more the count is in
+/// the last row of the run.
 pub fn pack(
     coding: Coding,
-    rows: impl Iterator<Item = ([i64; 2], i64)>,
+    rows: impl Iterator<Item = ([i64; 2], i64, i64)>,
     starts: &[i64],
     out: &mut Vec<u8>,
 ) -> Option<()> {
     let mut past = Past::new(coding);
     let mut streams: [Vec<u8>; 3] = Default::default();
     let [choices, steps, said] = &mut streams;
-    for ([key, count], value) in rows {
+    for ([key, count], more, value) in rows {
         let guess = past.paced.guess(key, count)?;
         // Where both would do, what is more often so takes less.
         if value == guess {
@@ -85,7 +86,7 @@ pub fn pack(
             }
             to_front(lengths, known.unwrap_or(LENGTHS - 1), length);
         }
-        past.keep(key, count, value)?;
+        past.keep(key, count + more, value)?;
     }
     for stream in &streams {
         rans::pack(stream, out);
@@ -93,14 +94,15 @@ pub fn pack(
     Some(())
 }
 
-/// Reads so many instants into `out`; `of` says key and count of a row. What follows them in the block; none
+/// Reads so many instants into `out`; `of` says key and count of a row, and how much more that is at the end
+/// of the run. What follows them in the block; none
 /// if they are not there.
 pub fn unpack<'b>(
     coding: Coding,
     rows: usize,
     content: &'b [u8],
     starts: &[i64],
-    of: impl Fn(usize) -> Option<[i64; 2]>,
+    of: impl Fn(usize) -> Option<([i64; 2], i64)>,
     mut out: impl FnMut(i64),
 ) -> Option<&'b [u8]> {
     let (choices, content) = rans::unpack(content)?;
@@ -109,7 +111,7 @@ pub fn unpack<'b>(
     let (mut choices, mut steps, mut said) = (choices.as_slice(), steps.as_slice(), said.as_slice());
     let mut past = Past::new(coding);
     for row in 0..rows {
-        let [key, count] = of(row)?;
+        let ([key, count], more) = of(row)?;
         let guess = past.paced.guess(key, count)?;
         let choice;
         (choice, choices) = take(choices)?;
@@ -135,7 +137,7 @@ pub fn unpack<'b>(
             }
             _ => return None,
         };
-        past.keep(key, count, value)?;
+        past.keep(key, count.wrapping_add(more), value)?;
         out(value);
     }
     [choices, steps, said].iter().all(|rest| rest.is_empty()).then_some(content)

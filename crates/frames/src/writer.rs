@@ -3,6 +3,7 @@
 use crate::coding::{pack_rows, put};
 use crate::head::deflated;
 use crate::layout::TABLES;
+use crate::runs::Rows;
 use crate::streams::Written;
 use crate::timeline::{Constants, Model, Sort, Transmission};
 use crate::{END, HEAD, Head, MAGIC, Table, VERSION};
@@ -25,8 +26,8 @@ pub struct Writer<W> {
     /// Beginnings of the transmissions that are in no block yet.
     starts: Vec<i64>,
     sorts: BTreeMap<Sort, usize>,
-    /// By table: rows that are in no block yet, one after the other.
-    pending: [Vec<i64>; TABLES.len()],
+    /// By table: rows that are in no block yet.
+    pending: [Rows; TABLES.len()],
     blocks: u32,
     bytes: u64,
     transmissions: u64,
@@ -99,7 +100,7 @@ impl<W: Write> Writer<W> {
         }
         let place = self.model.learn(*sort).expect("nodes have an index");
         self.sorts.insert(*sort, place);
-        self.pending[Table::Sorts as usize].extend(sort.row());
+        self.pending[Table::Sorts as usize].add(Table::Sorts, &sort.row());
         place
     }
 
@@ -107,17 +108,19 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// If a block is full and cannot be written.
+    #[inline]
     pub fn row<const N: usize>(&mut self, table: Table, values: [i64; N]) -> io::Result<()> {
         self.add(table, &values)
     }
 
     /// The same.
+    #[inline]
     pub(crate) fn add(&mut self, table: Table, values: &[i64]) -> io::Result<()> {
         debug_assert_eq!(table.columns().len(), values.len(), "{} has other columns", table.name());
         let pending = &mut self.pending[table as usize];
-        pending.extend(values);
+        pending.add(table, values);
         let most = if table.is_with_transmissions() { MOST_BESIDE } else { ROWS };
-        if pending.len() < most * values.len() {
+        if !pending.are_many(table, most) {
             Ok(())
         } else if table.is_with_transmissions() {
             self.flush_transmissions()
@@ -160,11 +163,12 @@ impl<W: Write> Writer<W> {
         let mut content = Vec::new();
         self.streams.pack(&mut content);
         for table in BESIDE {
-            let rows = std::mem::take(&mut self.pending[table as usize]);
+            let rows = &mut self.pending[table as usize];
             let columns = table.columns().len();
-            times.extend(rows.iter().skip(table.time().unwrap_or(0)).step_by(columns));
-            put(&mut content, (rows.len() / columns) as u64);
-            pack_rows(table, &rows, &self.starts, &mut content);
+            times.extend(rows.values.iter().skip(table.time().unwrap_or(0)).step_by(columns));
+            put(&mut content, rows.count() as u64);
+            pack_rows(table, rows, &self.starts, &mut content);
+            rows.clear();
         }
         self.model.restart();
         let (Some(first), Some(last)) = (times.iter().min(), times.iter().max()) else { return Ok(()) };
@@ -176,16 +180,16 @@ impl<W: Write> Writer<W> {
 
     /// Writes the rows of a table that stands alone.
     fn flush(&mut self, table: Table) -> io::Result<()> {
-        let values = std::mem::take(&mut self.pending[table as usize]);
+        let rows = std::mem::take(&mut self.pending[table as usize]);
         let columns = table.columns().len();
-        if values.is_empty() {
+        if rows.count() == 0 {
             return Ok(());
         }
-        let at = |row: usize| table.time().map_or(0, |time| values[row * columns + time] as u64);
-        let times = [at(0), at(values.len() / columns - 1)];
+        let at = |row: usize| table.time().map_or(0, |time| rows.values[row * columns + time] as u64);
+        let times = [at(0), at(rows.count() - 1)];
         let mut content = Vec::new();
-        pack_rows(table, &values, &[], &mut content);
-        self.block(table as u8, (values.len() / columns) as u32, times, &content)
+        pack_rows(table, &rows, &[], &mut content);
+        self.block(table as u8, rows.count() as u32, times, &content)
     }
 
     fn block(&mut self, table: u8, rows: u32, times: [u64; 2], content: &[u8]) -> io::Result<()> {

@@ -21,7 +21,7 @@ use crate::medium::Frame;
 use crate::outcome::Conservation;
 use categories::CategoryCounters;
 use causes::CauseCounters;
-pub use causes::{Came, Collision, Dropped, Flown};
+pub use causes::{Came, Collision, Dropped, Flown, Named};
 pub use counters::{ControlCounters, FlowCounters, MediumUse, NodeCounters, quantiles};
 use media::MediaCounters;
 use multihop_core::{
@@ -112,7 +112,7 @@ impl Recorder {
         if let Some(came) = &mut self.causes.came
             && !packet.is_control()
         {
-            came.push(Came { at: now, node, from, packet: *packet });
+            came.push(Came { at: now, node, from, packet: packet.into() });
         }
     }
 
@@ -177,7 +177,7 @@ impl Recorder {
         }
         self.conservation.dropped[cause as usize] += 1;
         if let Some(lost) = &mut self.causes.dropped {
-            lost.push(Dropped { at: now, node, packet: *packet, cause });
+            lost.push(Dropped { at: now, node, packet: packet.into(), cause });
         }
         if self.flows[packet.flow.index()].external {
             self.outcomes.push_back(PacketOutcome::Lost { number: packet.number, at: now, node, cause });

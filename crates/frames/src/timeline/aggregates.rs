@@ -91,6 +91,9 @@ pub fn code<C: Coder>(
     if count == 0 {
         return Some(0);
     }
+    if C::WRITES && !signalled {
+        return all(node, sort.to, count);
+    }
     let mut walk = Walk::new(node, sort.to);
     if !C::WRITES {
         mpdus.resize(count as usize, Mpdu::default());
@@ -123,6 +126,19 @@ pub fn code<C: Coder>(
         None => node.links.push(walk.link),
     }
     Some(walk.fresh)
+}
+
+/// Learns from an aggregate of so many packets, which are as expected and arrived, what [`code`] learns from
+/// it.
+fn all(node: &mut OfNode, to: i64, count: i64) -> Option<i64> {
+    let link = node.links.iter_mut().find(|link| link.to == to)?;
+    let fresh = (count - link.again.len() as i64).max(0);
+    if fresh > 0 {
+        let (_, last) = node.streams.get_mut(link.latest)?;
+        *last = last.wrapping_add(fresh);
+    }
+    link.again.clear();
+    Some(fresh)
 }
 
 /// How many of these packets come as expected.

@@ -78,7 +78,6 @@ pub struct Model {
 }
 
 /// What a transmission of a known sort should have.
-#[derive(Default)]
 struct Guess {
     tries: i64,
     packet: i64,
@@ -156,7 +155,9 @@ impl Model {
         if C::WRITES && mask == AS_EXPECTED {
             self.run = Some(run + 1);
             if !row.mpdus.is_empty() {
-                self.code_rest(c, 0, *place, &Guess::default(), &mut row.clone())?;
+                // As it has what is expected, it stays as it is.
+                let guess = Guess { tries: row.tries, packet: row.packet };
+                self.code_rest(c, 0, *place, &guess, row)?;
             }
             self.follow(1, *place, row);
             return Some(());

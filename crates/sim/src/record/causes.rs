@@ -7,7 +7,9 @@
 use super::Recorder;
 use crate::medium::Frame;
 use crate::outcome::{Causes, CollisionOutcome, DropOutcome, HopOutcome, LossCause, LossOutcome, Overlap};
-use multihop_core::{DropCause, Exchange, Fate, FrameKind, Interval, NodeId, Packet, Span, Time};
+use multihop_core::{
+    DropCause, Exchange, Fate, FlowId, FrameKind, Interval, NodeId, Packet, Port, Span, Time,
+};
 use std::collections::VecDeque;
 
 const KINDS: [FrameKind; 6] = [
@@ -44,12 +46,27 @@ type CollisionKey = (u32, u8, u32, u8, u32, Overlap, bool);
 /// Sender and frame.
 type LossKey = (u32, u8);
 
+/// Which packet is meant: its flow, the end of that which it is addressed to, and its number.
+#[derive(Clone, Copy, Debug)]
+pub struct Named {
+    pub flow: FlowId,
+    pub port: Port,
+    pub number: u64,
+}
+
+impl From<&Packet> for Named {
+    #[inline]
+    fn from(packet: &Packet) -> Named {
+        Named { flow: packet.flow, port: packet.port, number: packet.number }
+    }
+}
+
 /// A packet of a flow that was lost.
 #[derive(Clone, Copy, Debug)]
 pub struct Dropped {
     pub at: Time,
     pub node: NodeId,
-    pub packet: Packet,
+    pub packet: Named,
     pub cause: DropCause,
 }
 
@@ -60,13 +77,16 @@ pub struct Came {
     pub node: NodeId,
     /// The node itself, if it is the packet's source.
     pub from: NodeId,
-    pub packet: Packet,
+    pub packet: Named,
 }
 
 /// The counters of frames lost.
 #[derive(Clone, Debug, Default)]
 pub struct CauseCounters {
+    /// Is it known why frames are lost?
     on: bool,
+    /// Are causes counted?
+    counts: bool,
     /// Packets lost, if they are asked for.
     pub dropped: Option<Vec<Dropped>>,
     /// Packets that came otherwise than by a frame, if they are asked for.
@@ -120,9 +140,14 @@ impl CauseCounters {
         }
     }
 
+    /// Is it known why frames are lost?
+    pub fn are_known(&self) -> bool {
+        self.on
+    }
+
     /// Are there such counters?
     pub fn are_kept(&self) -> bool {
-        self.on
+        self.counts
     }
 
     /// A frame begins.
@@ -152,9 +177,9 @@ impl CauseCounters {
 }
 
 impl Recorder {
-    /// Causes are counted from now on; packets that are lost, or come otherwise than by a frame, are kept
-    /// until they are polled.
-    pub fn keep_causes(&mut self, spread: Span) {
+    /// Causes are known from now on; packets that are lost, or come otherwise than by a frame, are kept until
+    /// they are polled.
+    pub fn know_causes(&mut self, spread: Span) {
         self.causes.on = true;
         self.causes.spread = spread;
         self.causes.dropped = Some(Vec::new());
@@ -162,8 +187,8 @@ impl Recorder {
     }
 
     /// Packets of flows that were lost since the last call.
-    pub fn take_dropped(&mut self) -> Vec<Dropped> {
-        self.causes.dropped.as_mut().map(std::mem::take).unwrap_or_default()
+    pub fn take_dropped(&mut self) -> impl Iterator<Item = Dropped> {
+        self.causes.dropped.iter_mut().flat_map(|dropped| dropped.drain(..))
     }
 
     /// Packets of flows that came otherwise than by a frame since the last call.
@@ -176,13 +201,14 @@ impl Recorder {
     #[must_use]
     pub fn with_causes(mut self, spread: Span) -> Recorder {
         self.causes.on = true;
+        self.causes.counts = true;
         self.causes.spread = spread;
         self
     }
 
     /// A unicast frame did not do what it was sent for.
     pub fn in_vain(&mut self, kind: FrameKind, [from, to]: [NodeId; 2], cause: LossCause, now: Time) {
-        if self.causes.on && self.counts(now) {
+        if self.causes.counts && self.counts(now) {
             entry(&mut self.causes.losses[to.index()], (from.0, kind as u8))[cause as usize] += 1;
         }
     }
@@ -190,7 +216,7 @@ impl Recorder {
     /// A unicast frame collided with another one at the node that it was for.
     pub fn collided(&mut self, frame: &Frame, to: NodeId, collision: &Collision, now: Time) {
         self.in_vain(frame.kind, [frame.from, to], LossCause::Collision, now);
-        if self.counts(now) {
+        if self.causes.counts && self.counts(now) {
             let Collision { with, overlap, warned } = *collision;
             let for_whom = with.to.map_or(u32::MAX, |node| node.0);
             let key =

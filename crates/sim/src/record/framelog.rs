@@ -13,7 +13,7 @@ use crate::mobility::places;
 use crate::outcome::{LossCause, Overlap};
 use crate::record::FlowFilter;
 pub use crate::record::selection::Selection;
-use crate::record::{Came, Dropped};
+use crate::record::{Came, Dropped, Named};
 use multihop_core::{FlowId, FrameKind, Interval, NodeId, Packet, Port, Span, Time};
 use multihop_frames::layout::{ARRIVED, BROADCAST, UNKNOWN};
 use multihop_frames::{Flow, Head, Mpdu, Node, Sort, Table, Transmission, Writer};
@@ -32,14 +32,15 @@ pub struct FrameLog {
     timing: Timing,
     spread: Span,
     /// In the order of their beginnings.
-    pending: VecDeque<Pending>,
+    pending: VecDeque<Box<Pending>>,
     /// How many are no longer pending: the number of the first that is.
     written: u64,
     /// By node: the number of its latest transmission, which is over everywhere before its next one begins;
     /// none if that is not to be there.
     latest: Vec<Option<u64>>,
     /// Rows that were written, the memory of which is used again.
-    spare: Vec<Transmission>,
+    #[allow(clippy::vec_box)] // they go to and from `pending` without being copied
+    spare: Vec<Box<Pending>>,
     /// By node: when its last RTS, DATA or request, or the last answer to it, is over at its sender, and
     /// whether that is in the log.
     last_end: Vec<(Time, bool)>,
@@ -54,6 +55,8 @@ pub struct FrameLog {
     /// By node that packets come to: flow, what they are, where from, and the number of this way.
     ways: Vec<Vec<([i64; 3], i64)>>,
     known_ways: i64,
+    /// The way of the latest packet that came so: flow, end, node, where from; and its number.
+    latest_way: Option<((FlowId, Port, NodeId, NodeId), i64)>,
     /// The first failure; nothing is written after it.
     failure: Option<io::Error>,
 }
@@ -79,7 +82,7 @@ fn outcome(cause: LossCause) -> i64 {
 }
 
 /// Flow, and the place in the enumeration `carries`, of a packet.
-fn carried(packet: &Packet) -> (i64, i64) {
+fn carried(packet: &Named) -> (i64, i64) {
     match packet.flow {
         FlowId::ROUTING => (-1, 3),
         FlowId::SIGNALLING => (-1, 4),
@@ -163,6 +166,7 @@ impl FrameLog {
             routes: vec![Vec::new(); config.nodes.len()],
             ways: vec![Vec::new(); config.nodes.len()],
             known_ways: 0,
+            latest_way: None,
             failure: None,
         })
     }
@@ -183,9 +187,12 @@ impl FrameLog {
         if !is_wanted {
             return;
         }
-        let (flow, carries) = packet.map_or((-1, 0), carried);
+        let (flow, carries) = packet.map_or((-1, 0), |packet| carried(&packet.into()));
         self.route(frame, packet, start);
-        let sort = Sort {
+        let new = || Pending { air: frame.air, sort: Sort::default(), row: Transmission::default() };
+        let mut pending = self.spare.pop().unwrap_or_else(|| Box::new(new()));
+        pending.air = frame.air;
+        pending.sort = Sort {
             airtime: frame.airtime().ns() as i64,
             to: index(frame.to),
             flow,
@@ -196,7 +203,8 @@ impl FrameLog {
             rate: self.timing.on(frame.rates).rate(frame.rate).bps() as i64,
             nav: frame.duration.ns() as i64,
         };
-        let row = Transmission {
+        let row = &mut pending.row;
+        *row = Transmission {
             start: ns(start),
             tries: i64::from(access.tries),
             frozen,
@@ -207,10 +215,11 @@ impl FrameLog {
             outcome: if frame.to.is_some() { UNKNOWN } else { BROADCAST },
             collided: -1,
             overlap: 0,
-            ..self.spare.pop().unwrap_or_default()
+            reserves: std::mem::take(&mut row.reserves),
+            mpdus: std::mem::take(&mut row.mpdus),
         };
         self.latest[frame.from.index()] = Some(self.written + self.pending.len() as u64);
-        self.pending.push_back(Pending { air: frame.air, sort, row });
+        self.pending.push_back(pending);
     }
 
     /// For how long a station waited with what begins now, if it did not contend since its last exchange, or
@@ -251,13 +260,17 @@ impl FrameLog {
     /// A frame ended at these nodes, the NAVs of which last until these instants now. If one of them is the
     /// node that it was for, [`FrameLog::lost`] has said whether it was lost there.
     pub(crate) fn ended(&mut self, frame: &Frame, navs: impl Iterator<Item = (u32, Time)>, now: Time) {
-        let place = self.place_of(frame);
+        let mut row = match self.place_of(frame) {
+            Some(place) => Some(&mut self.pending[place].row),
+            None => None,
+        };
+        let to = frame.to.map_or(u32::MAX, |to| to.0);
         for (node, nav) in navs {
-            if let Some(place) = place
-                && frame.to == Some(NodeId(node))
-                && self.pending[place].row.outcome == UNKNOWN
+            if node == to
+                && let Some(row) = &mut row
+                && row.outcome == UNKNOWN
             {
-                self.pending[place].row.outcome = ARRIVED;
+                row.outcome = ARRIVED;
             }
             let known = &mut self.nav[node as usize];
             if nav == *known {
@@ -265,9 +278,9 @@ impl FrameLog {
             }
             *known = nav;
             if nav > now
-                && let Some(place) = place
+                && let Some(row) = &mut row
             {
-                self.pending[place].row.reserves.push((node, ns(nav) - ns(frame.air.end)));
+                row.reserves.push((node, ns(nav) - ns(frame.air.end)));
             }
         }
     }
@@ -276,7 +289,7 @@ impl FrameLog {
     pub(crate) fn aggregate<'p>(&mut self, frame: &Frame, mpdus: impl Iterator<Item = (&'p Packet, bool)>) {
         let Some(row) = self.row_of(frame) else { return };
         row.mpdus.extend(mpdus.map(|(packet, arrived)| {
-            let (flow, carries) = carried(packet);
+            let (flow, carries) = carried(&packet.into());
             let outcome = if arrived { ARRIVED } else { outcome(LossCause::Channel) };
             Mpdu { stream: [flow, carries], packet: packet.number as i64, outcome }
         }));
@@ -314,22 +327,37 @@ impl FrameLog {
     /// A packet came to a node otherwise than by a frame.
     pub(crate) fn came(&mut self, came: &Came) {
         let Came { at, node, from, packet } = came;
-        let concerns = self.selection.has_node(*node) || self.selection.has_node(*from);
-        if !concerns || !self.selection.has_flow(packet.flow) || !self.selection.has_time(*at) {
+        if !self.selection.has_time(*at) {
             return;
         }
-        let (flow, carries) = carried(packet);
-        let key = [flow, carries, i64::from(from.0)];
-        let ways = &mut self.ways[node.index()];
-        let way = if let Some((_, way)) = ways.iter().find(|(known, _)| *known == key) {
-            *way
-        } else {
-            ways.push((key, self.known_ways));
-            self.known_ways += 1;
-            self.row(Table::Ways, [flow, carries, i64::from(node.0), key[2]]);
-            self.known_ways - 1
+        let key = (packet.flow, packet.port, *node, *from);
+        let way = match self.latest_way {
+            Some((known, way)) if known == key => way,
+            _ => {
+                let concerns = self.selection.has_node(*node) || self.selection.has_node(*from);
+                if !concerns || !self.selection.has_flow(packet.flow) {
+                    return;
+                }
+                self.way_of(came)
+            }
         };
+        self.latest_way = Some((key, way));
         self.row(Table::Entries, [way, packet.number as i64, ns(*at)]);
+    }
+
+    /// The number of the way by which a packet came, which may be new.
+    fn way_of(&mut self, came: &Came) -> i64 {
+        let (flow, carries) = carried(&came.packet);
+        let key = [flow, carries, i64::from(came.from.0)];
+        let ways = &mut self.ways[came.node.index()];
+        if let Some((_, way)) = ways.iter().find(|(known, _)| *known == key) {
+            return *way;
+        }
+        let way = self.known_ways;
+        ways.push((key, way));
+        self.known_ways += 1;
+        self.row(Table::Ways, [flow, carries, i64::from(came.node.0), key[2]]);
+        way
     }
 
     /// Did writing fail? Then the run may as well end.
@@ -371,13 +399,14 @@ impl FrameLog {
         }
     }
 
-    fn write(&mut self, Pending { sort, mut row, .. }: Pending) {
+    fn write(&mut self, mut pending: Box<Pending>) {
+        let Pending { sort, row, .. } = &mut *pending;
         if self.failure.is_none() {
-            self.failure = self.writer.transmission(&sort, &mut row).err();
+            self.failure = self.writer.transmission(sort, row).err();
         }
         row.reserves.clear();
         row.mpdus.clear();
-        self.spare.push(row);
+        self.spare.push(pending);
     }
 
     fn row<const N: usize>(&mut self, table: Table, values: [i64; N]) {

@@ -52,7 +52,7 @@ impl World {
             return false;
         }
         self.listeners.refresh(frame.from, wavefront, self.now);
-        if self.record.causes.are_kept() {
+        if self.record.causes.are_known() {
             self.book_begin(frame);
         }
         true
@@ -139,7 +139,7 @@ impl World {
         if sent == Sent::Nothing {
             return;
         }
-        let is_watched = self.air_log.is_some() || self.record.causes.are_kept();
+        let is_watched = self.air_log.is_some() || self.record.causes.are_known();
         if reached.is_none() && sent == Sent::Whole && !is_watched {
             self.signal_ends::<true>(frame, None, false);
         } else {
@@ -159,7 +159,7 @@ impl World {
         }
         let links = self.listeners.of(frame.from);
         self.fetch(links);
-        let kept = !PLAIN && self.record.causes.are_kept();
+        let kept = !PLAIN && self.record.causes.are_known();
         let wanted = frame.to.filter(|_| kept).map_or(u32::MAX, |to| to.0);
         let mut lost = None;
         for index in 0..reached.map_or(links.len(), <[_]>::len) {

@@ -48,6 +48,7 @@ impl World {
     }
 
     /// Hands to the log the packets that were lost, or came otherwise than by a frame, since the last time.
+    #[inline]
     pub(super) fn log_packets(&mut self, log: &mut FrameLog) {
         for dropped in self.record.take_dropped() {
             log.dropped(&dropped);

@@ -16,7 +16,7 @@ impl World {
         self.air_log = air.map(Box::new);
         self.frame_log = frames.map(Box::new);
         if self.frame_log.is_some() {
-            self.record.keep_causes(Listeners::spread(&self.config));
+            self.record.know_causes(Listeners::spread(&self.config));
         }
     }
 

@@ -6,7 +6,7 @@ import { Timeline } from "./timeline.js";
 import { Bytes, damaged, unpackRows } from "./unpack.js";
 
 const MAGIC = "mhframes";
-const VERSION = 3;
+const VERSION = 4;
 /** Tables of which the rows are behind the transmissions of a block. */
 const BESIDE = ["drops", "windows", "entries"];
 const HEAD = 0xfe;

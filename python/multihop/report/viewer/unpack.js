@@ -4,6 +4,8 @@
 const FARTHEST = 2 ** 60;
 /** Of instants: as in the row before, at a steady pace, and from which number on as long after a transmission as lately: so many lengths are known of a key. */
 const INSTANT = { same: 0, paced: 1, lately: 2, lengths: 4 };
+/** A block has no more rows of a table with runs. */
+const MOST_ROWS = 2 ** 24;
 const RANS = { total: 4096, bits: 12, low: 2 ** 23 };
 
 /** What is said of bytes that are not what their header says. */
@@ -108,7 +110,7 @@ function remember(known, count, value) {
 }
 
 /** The values of a column of instants that mostly follow from a transmission, or come at a steady pace. */
-function instants(block, { keys, counts, starts }, out, first, rows) {
+function instants(block, { keys, counts, ends, starts }, out, first, rows) {
   const [choices, steps, said] = [block.unpack(), block.unpack(), block.unpack()];
   const last = new Map();
   let before = 0;
@@ -125,16 +127,19 @@ function instants(block, { keys, counts, starts }, out, first, rows) {
       known.lengths.unshift(length);
       before = (place ? starts[place - 1] : 0) + length;
     }
-    remember(known, counts[row], before);
+    remember(known, ends[row], before);
     out[row] = before;
   }
   if (!choices.isOver() || !steps.isOver() || !said.isOver()) throw damaged();
 }
 
-/** The values of a column: `keys` and `counts` are the columns that its coding refers to, `starts` the beginnings of the block's transmissions. */
-function column(block, { coding }, { keys, counts, starts }, out, first, rows) {
+/**
+ * The values of a column: `keys` and `counts` are the columns that its coding refers to, `ends` the counts in the last rows of runs, `starts` the
+ * beginnings of the block's transmissions. `more` says how much more a value is in the last row of its run.
+ */
+function column(block, { coding }, { keys, counts, ends, starts, more }, out, first, rows) {
   if (coding === "since") {
-    instants(block, { keys, counts, starts }, out, first, rows);
+    instants(block, { keys, counts, ends, starts }, out, first, rows);
     return;
   }
   const places = coding === "after" ? block.unpack() : null;
@@ -156,7 +161,7 @@ function column(block, { coding }, { keys, counts, starts }, out, first, rows) {
       let value;
       if (coding === "follows") value = number ? unzigzag(number - 1) : guess;
       else value = guess + (coding === "time-by" || coding === "paced-by" ? ofThousands(number) : unzigzag(number));
-      remember(known, count, value);
+      remember(known, ends ? ends[row] : 0, value + (more ? more[row] : 0));
       before = value;
       out[row] = value;
     }
@@ -164,11 +169,39 @@ function column(block, { coding }, { keys, counts, starts }, out, first, rows) {
   if (!numbers.isOver()) throw damaged();
 }
 
-/** Appends rows of a table to its columns, from row `first` on. */
-export function unpackRows(block, table, columns, first, rows, starts = []) {
-  for (const described of table.columns) {
+/** Appends columns of a table that are there row by row; `more`, of first rows of runs, says how many follow each. */
+function unpackColumns(block, table, columns, first, rows, { starts, more }) {
+  const isCounted = (index) => more && index === table.runs;
+  for (const [at, described] of table.columns.entries()) {
     const by = described.by === undefined ? [] : [described.by].flat();
     const [keys, counts] = by.map((index) => columns[table.columns[index].name]);
-    column(block, described, { keys, counts, starts }, columns[described.name], first, rows);
+    const ends = isCounted(by[1]) ? counts.map((count, row) => count + more[row]) : counts;
+    const values = { keys, counts, ends, starts, more: isCounted(at) ? more : null };
+    column(block, described, values, columns[described.name], first, rows);
+  }
+}
+
+/** Appends rows of a table to its columns, from row `first` on. */
+export function unpackRows(block, table, columns, first, rows, starts = []) {
+  if (table.runs === undefined) {
+    unpackColumns(block, table, columns, first, rows, { starts, more: null });
+    return;
+  }
+  const lengths = block.unpack();
+  const more = [];
+  let all = 0;
+  while (!lengths.isOver()) {
+    more.push(lengths.take());
+    all += more.at(-1) + 1;
+  }
+  if (all !== rows || rows > MOST_ROWS) throw damaged();
+  const firsts = Object.fromEntries(table.columns.map(({ name }) => [name, []]));
+  unpackColumns(block, table, firsts, 0, more.length, { starts, more });
+  for (const [at, { name }] of table.columns.entries()) {
+    const step = at === table.runs ? 1 : 0;
+    const out = columns[name];
+    for (let run = 0; run < more.length; run += 1) {
+      for (let row = 0; row <= more[run]; row += 1) out.push(firsts[name][run] + row * step);
+    }
   }
 }

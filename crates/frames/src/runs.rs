@@ -1,0 +1,68 @@
+//! Rows before they are in a block; of tables in which packets come one after the other, runs of them: rows
+//! that follow each other and differ in nothing but the number of the packet, which is one more each time.
+
+use crate::Table;
+
+/// A block has no more rows of a table with runs than these, or a damaged one could ask for any memory.
+pub const MOST_ROWS: usize = 1 << 24;
+
+/// Rows of a table, one after the other.
+#[derive(Debug, Default)]
+pub struct Rows {
+    /// Of runs the first rows.
+    pub values: Vec<i64>,
+    /// By run: how many rows more it has. Empty of tables without runs.
+    pub more: Vec<i64>,
+    count: usize,
+}
+
+impl Rows {
+    /// Adds a row.
+    #[inline]
+    pub fn add(&mut self, table: Table, row: &[i64]) {
+        self.count += 1;
+        if let Some(counted) = table.counted() {
+            if let Some(more) = self.more.last_mut() {
+                let first = &self.values[self.values.len() - row.len()..];
+                let mut known = (0..).zip(row.iter().zip(first));
+                if known.all(|(at, (value, first))| {
+                    *value == if at == counted { first + *more + 1 } else { *first }
+                }) {
+                    *more += 1;
+                    return;
+                }
+            }
+            self.more.push(0);
+        }
+        self.values.extend_from_slice(row);
+    }
+
+    /// How many rows there are, with all of runs.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// First rows, and how many more there are after each; there are so many columns.
+    pub fn runs(&self, columns: usize) -> impl Iterator<Item = (&[i64], i64)> {
+        let more = self.more.iter().copied().chain(std::iter::repeat(0));
+        self.values.chunks_exact(columns).zip(more)
+    }
+
+    /// Is it time for a block, where this is the most that is to be kept?
+    pub fn are_many(&self, table: Table, most: usize) -> bool {
+        self.values.len() >= most * table.columns().len() || self.count >= MOST_ROWS
+    }
+
+    pub fn clear(&mut self) {
+        self.values.clear();
+        self.more.clear();
+        self.count = 0;
+    }
+}
+
+impl Table {
+    /// By how much a column has more in the last row of a run than in the first, after which so many come.
+    pub(crate) fn more(self, column: usize, more: i64) -> i64 {
+        if self.counted() == Some(column) { more } else { 0 }
+    }
+}
