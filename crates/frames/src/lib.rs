@@ -31,11 +31,11 @@
 //! A block of transmissions has the streams of their model (modules `timeline` and `streams`), from which
 //! packets in aggregates and reservations are read too, and then, of drops, of windows and of entries, how
 //! many rows there are (a varint) and their columns. Of drops and entries only runs of rows are there: rows
-//! that follow each other and differ in nothing but the number of the packet, one more each time, which is the
-//! column `runs` of the table in the description. A stream before the columns has, for each run, how many rows
-//! follow its first one; columns are those of first rows; what a coding takes from the last row with a key, it
-//! takes from the last row of the run. Codings begin afresh in each block, so that blocks can
-//! be skipped: a reader that wants a window of time looks at the instants alone.
+//! that follow each other and differ in nothing but the number of the packet, one more each time, which is
+//! the column `runs` of the table in the description. A stream before the columns has, for each run, how many
+//! rows follow its first one; columns are those of first rows; what a coding takes from the last row with a
+//! key, it takes from the last row of the run. Codings begin afresh in each block, so that blocks can be
+//! skipped: a reader that wants a window of time looks at the instants alone.
 
 #![forbid(unsafe_code)]
 

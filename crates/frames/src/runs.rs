@@ -66,3 +66,39 @@ impl Table {
         if self.counted() == Some(column) { more } else { 0 }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a source hands over beyond what the queue holds: packets 7, 8 and 9 at one instant, then another.
+    #[test]
+    fn rows_that_differ_in_the_number_alone_are_one_run() {
+        let counted = Table::Entries.counted().unwrap();
+        let row = |number: i64, time: i64| {
+            let mut row = vec![time; Table::Entries.columns().len()];
+            row[0] = 3;
+            row[counted] = number;
+            row
+        };
+        let mut rows = Rows::default();
+        for (number, time) in [(7, 50), (8, 50), (9, 50), (10, 51), (12, 51), (11, 51)] {
+            rows.add(Table::Entries, &row(number, time));
+        }
+        let runs: Vec<_> = rows.runs(row(0, 0).len()).map(|(first, more)| (first[counted], more)).collect();
+        assert_eq!(runs, [(7, 2), (10, 0), (12, 0), (11, 0)]);
+        assert_eq!(rows.count(), 6);
+        rows.clear();
+        assert_eq!((rows.count(), rows.runs(3).count()), (0, 0));
+    }
+
+    /// Windows have no runs: each row is there.
+    #[test]
+    fn rows_of_tables_without_runs_stay() {
+        assert_eq!(Table::Windows.counted(), None);
+        let columns = Table::Windows.columns().len();
+        let mut rows = Rows::default();
+        (0..3).for_each(|_| rows.add(Table::Windows, &vec![1; columns]));
+        assert_eq!((rows.count(), rows.runs(columns).count()), (3, 3));
+    }
+}

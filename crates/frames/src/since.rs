@@ -56,8 +56,8 @@ fn start_before(starts: &[i64], place: i64) -> Option<i64> {
     if place == 0 { Some(0) } else { starts.get(usize::try_from(place - 1).ok()?).copied() }
 }
 
-/// Appends the streams of instants, each of which is with its key, its count, and how much more the count is in
-/// the last row of the run.
+/// Appends the streams of instants, each of which is with its key, its count, and how much more the count is
+/// in the last row of the run.
 pub fn pack(
     coding: Coding,
     rows: impl Iterator<Item = ([i64; 2], i64, i64)>,
