@@ -169,8 +169,8 @@ fn upload(parameters: &serde_json::Value) -> (f64, f64, f64) {
 /// An upload over one hop of 802.11n at 65 Mb/s. Without small queues the station's own queue has what the
 /// receive window allows. With them it has some milliseconds, and more where the shift is smaller. Of the
 /// window nothing is in the network beyond, so that the rate is what the window would bring, twice what is
-/// used in slow start, and Linux doubles it: four times the shift's time, 32 ms at 7. Acknowledgements are not
-/// merged, so that they open the window fast enough for a run of seconds.
+/// used in slow start, and Linux doubles it: four times the shift's time, 32 ms at 7. Acknowledgements are
+/// not merged, so that they open the window fast enough for a run of seconds.
 #[test]
 fn small_queues_keep_the_queue_of_the_station_short() {
     let off = upload(&json!({ "flavour": "linux", "receive_offload": false }));
