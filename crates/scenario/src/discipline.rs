@@ -3,7 +3,6 @@
 use crate::document::{Document, KeyPath, Result};
 use crate::error::{KeyProblem, MacProblem};
 use crate::parameters::of;
-use multihop_core::Span;
 use multihop_link::{Adaptation, CodelOptions, FqCodelOptions, SlowStations, StationsOptions};
 use multihop_schemes::keys;
 use multihop_schemes::keys::{usually, usually_by};
@@ -33,10 +32,10 @@ keys! {
     #[serde(deny_unknown_fields)]
     pub struct Codel {
         /// Time in the queue that is acceptable for good.
-        #[schemars(transform = by_discipline(of!(|lines| time(lines.codel.target))))]
+        #[schemars(transform = by_discipline(of!(|lines| Duration::from(lines.codel.target))))]
         pub target: Option<Duration> ["10 us", "100 s"],
         /// For how long it may be exceeded before packets are marked or dropped.
-        #[schemars(transform = by_discipline(of!(|lines| time(lines.codel.interval))))]
+        #[schemars(transform = by_discipline(of!(|lines| Duration::from(lines.codel.interval))))]
         pub interval: Option<Duration> ["10 us", "100 s"],
         /// Packets whose transport understands ECN are marked and not dropped.
         #[schemars(transform = by_discipline(of!(|lines| lines.codel.ecn)))]
@@ -54,7 +53,7 @@ keys! {
         #[schemars(transform = by_discipline(of!(|lines| lines.drop_batch)))]
         pub drop_batch: Option<u32> [1, 65_536],
         /// Airtime that a next hop has in its turn. Only with `"stations"`.
-        #[schemars(transform = usually(time(StationsOptions::default().airtime_quantum)))]
+        #[schemars(transform = usually(Duration::from(StationsOptions::default().airtime_quantum)))]
         pub airtime_quantum: Option<Duration> ["10 us", "100 s"],
         /// Frames from a neighbour are charged to it like those to it. Only with `"stations"`.
         #[schemars(transform = usually(StationsOptions::default().charge_received))]
@@ -77,9 +76,9 @@ keys! {
         /// Below this, for each neighbour that there is.
         pub below: BitRate ["1 kb/s", "100 Gb/s"] = BitRate(SlowStations::default().below.bps() as f64),
         /// Their `target`.
-        pub target: Duration ["10 us", "100 s"] = time(SlowStations::default().codel.target),
+        pub target: Duration ["10 us", "100 s"] = Duration::from(SlowStations::default().codel.target),
         /// Their `interval`.
-        pub interval: Duration ["10 us", "100 s"] = time(SlowStations::default().codel.interval),
+        pub interval: Duration ["10 us", "100 s"] = Duration::from(SlowStations::default().codel.interval),
         /// Their `ecn`.
         pub ecn: bool = SlowStations::default().codel.ecn,
     }
@@ -89,10 +88,6 @@ keys! {
 fn by_discipline(of: impl Fn(&FqCodelOptions) -> Value) -> impl FnMut(&mut Schema) {
     let lines = [FqCodelOptions::default(), StationsOptions::default().lines];
     usually_by(["fq-codel", "stations"].into_iter().zip(lines.iter().map(of)).collect())
-}
-
-fn time(span: Span) -> Duration {
-    Duration(span.seconds())
 }
 
 impl Discipline {
@@ -188,7 +183,7 @@ fn check_target(document: &Document<'_>, path: &KeyPath, codel: CodelOptions, is
     if codel.target <= codel.interval {
         return Ok(());
     }
-    let [target, interval] = [codel.target, codel.interval].map(time);
+    let [target, interval] = [codel.target, codel.interval].map(Duration::from);
     let key = if is_given { "target" } else { "interval" };
     Err(document.error(&path.join(key), MacProblem::TargetTooLong { target, interval }))
 }

@@ -29,7 +29,7 @@ macro_rules! write {
         $value
     };
     (Span, $value:expr) => {
-        multihop_schemes::quantity::Duration($value.seconds())
+        multihop_schemes::quantity::Duration::from($value)
     };
     (Bytes, $value:expr) => {
         multihop_schemes::quantity::Size(f64::from($value))

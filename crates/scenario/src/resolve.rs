@@ -284,7 +284,7 @@ fn check_delays(document: &Document<'_>, config: &Config) -> Result<()> {
     if delay <= most {
         return Ok(());
     }
-    let [delay, most] = [delay, most].map(|time| Duration(time.seconds()));
+    let [delay, most] = [delay, most].map(Duration::from);
     Err(document.error(&at, RunProblem::DelayTooLong { distance: Length(farthest), delay, most }))
 }
 

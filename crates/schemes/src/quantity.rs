@@ -251,6 +251,12 @@ impl Duration {
     }
 }
 
+impl From<Span> for Duration {
+    fn from(span: Span) -> Duration {
+        Duration(span.seconds())
+    }
+}
+
 impl BitRate {
     /// In bytes per second.
     pub fn bytes_per_second(self) -> f64 {

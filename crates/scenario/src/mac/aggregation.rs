@@ -40,7 +40,7 @@ keys! {
         pub window: Option<u32> [1, 256],
         /// Airtime of an A-MPDU at most, up to what the length field of the legacy preamble can say. Linux
         /// has 4 ms.
-        pub max_duration: Duration = Duration(LONGEST_PPDU.seconds()),
+        pub max_duration: Duration = LONGEST_PPDU.into(),
         /// Least time between the beginnings of two MPDUs of an A-MPDU, which their recipient needs: 0 to 16
         /// us.
         pub spacing: Duration = Duration(0.0),

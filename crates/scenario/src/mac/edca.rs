@@ -74,7 +74,7 @@ fn of_categories(
 }
 
 fn txop_limits() -> Vec<(&'static str, Value)> {
-    let limit = |of: EdcaParameters| json!(Duration(of.txop_limit.seconds()));
+    let limit = |of: EdcaParameters| json!(Duration::from(of.txop_limit));
     let direct = ["ac_bk of 802.11b", "ac_be of 802.11b", "ac_vi of 802.11b", "ac_vo of 802.11b"];
     [of_categories(Standard::Dot11a, KEYS, limit), of_categories(Standard::Dot11b, direct, limit)].concat()
 }
@@ -138,7 +138,7 @@ impl Category {
             if TXOP_UNIT * units == limit.span() {
                 return Ok(limit.span());
             }
-            let [below, above] = [units, units + 1].map(|units| Duration((TXOP_UNIT * units).seconds()));
+            let [below, above] = [units, units + 1].map(|units| Duration::from(TXOP_UNIT * units));
             Err(document.error(&at("txop_limit"), MacProblem::NoTxopLimit { below, above }))
         };
         Ok(EdcaParameters {

@@ -38,14 +38,14 @@ keys! {
     #[serde(deny_unknown_fields)]
     pub struct Aql {
         /// Of a station.
-        pub low: Duration ["10 us", "100 s"] = Duration(AirtimeLimits::default().low.seconds()),
+        pub low: Duration ["10 us", "100 s"] = AirtimeLimits::default().low.into(),
         /// Of a station, while less than `threshold` is pending for all; where it is left out, at least
         /// `low`.
         #[serde(skip_serializing_if = "Option::is_none")]
-        #[schemars(transform = usually(Duration(AirtimeLimits::default().high.seconds())))]
+        #[schemars(transform = usually(Duration::from(AirtimeLimits::default().high)))]
         pub high: Option<Duration> ["10 us", "100 s"],
         /// Of all stations, up to which `high` holds.
-        pub threshold: Duration ["10 us", "100 s"] = Duration(AirtimeLimits::default().threshold.seconds()),
+        pub threshold: Duration ["10 us", "100 s"] = AirtimeLimits::default().threshold.into(),
     }
 }
 
@@ -75,7 +75,7 @@ impl Aql {
         let low = self.low.span();
         let high = self.high.map_or(AirtimeLimits::default().high.max(low), Duration::span);
         if high < low {
-            let [value, limit] = [low, high].map(|time| Duration(time.seconds()).to_string());
+            let [value, limit] = [low, high].map(|time| Duration::from(time).to_string());
             let problem = KeyProblem::Above { key: "low", value, other: "high", limit };
             return Err(document.error(&table.join("high"), problem));
         }

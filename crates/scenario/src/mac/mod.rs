@@ -106,7 +106,7 @@ multihop_dot11::dcf_rules! { overrides!
     /// Single rules, each a named difference between rule sets. What is absent is as in the rule set.
     RuleOverrides of DcfRules in ["mac", "override"], with {
         /// One-way propagation allowance of `response_timeout = "whole-response"`.
-        #[schemars(transform = usually(Duration(NS2_PROPAGATION.seconds())))]
+        #[schemars(transform = usually(Duration::from(NS2_PROPAGATION)))]
         pub response_propagation: Option<Duration>,
     };
 }

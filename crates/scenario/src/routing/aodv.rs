@@ -23,7 +23,7 @@ fn rreq_jitter(immediate_access: bool) -> Span {
 
 fn state_rreq_jitter(schema: &mut Schema) {
     let key = schema.pointer_mut("/properties/rreq_jitter").and_then(|key| key.try_into().ok());
-    let usual = |immediate_access| json!(Duration(rreq_jitter(immediate_access).seconds()));
+    let usual = |immediate_access| json!(Duration::from(rreq_jitter(immediate_access)));
     let cases = vec![("with immediate_access", usual(true)), ("without", usual(false))];
     usually_by(cases)(key.expect("a key of the table"));
 }

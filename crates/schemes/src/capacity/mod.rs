@@ -56,7 +56,7 @@ keys! {
         #[schemars(transform = usually(CapacitySource::default()))]
         pub capacity: Option<CapacitySource> ["8 b/s", "16 Gb/s"],
         /// Time that a sample of a measured capacity is taken over ("packet-throughput" and "model").
-        #[schemars(transform = usually(Duration(USUAL.interval.seconds())))]
+        #[schemars(transform = usually(Duration::from(USUAL.interval)))]
         pub capacity_interval: Option<Duration> ["1 ms", "1 min"],
         /// Weight of a new sample of a measured capacity: above 0, up to 1, which keeps the last one alone.
         #[schemars(transform = usually(USUAL.smoothing))]

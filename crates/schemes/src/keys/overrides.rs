@@ -95,7 +95,7 @@ macro_rules! read {
 /// The engine's value as in a file; none if nothing there means it.
 macro_rules! stated {
     (Span, $value:expr) => {
-        Some(serde_json::json!($crate::quantity::Duration($value.seconds()).shown()))
+        Some(serde_json::json!($crate::quantity::Duration::from($value).shown()))
     };
     (Bytes, $value:expr) => {
         Some(serde_json::json!($crate::quantity::Size(f64::from($value)).shown()))

@@ -146,6 +146,11 @@ impl TcpSender {
         self.at.nxt - self.at.una
     }
 
+    /// Does it bring bytes that were never sent?
+    fn is_new(&self, planned: Planned) -> bool {
+        planned.start >= self.at.max
+    }
+
     fn plan(&self) -> Option<Planned> {
         let may = self.connection == Connection::Open && !self.held && self.at.una < self.at.pushed;
         if may {
@@ -162,7 +167,7 @@ impl TcpSender {
         let Some(queues) = self.options.small_queues() else { return Some(planned) };
         let packet = u64::from(self.options.packet_size());
         let allowed = queues.allowed(self.rate(), packet, self.pace().is_some());
-        let allowed = allowed.saturating_mul(if planned.start < self.at.max { 2 } else { 1 });
+        let allowed = allowed.saturating_mul(if self.is_new(planned) { 1 } else { 2 });
         let alone = self.at.max - self.at.una <= self.options.mss();
         (alone || self.held_below <= allowed).then_some(planned)
     }
@@ -223,7 +228,7 @@ impl TcpSender {
         if !repairs {
             self.recovery.on_sent(&view, planned);
         }
-        let retransmission = start < self.at.max;
+        let retransmission = !self.is_new(planned);
         if retransmission {
             self.counters.retransmissions += 1;
             self.timed = self.timed.filter(|timed| timed.end <= start || timed.end > end);

@@ -12,14 +12,14 @@ impl TcpSender {
         if !self.burst.goes_on(now) {
             return None;
         }
-        self.plan().filter(|planned| planned.start >= self.at.max)
+        self.plan().filter(|planned| self.is_new(*planned))
     }
 
     /// What is planned, a packet of so many bytes, leaves now, in its burst or after it. Is it the last of a
     /// burst of several?
     pub(super) fn pace_out(&mut self, now: Time, planned: Planned, packet: u64) -> bool {
         let segment = planned.end - planned.start;
-        let is_new = planned.start >= self.at.max;
+        let is_new = self.is_new(planned);
         match &mut self.paced {
             Some((_, bytes)) if is_new && self.burst.goes_on(now) => {
                 *bytes += packet;
@@ -39,7 +39,7 @@ impl TcpSender {
 
     /// Is more window waited for, in place of sending what is planned?
     pub(super) fn defers(&self, now: Time, planned: Planned) -> bool {
-        if !self.options.segmentation_offload || planned.start < self.at.max || self.recovery.active() {
+        if !self.options.segmentation_offload || !self.is_new(planned) || self.recovery.active() {
             return false;
         }
         let since = |at: Time| now.max(at).since(at);
