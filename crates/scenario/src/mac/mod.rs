@@ -21,13 +21,14 @@ use multihop_dot11::{
     NS2_PROPAGATION,
 };
 use multihop_schemes::keys;
-use multihop_schemes::keys::usually;
+use multihop_schemes::keys::{usually, usually_by};
 use multihop_schemes::quantity::{Duration, Size};
 use multihop_sim::config::{
     AggregationConfig, HardwareQueueConfig, MacConfig, Persistence, RateControlConfig,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 keys! {
     /// The distributed coordination function.
@@ -55,7 +56,7 @@ keys! {
         /// times the packets that one may have, as at each hop one waits for its acknowledgement and the next
         /// for the medium, while bursts as long come in.
         #[serde(skip_serializing_if = "Option::is_none")]
-        #[schemars(transform = usually(QUEUE))]
+        #[schemars(transform = usually_by(queues()))]
         pub queue: Option<u32> [1, 1_000_000] = None,
         /// How they wait. `queue` is the limit of all disciplines: Linux has 10240 for `fq-codel` and 8192
         /// for `stations`.
@@ -87,6 +88,17 @@ keys! {
 
 /// Packets of an interface queue in ns-2.
 const QUEUE: u32 = 50;
+
+/// Packets of an interface queue that is left out; A-MPDUs have so many packets, if there are any.
+fn usual_queue(mpdus: Option<u32>) -> u32 {
+    mpdus.map_or(QUEUE, |mpdus| QUEUE.max(4 * mpdus))
+}
+
+/// The default of `queue`: without A-MPDUs, and with as many packets in them as standards allow.
+fn queues() -> Vec<(&'static str, Value)> {
+    let cases = [("no A-MPDUs", None), ("A-MPDUs of 64", Some(64)), ("A-MPDUs of 256", Some(256))];
+    cases.map(|(case, mpdus)| (case, json!(usual_queue(mpdus)))).into()
+}
 
 /// A rule set of the distributed coordination function.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -131,8 +143,7 @@ impl Mac {
         phy: &dot11::Phy,
         aggregation: Option<&AggregationConfig>,
     ) -> Result<MacConfig> {
-        let usual = aggregation.map_or(QUEUE, |limits| QUEUE.max(4 * limits.mpdus));
-        let queue = self.queue.unwrap_or(usual);
+        let queue = self.queue.unwrap_or_else(|| usual_queue(aggregation.map(|limits| limits.mpdus)));
         Ok(MacConfig {
             rules: self.overrides.resolve(
                 document,

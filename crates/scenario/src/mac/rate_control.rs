@@ -5,10 +5,11 @@ use crate::error::MacProblem;
 use multihop_dot11::{DataRate, Phy};
 use multihop_link::Algorithm;
 use multihop_schemes::bounds;
-use multihop_schemes::keys::usually;
+use multihop_schemes::keys::usually_by;
 use multihop_sim::config::{Config, MatrixQuantity, MediumModel, RateControlConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 /// Tries of a chain of three rates in Linux at most.
 const CHAIN_TRIES: u32 = 21;
@@ -25,12 +26,16 @@ pub struct RateControl {
     #[schemars(transform = bounds!(1, 8))]
     pub streams: Option<u32>,
     /// Transmissions of a frame, with RTS or without, before it is given up, in place of
-    /// `mac.short_retry_limit` and `long_retry_limit`. The default is that of `minstrel-ht`: as often as
-    /// Linux allows drivers at most, which is seven times for each of the three rates of its chain. `ideal`
-    /// goes by those limits where nothing is given.
+    /// `mac.short_retry_limit` and `long_retry_limit`, which hold for `ideal` where nothing is given. Linux
+    /// allows drivers seven times for each of the three rates of a chain at most.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(transform = usually(CHAIN_TRIES), transform = bounds!(1, 255))]
+    #[schemars(transform = usually_by(tries()), transform = bounds!(1, 255))]
     pub tries: Option<u32>,
+}
+
+/// The default of `tries`.
+fn tries() -> Vec<(&'static str, Value)> {
+    vec![("minstrel-ht", json!(CHAIN_TRIES)), ("ideal", Value::Null)]
 }
 
 /// An algorithm of rate control.

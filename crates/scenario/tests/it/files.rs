@@ -101,6 +101,22 @@ fn no_description_repeats_a_default() {
     assert!(repeated.is_empty(), "{repeated:#?}");
 }
 
+/// A default that is one value for some scenarios and another for others is none of the schema: programs
+/// would take it for that of all.
+#[test]
+fn a_default_by_case_is_not_that_of_the_schema() {
+    let schema = json_schema();
+    for (table, key, cases) in [
+        ("Mac", "queue", "50 (no A-MPDUs), 256 (A-MPDUs of 64) or 1024 (A-MPDUs of 256)"),
+        ("RateControl", "tries", "21 (minstrel-ht) or none (ideal)"),
+    ] {
+        let property = &schema["$defs"][table]["properties"][key];
+        assert_eq!(property.get("default"), None, "{key}");
+        let description = property["description"].as_str().unwrap().replace('\n', " ");
+        assert!(description.ends_with(&format!("Default {cases}.")), "{description}");
+    }
+}
+
 #[test]
 fn the_catalogue_names_everything_with_a_summary() {
     let catalogue = catalogue();

@@ -9,7 +9,8 @@ pub fn usually(value: impl Serialize) -> impl FnMut(&mut Schema) {
     move |schema| drop(schema.insert("default".into(), json!(value)))
 }
 
-/// The defaults of a key that may be left out, each with the name of the case in which it is that.
+/// The defaults of a key that may be left out, each with the name of the case in which it is that; null for
+/// none.
 pub fn usually_by(cases: Vec<(&'static str, Value)>) -> impl FnMut(&mut Schema) {
     move |schema| {
         let cases = cases.iter().map(|(case, value)| (*case, Some(value)));
@@ -43,7 +44,7 @@ pub(crate) fn state_default<'a>(
 /// Such as `Default "1 s" (rfc, linux) or "3 s" (ns2).`
 fn sentence(groups: &[(Option<&Value>, Vec<&str>)]) -> String {
     let shown = |value: Option<&Value>| match value {
-        None => "none".into(),
+        None | Some(Value::Null) => "none".into(),
         // As a file may have it: 1 and not 1.0.
         Some(Value::Number(number)) => number.as_f64().map_or_else(String::new, |number| number.to_string()),
         Some(other) => other.to_string(),
