@@ -139,9 +139,9 @@ parameters! {
     /// The most that waits there with `pacing_shift`, whatever the rate, of a connection that is not paced
     /// (Linux's `tcp_limit_output_bytes`).
     output_limit: Bytes from "1 B" to "1 GB" = 4 << 20;
-    /// Segmentation offload (Linux): new data leaves in bursts of what the rate, as with `pacing_shift`,
-    /// brings in a millisecond, or in the time that this says, of at least two segments, and of more where
-    /// round trips are short: 64 KiB, halved for each 512 us of the least one. Less than a burst waits for
+    /// Segmentation offload (Linux): new data leaves in bursts of what the rate brings in the time that
+    /// `pacing_shift` says, or in a millisecond, of at least two segments, and of more where round trips are
+    /// short: 64 KiB, halved for each 512 us of the least one. Less than a burst waits for
     /// the next acknowledgement, if that is to come within half a round trip. Pacing is from burst to burst.
     segmentation_offload: bool = false, Linux: true;
     /// Receive offload (Linux's GRO): segments in order that arrive at one instant, as those of an A-MPDU do,
