@@ -42,6 +42,9 @@ def main() -> None:
         aggregates_lossy=page.aggregation(
             aggregation.compared(aggregates.LOSSY, effort.seeds, aggregation.LOSSY), "ns-3"
         ),
+        aggregates_paced=page.aggregation(
+            aggregation.compared(aggregates.PACED, effort.seeds, aggregation.LOSSY), "ns-3"
+        ),
         aggregates_chains=page.aggregation(
             aggregation.compared(aggregates.CHAINS, effort.seeds, aggregation.CHAINS), "ns-3"
         ),

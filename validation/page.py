@@ -152,7 +152,7 @@ def aggregation(rows: list[AggregationRow], reference: str) -> str:
 
     def cells(row: AggregationRow) -> list[str]:
         numbers = []
-        for against, digits in ((row.goodput, 0), (row.delay, 2)):
+        for against, digits in ((row.goodput, 0), (row.delay, 3)):
             theirs = "" if against is None else f"{against.reference:.{digits}f}"
             if against is not None and against.reference_ci > 0:
                 theirs += f" ± {against.reference_ci:.{digits}f}"

@@ -19,8 +19,9 @@ HEAD = """# What ns-3.37 (Debian's packages ns3 and libns3-dev) says of `sinr.cc
 # mean delay in milliseconds, by seed. `python -m validation.ns3.aggregates PROGRAM` writes it down.
 """
 SEEDS = 3
-#: Of cells of TCP with a rate control: seeds of ns-3's Minstrel-HT differ by up to a factor of two.
-RATED_SEEDS = 10
+#: Of cells with a load below what they carry, whose delays scatter, and of TCP with a rate control: seeds of ns-3's
+#: Minstrel-HT differ by up to a factor of two.
+MANY_SEEDS = 10
 
 #: Metres between neighbours of a chain: 28 dB above noise; who is three hops away is sensed, who is four is not. Frames
 #: are taken from neighbours alone, so that routes go by all of them.
@@ -151,23 +152,35 @@ def _lossy(lost: float, load_mbps: float | None) -> Cell:
     return Cell(f"{N7}, {lost:g} of MPDUs lost, {load}", N7, circle(1), flows, lost=lost, seconds=9)
 
 
-def _categories(stations: dict[str, int], ampdu: int, *, one_exchange: bool = False) -> Cell:
+def _paced(phy: Phy, stations: int, lost: float, load_mbps: float) -> Cell:
+    """Stations that offer less than the cell carries, so that delays are those of aggregates and not of queues."""
+    name = f"{phy}, {stations} stations of {load_mbps:g} Mb/s, {lost:g} of MPDUs lost"
+    flows = tuple(Flow(i + 1, 0, load_mbps=load_mbps) for i in range(stations))
+    return Cell(name, phy, circle(stations), flows, lost=lost, seconds=5, seeds=MANY_SEEDS)
+
+
+def _categories(
+    stations: dict[str, int], ampdu: int, *, one_exchange: bool = False, phy: Phy = N7, rts: bool = False
+) -> Cell:
     kinds = [category for category, count in stations.items() for _ in range(count)]
     flows = tuple(Flow(i + 1, 0, category=category) for i, category in enumerate(kinds))
     who = ", ".join(f"{count} {category}" for category, count in stations.items())
     name = f"EDCA, {who}, {'A-MPDU' if ampdu else 'no A-MPDU'}{', TXOP 0' if one_exchange else ''}"
+    name += f"{', RTS' if rts else ''}{f', {phy}' if phy != N7 else ''}"
     # Of a category that is starved there are few packets in a second, and ns-3 is quick where stations are few.
     seconds = 60 if len(kinds) <= 4 else 20
-    return Cell(name, N7, circle(len(kinds)), flows, ampdu, one_exchange=one_exchange, seconds=seconds)
+    places = circle(len(kinds))
+    return Cell(name, phy, places, flows, ampdu, rts=rts, one_exchange=one_exchange, seconds=seconds)
 
 
-def _chain(phy: Phy, hops: int, transport: str) -> Cell:
+def _chain(phy: Phy, hops: int, transport: str, *, rts: bool = False) -> Cell:
     places = tuple((HOP_M * i, 0.0) for i in range(hops + 1))
     return Cell(
-        f"chain, {phy}, {hops} hops, {transport}",
+        f"chain, {phy}, {hops} hops, {transport}{', RTS' if rts else ''}",
         phy,
         places,
         (Flow(0, hops, transport),),
+        rts=rts,
         seconds=9,
         taken_dbm=HOP_TAKEN_DBM,
     )
@@ -181,14 +194,14 @@ def _link(metres: int) -> Cell:
 def _wide_link(metres: float, rates: str) -> Cell:
     """What each station of a WLAN has alone."""
     name = f"rates, link of {metres:g} m, 802.11ac, {rates}"
-    return Cell(name, AC9, ((0.0, 0.0), (metres, 0.0)), (Flow(0, 1),), rates=rates, seconds=3, seeds=RATED_SEEDS)
+    return Cell(name, AC9, ((0.0, 0.0), (metres, 0.0)), (Flow(0, 1),), rates=rates, seconds=3, seeds=MANY_SEEDS)
 
 
 def _rated_chain(phy: Phy, hops: int, rates: str = "minstrel-ht") -> Cell:
     name = f"rates, chain, {phy.standard}, {hops} hops, tcp, {rates}"
     places = tuple((HOP_M * i, 0.0) for i in range(hops + 1))
     flows = (Flow(0, hops, "tcp"),)
-    return Cell(name, phy, places, flows, taken_dbm=HOP_TAKEN_DBM, rates=rates, seconds=8, seeds=RATED_SEEDS)
+    return Cell(name, phy, places, flows, taken_dbm=HOP_TAKEN_DBM, rates=rates, seconds=8, seeds=MANY_SEEDS)
 
 
 def _rated_wlan(phy: Phy, rates: str = "minstrel-ht", *, download: bool) -> Cell:
@@ -197,7 +210,7 @@ def _rated_wlan(phy: Phy, rates: str = "minstrel-ht", *, download: bool) -> Cell
     places = ((0.0, 0.0), *((metres, 0.0) for metres in NEAR_AND_FAR))
     ends = [(0, i + 1) if download else (i + 1, 0) for i in range(len(NEAR_AND_FAR))]
     flows = tuple(Flow(*pair, "tcp") for pair in ends)
-    return Cell(name, phy, places, flows, rates=rates, seconds=8, seeds=RATED_SEEDS)
+    return Cell(name, phy, places, flows, rates=rates, seconds=8, seeds=MANY_SEEDS)
 
 
 #: In saturated cells.
@@ -208,6 +221,13 @@ SATURATED = (
     *(_saturated(phy, stations, AMPDU) for phy in (AC8, AX11) for stations in (1, 5)),
 )
 LOSSY = tuple(_lossy(lost, load) for load in (None, 10.0) for lost in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5))
+PACED = (
+    *(_paced(N7, 1, lost, 40) for lost in (0.0, 0.1, 0.25)),
+    *(_paced(N7, 5, lost, 5) for lost in (0.0, 0.1)),
+    *(_paced(N3, 3, lost, 5) for lost in (0.0, 0.2)),
+    *(_paced(AC8, 1, lost, 300) for lost in (0.0, 0.1)),
+    *(_paced(AX11, 2, lost, 200) for lost in (0.0, 0.1)),
+)
 PAIRS = ({"VO": 1, "BE": 1}, {"VI": 1, "BE": 1}, {"BE": 1, "BK": 1})
 CROWDS = ({"VO": 5, "BE": 5}, {"VI": 5, "BE": 5}, {"BE": 5, "BK": 5})
 #: As many of each as the mechanisms were built with, and other numbers.
@@ -217,8 +237,16 @@ CATEGORIES = (
     *(_categories(stations, AMPDU) for stations in (*PAIRS[1:], *CROWDS[1:])),
     *(_categories(stations, 0, one_exchange=True) for stations in (CROWDS[0], CROWDS[1], ALL, UNEQUAL)),
     *(_categories(stations, AMPDU, one_exchange=True) for stations in (PAIRS[1], CROWDS[1])),
+    # What a fresh reader tried.
+    _categories({"VO": 2, "BE": 3}, 0, one_exchange=True, phy=N3),
+    *(_categories({"VO": 2, "VI": 2}, ampdu) for ampdu in (0, AMPDU)),
+    _categories({"VI": 2, "BE": 3}, 0, rts=True),
+    _categories({"VI": 3, "BE": 2, "BK": 1}, 0),
 )
-CHAINS = tuple(_chain(phy, hops, kind) for phy in (N3, N7) for kind in ("udp", "tcp") for hops in range(1, 6))
+CHAINS = (
+    *(_chain(phy, hops, kind) for phy in (N3, N7) for kind in ("udp", "tcp") for hops in range(1, 6)),
+    *(_chain(phy, hops, kind, rts=True) for phy in (N3, N7) for kind in ("udp", "tcp") for hops in (3, 5)),
+)
 LINKS = tuple(_link(metres) for metres in DISTANCES)
 RATED = (
     *(_rated_chain(phy, hops) for phy in (N7, AC9) for hops in (1, 2, 4)),
@@ -227,7 +255,7 @@ RATED = (
     *(_rated_wlan(AC9, "ideal", download=download) for download in (False, True)),
     *(_wide_link(metres, rates) for rates in RATES for metres in NEAR_AND_FAR),
 )
-CELLS = SATURATED + LOSSY + CATEGORIES + CHAINS + LINKS + RATED
+CELLS = SATURATED + LOSSY + PACED + CATEGORIES + CHAINS + LINKS + RATED
 
 
 @dataclass(frozen=True)

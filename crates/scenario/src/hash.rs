@@ -3,7 +3,7 @@
 use crate::mobility::Moved;
 use multihop_dot11::DataRate;
 use multihop_link::Discipline;
-use multihop_sim::config::{Config, NodeConfig, Persistence, SchemeConfig};
+use multihop_sim::config::{Config, Delivery, NodeConfig, Persistence, SchemeConfig};
 use multihop_sim::mobility::Mobility;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -39,6 +39,7 @@ pub(super) fn hash(
         mac,
         aggregation,
         persistence,
+        delivery,
         rate_control,
         edca,
         discipline,
@@ -71,6 +72,7 @@ pub(super) fn hash(
     sink.given(hardware_queue.as_ref());
     sink.given(aggregation.as_ref());
     sink.unless(*persistence == Persistence::default(), persistence);
+    sink.flag(*delivery == Delivery::Mpdu, "MPDU by MPDU");
     sink.flag(*sensitivity_by_rate, "sensitivity by rate");
     sink.given(fading.as_ref());
     sink.given(rate_control.as_ref());

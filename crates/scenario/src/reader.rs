@@ -274,8 +274,12 @@ impl<'de> Deserializer<'de> for Node<'_, '_> {
         self.expect(Kind::Truth, visitor)
     }
 
+    fn deserialize_u16<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        self.expect(Kind::Whole(u32::from(u16::MAX)), visitor)
+    }
+
     fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
-        self.expect(Kind::Whole32, visitor)
+        self.expect(Kind::Whole(u32::MAX), visitor)
     }
 
     fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
@@ -378,7 +382,7 @@ impl<'de> Deserializer<'de> for Node<'_, '_> {
     }
 
     forward_to_deserialize_any! {
-        i8 i16 i32 i64 u8 u16 f32 char str bytes byte_buf unit unit_struct tuple_struct identifier ignored_any
+        i8 i16 i32 i64 u8 f32 char str bytes byte_buf unit unit_struct tuple_struct identifier ignored_any
     }
 }
 

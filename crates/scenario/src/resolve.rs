@@ -173,6 +173,7 @@ fn before_nodes(document: &Document<'_>, scenario: &Scenario) -> Result<Config> 
         mac,
         aggregation,
         persistence: scenario.mac.persistence(),
+        delivery: scenario.mac.delivery(),
         rate_control,
         edca,
         schemes: Vec::new(),

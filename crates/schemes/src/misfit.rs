@@ -176,8 +176,8 @@ pub enum Wanted {
 /// A kind of value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
-    /// A whole number of 32 bits.
-    Whole32,
+    /// A whole number up to this one.
+    Whole(u32),
     /// A whole number of 64 bits.
     Whole64,
     /// A number.
@@ -206,7 +206,7 @@ impl Kind {
     /// Is what was found of this kind?
     pub fn fits(&self, found: &Found) -> bool {
         match self {
-            Kind::Whole32 => matches!(found, Found::Unsigned(number) if u32::try_from(*number).is_ok()),
+            Kind::Whole(most) => matches!(found, Found::Unsigned(number) if *number <= u64::from(*most)),
             Kind::Whole64 => matches!(found, Found::Unsigned(_)),
             Kind::Number => matches!(found, Found::Unsigned(_) | Found::Signed(_) | Found::Float(_)),
             Kind::Truth => matches!(found, Found::Truth(_)),
@@ -297,7 +297,7 @@ impl fmt::Display for Wanted {
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Kind::Whole32 => f.write_str("a whole number from 0 to 4294967295"),
+            Kind::Whole(most) => write!(f, "a whole number from 0 to {most}"),
             Kind::Whole64 => f.write_str("a whole number, not negative"),
             Kind::Number => f.write_str("a number"),
             Kind::Truth => f.write_str("true or false"),

@@ -59,6 +59,8 @@ pub struct Config {
     pub aggregation: Option<AggregationConfig>,
     /// How long its ends hold on to MPDUs, where that is not as usual.
     pub persistence: Persistence,
+    /// When its recipients pass MPDUs on.
+    pub delivery: Delivery,
     /// How stations choose the rate of unicast DATA; none where each link has the one above, or one of its
     /// own.
     pub rate_control: Option<RateControlConfig>,
@@ -206,6 +208,16 @@ pub struct Persistence {
     pub retry_limit: Option<u32>,
     /// A receiver waits for what is missing without end.
     pub reorders_without_end: bool,
+}
+
+/// When a recipient passes on the MPDUs of an A-MPDU.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Delivery {
+    /// Together, when the A-MPDU is over: as adapters hand them to their hosts.
+    #[default]
+    Ppdu,
+    /// Each when it is over itself (802.11-2016, 10.24.7.6.2).
+    Mpdu,
 }
 
 /// The medium: which nodes hear each other, and which frames survive.

@@ -7,6 +7,7 @@ mod build;
 mod frames;
 mod lookahead;
 mod losses;
+mod mpdus;
 mod outcomes;
 mod purpose;
 mod samples;
@@ -29,6 +30,7 @@ use crate::slab::Slab;
 use crate::stack::{End, Network, Stack, Surroundings};
 use build::SlotPlan;
 pub use frames::Logs;
+use mpdus::Arrivals;
 use multihop_core::{NodeId, Port, Time};
 use multihop_transport::Progress;
 use purpose::Purpose;
@@ -60,6 +62,8 @@ pub struct World {
     wires: Vec<Wired>,
     packets: Slab,
     loads: Loads,
+    /// By row; none unless MPDUs are passed on one by one.
+    arrivals: Vec<Arrivals>,
     record: Recorder,
     network: Network,
     config: Config,
@@ -120,7 +124,7 @@ impl World {
         let mut nodes = build::nodes(config, &timing, &mut plan);
         let agents = build::routing_agents(config, &mut plan);
         let notices = build::notices(&nodes.0, &mut plan);
-        let loads = build::aggregation(config, &mut nodes.0, &mut plan);
+        let (loads, arrivals) = build::aggregation(config, &mut nodes.0, &mut plan);
         build::join_radios(config, &mut nodes.0, &mut plan);
         let wires = wires::build(config, &mut nodes.0, &mut plan);
         let measurements = Measurements::new(config, &timing, &mut nodes.0);
@@ -145,6 +149,7 @@ impl World {
             agenda.arm(slot, at, Lane::Upper);
         }
         let (mut nodes, flows) = (order.arranged(nodes.0), nodes.1);
+        let arrivals = order.arranged(arrivals);
         (0..).zip(&mut nodes).for_each(|(row, node)| node.mac.join(&node.stack, row));
         World {
             agenda,
@@ -158,6 +163,7 @@ impl World {
             wires,
             packets: Slab::default(),
             loads,
+            arrivals,
             network: Network {
                 routes,
                 flows,
@@ -253,6 +259,7 @@ impl World {
                 mac.on_reordering_due(ctx);
                 settle(mac, ctx, &self.network);
             }),
+            Purpose::MpduEnds(row) => self.mpdu_ends(row),
             Purpose::AirStart(row) => self.air_starts(slot, row),
             Purpose::AirEnd(row) => self.air_ends(slot, row),
             Purpose::LinkLayer(row) => self.above(row, Stack::on_link_layer),

@@ -29,8 +29,8 @@ problems! {
         "it has {}", list(there);
 
     // Channels.
-    NoChannel { mhz: u32, band: Band, known: Vec<u16> } =>
-        "VALUE is no channel of {mhz} MHz at {}", named(band);
+    NoChannel { number: u16, mhz: u32, band: Band, known: Vec<u16> } =>
+        "{number} is no channel of {mhz} MHz at {}", named(band);
         "there are {}", runs(known);
     SecondOnChannel { node: String } =>
         "VALUE is the channel of another radio of {node:?}";

@@ -24,7 +24,7 @@ use multihop_schemes::keys;
 use multihop_schemes::keys::{usually, usually_by};
 use multihop_schemes::quantity::{Duration, Size};
 use multihop_sim::config::{
-    AggregationConfig, HardwareQueueConfig, MacConfig, Persistence, RateControlConfig,
+    self, AggregationConfig, HardwareQueueConfig, MacConfig, Persistence, RateControlConfig,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -172,6 +172,11 @@ impl Mac {
     /// How long the ends of its agreements hold on to MPDUs.
     pub(crate) fn persistence(&self) -> Persistence {
         self.aggregation.as_ref().map_or_else(Persistence::default, Aggregation::persistence)
+    }
+
+    /// When their recipients pass MPDUs on.
+    pub(crate) fn delivery(&self) -> config::Delivery {
+        self.aggregation.as_ref().map_or_else(config::Delivery::default, Aggregation::delivery)
     }
 
     /// The queue of the hardware, if it has one.

@@ -100,7 +100,7 @@ fn check(document: &Document<'_>, at: &KeyPath, phy: &Phy, number: u16) -> Resul
         return Ok(number);
     }
     let options = phy.options();
-    let problem = PhyProblem::NoChannel { mhz: options.bandwidth.mhz(), band: options.band, known };
+    let problem = PhyProblem::NoChannel { number, mhz: options.bandwidth.mhz(), band: options.band, known };
     Err(document.error(at, problem))
 }
 

@@ -178,11 +178,22 @@ impl Mac {
         ctx.timing.control_frame(kind, [self.id, to], rates, sequence, duration, ctx.now)
     }
 
+    /// Would a frame be answered if it ended now?
+    pub(super) fn would_accept(&self, ctx: &Context, frame: &Frame) -> bool {
+        let rules = &ctx.timing.rules;
+        let needs_cts = rules.data_needs_own_cts && ctx.timing.needs_rts(frame.bytes);
+        match self.phase {
+            Phase::CtsSent => true,
+            Phase::Contending => !needs_cts,
+            Phase::AwaitingCts | Phase::AwaitingAck => !needs_cts && rules.answer_rts_while_waiting,
+            _ => false,
+        }
+    }
+
     /// Can a frame be answered?
     pub(super) fn accepts(&mut self, ctx: &mut Context, frame: &Frame) -> bool {
-        let awaited = self.phase == Phase::CtsSent;
-        let needs_cts = ctx.timing.rules.data_needs_own_cts && ctx.timing.needs_rts(frame.bytes);
-        let accepted = if needs_cts { awaited } else { awaited || self.free_to_respond(ctx) };
+        let would = self.would_accept(ctx, frame);
+        let accepted = would && (self.phase == Phase::CtsSent || self.free_to_respond(ctx));
         if !accepted {
             ctx.record.in_vain(frame.kind, [frame.from, self.id], LossCause::Unanswered, ctx.now);
         }

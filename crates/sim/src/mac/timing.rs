@@ -196,6 +196,12 @@ impl Timing {
             .is_some_and(|limit| bytes > limit || (self.rules.rts_at_threshold && bytes == limit))
     }
 
+    /// Tries of a frame of so many bytes: dot11LongRetryLimit if RTS/CTS precedes it, else dot11ShortRetryLimit
+    /// (802.11-2016, 10.3.4.4).
+    pub fn retry_limit_of(&self, bytes: u32) -> u32 {
+        if self.needs_rts(bytes) { self.long_retry_limit } else { self.short_retry_limit }
+    }
+
     /// The least network-layer size of packets whose DATA frames need RTS/CTS; none if none do.
     pub fn rts_from(&self) -> Option<u32> {
         let least = self.rts_threshold? + u32::from(!self.rules.rts_at_threshold);
@@ -264,6 +270,12 @@ impl Timing {
             let airtime = |class| link.airtime(class, self.data_bytes(0));
             airtime(RateClass::Data).min(airtime(RateClass::Control))
         };
+        self.others.iter().map(of).fold(of(&self.nominal), Span::min)
+    }
+
+    /// Of the preambles and headers before DATA, the shortest.
+    pub fn shortest_preamble(&self) -> Span {
+        let of = |link: &LinkTiming| link.overhead(RateClass::Data).min(link.overhead(RateClass::Control));
         self.others.iter().map(of).fold(of(&self.nominal), Span::min)
     }
 

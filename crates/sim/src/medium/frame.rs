@@ -85,13 +85,24 @@ impl Frame {
 
     /// Which part of that these bytes of it take.
     pub fn airtime_of(&self, bytes: u32) -> Span {
-        let octets = self.airtime().saturating_sub(self.overhead).ns();
+        let octets = self.psdu_airtime().ns();
         Span::from_ns(octets * u64::from(bytes) / u64::from(self.bytes))
     }
 
     /// When it is at its sender, if it is at the listeners this much later; 0 where that goes by distance.
     pub fn air_at_sender(&self, propagation: Span) -> Interval {
         Interval { start: self.air.start - propagation, end: self.air.end - propagation }
+    }
+
+    /// How long its octets take, behind preamble and header.
+    pub fn psdu_airtime(&self) -> Span {
+        self.airtime().saturating_sub(self.overhead)
+    }
+
+    /// When the MPDU is over at the listeners that ends at this fraction of its PSDU.
+    pub fn mpdu_end(&self, fraction: f64) -> Time {
+        let octets = (self.psdu_airtime().ns() as f64 * fraction) as u64;
+        self.air.start + self.overhead + Span::from_ns(octets)
     }
 
     /// How long it is on the air.

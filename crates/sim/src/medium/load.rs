@@ -22,6 +22,38 @@ pub struct Mpdu {
     pub retry: bool,
 }
 
+/// Which MPDU of a PSDU comes next, and how far along the PSDU that is. Delimiters and padding are spread
+/// evenly over its MPDUs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Course {
+    place: usize,
+    before: u32,
+    all: u32,
+}
+
+impl Course {
+    /// Before the first of these.
+    pub fn of(mpdus: &[Mpdu]) -> Course {
+        Course { place: 0, before: 0, all: mpdus.iter().map(|mpdu| mpdu.bytes).sum() }
+    }
+
+    /// The place of the next among the MPDUs.
+    pub fn place(&self) -> usize {
+        self.place
+    }
+
+    /// At which fraction of the PSDU it begins.
+    pub fn begins(&self) -> f64 {
+        f64::from(self.before) / f64::from(self.all)
+    }
+
+    /// The MPDU is over.
+    pub fn advance(&mut self, mpdus: &[Mpdu]) {
+        self.before += mpdus[self.place].bytes;
+        self.place += 1;
+    }
+}
+
 /// One bit for each of the MPDUs from a sequence number on.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Bitmap([u64; MOST_MPDUS / 64]);

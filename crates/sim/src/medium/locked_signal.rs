@@ -92,6 +92,11 @@ impl Locked<'_> {
         self.lock.from == frame.from.0
     }
 
+    /// When it began.
+    pub(super) fn start(&self) -> Time {
+        self.lock.start
+    }
+
     pub(super) fn is_intact(&self) -> bool {
         self.lock.decodable && !self.lock.overlapped_by_own && self.is_clean()
     }
@@ -123,7 +128,7 @@ impl Locked<'_> {
             return 0.0; // what the link loses alone is in its own bit errors
         };
         let RateErrors { table, bps, .. } = &errors[bits.rate];
-        let bits = frame.airtime().saturating_sub(frame.overhead).seconds() * bps;
+        let bits = frame.psdu_airtime().seconds() * bps;
         bits * table.bit_success_ln(self.lock.power / *noise as f64)
     }
 

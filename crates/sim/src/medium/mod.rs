@@ -41,7 +41,7 @@ pub use collisions::Collisions;
 pub use errors::RateErrors;
 pub use frame::{Frame, RateClass, RateSet};
 pub use links::{Link, Links, exceed, farthest, femtowatts};
-pub use load::{Bitmap, Load, LoadId, Loads, Mpdu};
+pub use load::{Bitmap, Course, Load, LoadId, Loads, Mpdu};
 pub use loss::FrameLoss;
 pub use moving::Listeners;
 pub use node_order::NodeOrder;

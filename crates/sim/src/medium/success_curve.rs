@@ -8,7 +8,7 @@ use multihop_core::Span;
 pub struct SuccessCurve(Vec<Point>);
 
 /// The logarithm of that chance so long after the first bit.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Point {
     after_ns: f64,
     ln_success: f64,
@@ -30,22 +30,18 @@ impl SuccessCurve {
         self.0.iter().all(|point| point.ln_success == 0.0)
     }
 
-    /// Of the bits between two fractions of the frame, which is over.
-    pub fn between(&self, from: f64, to: f64) -> f64 {
-        let all = self.0.last().map_or(0.0, |last| last.after_ns);
-        self.until(to * all) - self.until(from * all)
+    /// Of the bits between two moments, in nanoseconds after the first.
+    pub fn between(&self, from_ns: f64, to_ns: f64) -> f64 {
+        self.until(to_ns) - self.until(from_ns)
     }
 
+    /// It is asked for what was reached last.
     fn until(&self, after_ns: f64) -> f64 {
-        let mut before = Point { after_ns: 0.0, ln_success: 0.0 };
-        for point in &self.0 {
-            if after_ns < point.after_ns {
-                let part = (after_ns - before.after_ns) / (point.after_ns - before.after_ns);
-                return before.ln_success + part * (point.ln_success - before.ln_success);
-            }
-            before = *point;
-        }
-        before.ln_success
+        let behind = self.0.iter().rposition(|point| point.after_ns <= after_ns).map_or(0, |at| at + 1);
+        let before = if behind > 0 { self.0[behind - 1] } else { Point::default() };
+        let Some(next) = self.0.get(behind) else { return before.ln_success };
+        let part = (after_ns - before.after_ns) / (next.after_ns - before.after_ns);
+        before.ln_success + part * (next.ln_success - before.ln_success)
     }
 }
 
@@ -66,11 +62,11 @@ mod tests {
         for (from, to, expected) in
             [(0.0, 1.0, -10.0), (0.25, 0.5, -8.0), (0.125, 0.25, -0.5), (0.75, 1.0, -0.5)]
         {
-            let ln = curve.between(from, to);
+            let ln = curve.between(from * 400_000.0, to * 400_000.0);
             assert!((ln - expected).abs() < 1e-12, "{from} to {to}: {ln}");
         }
         assert!(!curve.is_certain());
         curve.clear();
-        assert!(curve.between(0.0, 1.0).abs() < 1e-12);
+        assert!(curve.between(0.0, 400_000.0).abs() < 1e-12);
     }
 }

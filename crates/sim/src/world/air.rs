@@ -70,6 +70,9 @@ impl World {
                 in_node!(self, node, self.now, |mac, ctx| mac.on_busy(ctx));
             }
         }
+        if frame.load.is_some() && !self.arrivals.is_empty() {
+            self.expect_mpdus(frame, reached);
+        }
     }
 
     /// In a network that is larger than caches, looks at all listeners at once, so that they come from memory

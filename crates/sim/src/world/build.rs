@@ -1,9 +1,10 @@
 //! What a run is made of before it begins: slots of the agenda, nodes with their stacks, routing agents.
 
+use super::mpdus::Arrivals;
 use super::purpose::Purpose;
 use crate::agenda::Slot;
 use crate::apps::App;
-use crate::config::{AppConfig, Config};
+use crate::config::{AppConfig, Config, Delivery};
 use crate::external::Outside;
 use crate::mac::{Mac, Timing};
 use crate::medium::{Listeners, Loads, Radio};
@@ -172,18 +173,26 @@ fn smallest_datagram(config: &Config) -> u32 {
     saturated.map(|flow| config.schemes[flow.scheme].scheme.segment_size()).min().unwrap_or(1).max(1)
 }
 
-/// Lets the nodes aggregate, if they are to; what their frames carry then.
-pub(super) fn aggregation(config: &Config, nodes: &mut [Node], plan: &mut SlotPlan) -> Loads {
-    let mut loads = Loads::default();
+/// Lets the nodes aggregate, if they are to; what their frames carry then, and where each waits for MPDUs, if
+/// it passes them on one by one.
+pub(super) fn aggregation(
+    config: &Config,
+    nodes: &mut [Node],
+    plan: &mut SlotPlan,
+) -> (Loads, Vec<Arrivals>) {
+    let (mut loads, mut arrivals) = (Loads::default(), Vec::new());
     if let Some(limits) = config.aggregation {
         let packets =
             limits.mpdus * limits.a_msdu.map_or(1, |most| (most / smallest_datagram(config)).max(1));
         for (index, node) in (0..).zip(nodes) {
             node.mac.aggregate(loads.add(), plan.add(index, Purpose::Reordering(index)));
             node.stack.keep_waiting(packets as usize);
+            if config.delivery == Delivery::Mpdu {
+                arrivals.push(Arrivals::new(plan.add(index, Purpose::MpduEnds(index))));
+            }
         }
     }
-    loads
+    (loads, arrivals)
 }
 
 /// Slots of the nodes whose router policies may have something to signal.

@@ -3,7 +3,7 @@
 
 use super::World;
 use super::purpose::Purpose;
-use crate::medium::Frame;
+use crate::medium::{Course, Frame};
 use multihop_core::{FrameKind, Span, Time};
 
 impl World {
@@ -13,7 +13,11 @@ impl World {
         if !self.wires.is_empty() {
             return self.next_event();
         }
-        let shortest = self.timing.shortest_data();
+        let shortest = if self.arrivals.is_empty() {
+            self.timing.shortest_data()
+        } else {
+            self.timing.shortest_preamble()
+        };
         let bounds = self
             .agenda
             .pending()
@@ -21,13 +25,30 @@ impl World {
         bounds.fold(self.end(), Time::min)
     }
 
-    /// What this event leads to delivers no packet before. Where it may send DATA, that is `shortest` or
-    /// longer.
+    /// Does the frame of the node in this row bring MPDUs that are passed on one by one?
+    fn passes_mpdus(&self, row: u32) -> bool {
+        !self.arrivals.is_empty()
+            && self.wavefronts.is_none()
+            && !self.loads.mpdus(self.nodes[row as usize].mac.on_air().load).is_empty()
+    }
+
+    /// When the first of them is over. Of the others the node that they come to knows by then.
+    fn first_mpdu_end(&self, row: u32) -> Time {
+        let frame = self.nodes[row as usize].mac.on_air();
+        let mpdus = self.loads.mpdus(frame.load);
+        let mut course = Course::of(mpdus);
+        course.advance(mpdus);
+        frame.mpdu_end(course.begins())
+    }
+
+    /// What this event leads to delivers no packet before. Where it may send DATA, what is delivered first of it
+    /// takes `shortest` or longer.
     fn delivers_from(&self, due: Time, purpose: Purpose, shortest: Span) -> Time {
         match purpose {
             Purpose::MacTimer(row) => {
                 due + self.nodes[row as usize].mac.least_before_delivery(&self.timing, shortest)
             }
+            Purpose::AirStart(row) if self.passes_mpdus(row) => self.first_mpdu_end(row),
             Purpose::AirStart(row) | Purpose::AirEnd(row) if self.wavefronts.is_none() => {
                 let frame = self.nodes[row as usize].mac.on_air();
                 // DATA that answers it, or follows an answer, begins after SIFS at the earliest.
@@ -36,6 +57,7 @@ impl World {
             Purpose::LinkLayer(_)
             | Purpose::AirStart(_)
             | Purpose::AirEnd(_)
+            | Purpose::MpduEnds(_)
             | Purpose::Reordering(_)
             | Purpose::WireSent(_)
             | Purpose::WireArrives(_)

@@ -9,6 +9,8 @@ pub(super) enum Purpose {
     MacTimer(u32),
     AirStart(u32),
     AirEnd(u32),
+    /// An MPDU of an A-MPDU ends at a node.
+    MpduEnds(u32),
     Reordering(u32),
     LinkLayer(u32),
     Routing(u32),
@@ -40,6 +42,7 @@ impl Purpose {
             Purpose::MacTimer(node) => Purpose::MacTimer(row(node)),
             Purpose::AirStart(node) => Purpose::AirStart(row(node)),
             Purpose::AirEnd(node) => Purpose::AirEnd(row(node)),
+            Purpose::MpduEnds(node) => Purpose::MpduEnds(row(node)),
             Purpose::Reordering(node) => Purpose::Reordering(row(node)),
             Purpose::LinkLayer(node) => Purpose::LinkLayer(row(node)),
             Purpose::Routing(node) => Purpose::Routing(row(node)),

@@ -208,7 +208,7 @@ impl Mac {
             ctx.stack.on_delivered(window.peer);
             window.request_tries = 0;
             window.request = gave_up;
-        } else if out.wants_block_ack() || gave_up {
+        } else if (out.wants_block_ack() && answer != Answer::Unreachable) || gave_up {
             window.request_tries += u32::from(out.is_request());
             window.request = gave_up || window.request_tries < ctx.timing.short_retry_limit;
             if gave_up || !window.request {
@@ -216,7 +216,7 @@ impl Mac {
             }
         }
         let asked_in_vain = out.is_request() && !window.request;
-        if answered || asked_in_vain || !window.is_behind() {
+        if answered || asked_in_vain || answer == Answer::Unreachable || !window.is_behind() {
             self.reset_cw(ctx); // 10.22.2.2
         } else {
             self.double_cw(ctx);
@@ -367,6 +367,8 @@ fn report_mpdus(ctx: &mut Context, window: &mut Window, template: &Exchange, fat
 
 /// What the answer means for each MPDU; returns whether any is given up.
 fn decide(window: &mut Window, answer: Answer, ctx: &Context) -> bool {
+    // Tries that have no end are not ended by RTS either.
+    let unreachable = answer == Answer::Unreachable && ctx.timing.mpdu_retry_limit < u32::MAX;
     let mut gives_up = false;
     let mut next = window.start();
     for held in window.iter_mut() {
@@ -380,11 +382,11 @@ fn decide(window: &mut Window, answer: Answer, ctx: &Context) -> bool {
             Answer::BlockAck(start, bitmap) => bitmap.has(usize::from(ahead(start, sequence))),
             Answer::None | Answer::Unreachable => false,
         };
-        let exhausted =
-            held.tries >= ctx.timing.mpdu_retry_limit || held.tries_alone >= ctx.timing.short_retry_limit;
+        let alone = ctx.timing.retry_limit_of(held.bytes);
+        let exhausted = held.tries >= ctx.timing.mpdu_retry_limit || held.tries_alone >= alone;
         if arrived {
             held.state = State::Acknowledged;
-        } else if exhausted || (answer == Answer::Unreachable && held.flying) {
+        } else if exhausted || (unreachable && held.flying) {
             held.state = State::GivenUp;
         } else if ctx.stack.is_expired(ctx.now, held.enqueued) {
             held.state = State::Expired;

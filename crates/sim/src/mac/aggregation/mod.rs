@@ -2,7 +2,7 @@
 //!
 //! * `assembly`: which neighbour is served, and what goes into its next frame.
 //! * `exchange`: A-MPDU and block acknowledgement, requests for one, what becomes of each MPDU.
-//! * `reception`: what arrives, the answer, and passing it on in order.
+//! * `reception`: what arrives, MPDU by MPDU, passing it on in order, and the answer.
 //! * `window` and `reordering`: the state of an agreement at its two ends; `psdu`, `sequence`: lengths and
 //!   numbers.
 //!
@@ -32,6 +32,7 @@ use crate::agenda::Slot;
 use crate::medium::LoadId;
 use crate::slab::Handle;
 use crate::stack::Waiting;
+use multihop_core::Time;
 use multihop_dot11::AccessCategory;
 use multihop_link::Queued;
 use reordering::Reordering;
@@ -47,6 +48,8 @@ pub(super) struct Agreements {
     reorderings: Vec<Reordering>,
     /// What can be passed on, while it is.
     ready: VecDeque<Handle>,
+    /// So many MPDUs were taken of the frame that began then.
+    taken: (Time, usize),
     /// What its frames carry.
     load: LoadId,
     /// When a reordering buffer is given up.
@@ -80,6 +83,7 @@ impl Mac {
             originators: AccessCategory::ALL.map(Originator::new),
             reorderings: Vec::new(),
             ready: VecDeque::new(),
+            taken: (Time::ZERO, 0),
             load,
             timer,
         }));

@@ -19,6 +19,17 @@ impl Agreements {
 }
 
 impl Mac {
+    /// An MPDU at this place of an A-MPDU was decoded, and others follow.
+    pub fn on_mpdu(&mut self, ctx: &mut Context, frame: &Frame, place: usize) {
+        if !self.would_accept(ctx, frame) {
+            return; // its end may find the station otherwise
+        }
+        let mut agreements = self.agreements();
+        let index = Mac::take_mpdus(ctx, &mut agreements, frame, place + 1);
+        Mac::pass_on(ctx, &mut agreements, index);
+        self.agreements = Some(agreements);
+    }
+
     /// DATA of an agreement with this station.
     pub(in crate::mac) fn on_block(&mut self, ctx: &mut Context, frame: &Frame) {
         let load = frame.load.expect("the caller has seen it");
@@ -33,17 +44,30 @@ impl Mac {
         };
         self.arm(ctx, ctx.now + ctx.timing.sifs);
         let mut agreements = self.agreements();
-        let index =
-            agreements.reordering(frame.from, tid, ctx.timing.aggregation.map_or(0, |limits| limits.window));
-        for place in 0..ctx.loads.get(load).mpdus.len() {
+        let all = ctx.loads.get(load).mpdus.len();
+        let index = Mac::take_mpdus(ctx, &mut agreements, frame, all);
+        Mac::pass_on(ctx, &mut agreements, index);
+        self.agreements = Some(agreements);
+    }
+
+    /// Takes those of so many MPDUs of a frame that arrived, but for what was taken of it before. Returns
+    /// their reordering buffer.
+    fn take_mpdus(ctx: &mut Context, agreements: &mut Agreements, frame: &Frame, places: usize) -> usize {
+        let load = frame.load.expect("the caller has seen it");
+        let window = ctx.timing.aggregation.map_or(0, |limits| limits.window);
+        let index = agreements.reordering(frame.from, ctx.loads.get(load).tid, window);
+        let (of, taken) = agreements.taken;
+        let first = if of == frame.air.start { taken } else { 0 };
+        let several = ctx.loads.get(load).mpdus.len() > 1;
+        for place in first..places {
             if several && !ctx.radio.arrived().has(place) {
                 continue;
             }
             let mpdu = ctx.loads.get(load).mpdus[place];
-            Mac::take_mpdu(ctx, &mut agreements, index, frame, &mpdu);
+            Mac::take_mpdu(ctx, agreements, index, frame, &mpdu);
         }
-        Mac::pass_on(ctx, &mut agreements, index);
-        self.agreements = Some(agreements);
+        agreements.taken = (frame.air.start, places);
+        index
     }
 
     fn take_mpdu(ctx: &mut Context, agreements: &mut Agreements, index: usize, frame: &Frame, mpdu: &Mpdu) {

@@ -149,6 +149,35 @@ fn without_a_limit_only_what_goes_alone_is_given_up() {
     assert_eq!((link.acknowledged, link.given_up), (2, 1));
 }
 
+/// Of what goes alone behind an RTS the long limit counts, four tries here; an RTS in vain counts for the short
+/// one of seven, at which the window starts anew and nothing is given up.
+#[test]
+fn behind_rts_four_tries_alone_and_no_end_of_rts() {
+    let script = |persistence| {
+        let mut setup = config(DcfRules::IEEE.with_quality_of_service(), Some(0));
+        (setup.mac.cw_min, setup.mac.cw_max) = (0, 0);
+        (setup.aggregation, setup.persistence) = (Some(AGGREGATION), persistence);
+        let mut s = Script::with(&setup);
+        s.queues(1_000, Some(B));
+        s
+    };
+    let endless = Persistence { retry_limit: Some(u32::MAX), ..Persistence::default() };
+    let mut s = script(endless);
+    assert_eq!(s.runs_until(1_000 + 100 * (352 + OVERDUE)).len(), 101, "again when a CTS is overdue");
+    assert_eq!(s.record.nodes[A.index()].links().first().map_or(0, |link| link.given_up), 0);
+    let mut s = script(Persistence::default());
+    let kinds: Vec<_> = s.runs_until(100_000).iter().map(|(_, kind, ..)| *kind).collect();
+    assert_eq!(kinds, [[Rts; 7], [BlockAckRequest; 7]].concat(), "with a limit it is given up");
+    let mut s = script(endless);
+    let mut at = 1_000;
+    for _ in 0..4 {
+        let cts = s.control(Cts, B, A, 2_178);
+        at = s.hears(at + 352 + 10, cts, Signal::Clear) + 10 + SINGLE + OVERDUE;
+    }
+    let kinds: Vec<_> = s.runs_until(100_000).iter().map(|(_, kind, ..)| *kind).collect();
+    assert_eq!(kinds, [[Rts, Data].repeat(4), vec![BlockAckRequest; 7]].concat());
+}
+
 #[test]
 fn a_recipient_may_wait_without_end() {
     let endless = Persistence { reorders_without_end: true, ..Persistence::default() };

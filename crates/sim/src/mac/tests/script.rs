@@ -7,8 +7,8 @@
 
 use crate::agenda::{Agenda, Lane, Slot};
 use crate::config::{
-    AggregationConfig, Config, LinkFailureRule, MacConfig, MediumConfig, MediumModel, NodeConfig, PathLoss,
-    Persistence, Radios, RouteMetric, RoutingConfig, RoutingProtocol,
+    AggregationConfig, Config, Delivery, LinkFailureRule, MacConfig, MediumConfig, MediumModel, NodeConfig,
+    PathLoss, Persistence, Radios, RouteMetric, RoutingConfig, RoutingProtocol,
 };
 use crate::mac::{Context, Mac, Timing};
 use crate::medium::{Bitmap, Collisions, Frame, Link, LoadId, Loads, Mpdu, Radio, RateClass, RateSet};
@@ -453,6 +453,7 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
             model,
         },
         persistence: Persistence::default(),
+        delivery: Delivery::default(),
         sensitivity_by_rate: false,
         fading: None,
         delays_by_distance: false,

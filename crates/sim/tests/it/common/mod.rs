@@ -100,6 +100,7 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
         hardware_queue: None,
         medium: ns2_ranges(),
         persistence: Persistence::default(),
+        delivery: Delivery::default(),
         sensitivity_by_rate: false,
         fading: None,
         delays_by_distance: false,

@@ -11,7 +11,8 @@ use multihop_link::{AirtimeLimits, Discipline, FqCodelOptions, StationsOptions};
 use multihop_schemes::Scheme;
 use multihop_sim::capacity::Capacity;
 use multihop_sim::config::{
-    AggregationConfig, Config, HardwareQueueConfig, LinkError, MediumModel, Persistence, SchemeConfig,
+    AggregationConfig, Config, Delivery, HardwareQueueConfig, LinkError, MediumModel, Persistence,
+    SchemeConfig,
 };
 use multihop_sim::outcome::{At, LinkOutcome, Outcome, Table, Values};
 use multihop_sim::run;
@@ -129,6 +130,7 @@ fn row(rng: &mut Rng) -> (Config, Vec<Seen>) {
         single_delimited: pick(&[0, 1]) == 0,
         ..LIMITS
     });
+    config.delivery = [Delivery::Ppdu, Delivery::Mpdu][pick(&[0, 1]) as usize];
     config.persistence = Persistence {
         retry_limit: [None, None, Some(3), Some(u32::MAX)][pick(&[0, 1, 2, 3]) as usize],
         reorders_without_end: pick(&[0, 1, 2]) == 0,

@@ -3,4 +3,5 @@
 pub mod aggregation;
 mod edca;
 mod hardware;
+mod mpdus;
 mod rate_control;

@@ -1,9 +1,12 @@
-//! One node's receiver.
+//! One node's receiver: what it is locked on, and what becomes of it. `decoding`: whose bits are right.
+
+mod decoding;
 
 use super::locked_signal::{Bits, Disturbance, Locked, LockedSignal, Overlap};
 use super::success_curve::SuccessCurve;
-use super::{Bitmap, Collisions, Finished, Frame, Link, Loads, RateErrors, Reception};
-use multihop_core::{FrameKind, Rng, Span, Time};
+use super::{Bitmap, Collisions, Finished, Frame, Link, Loads, Reception};
+use decoding::{Decoding, is_too_weak};
+use multihop_core::{FrameKind, Rng, Time};
 
 /// Its own frame is not over at the listeners.
 const SENDS: u8 = 1;
@@ -42,6 +45,8 @@ struct Rest {
     ended_power: f64,
     /// Of the A-MPDU that was decoded last: those of its MPDUs that were.
     arrived: Bitmap,
+    /// How far that has come.
+    decoding: Decoding,
     curve: SuccessCurve,
 }
 
@@ -55,6 +60,7 @@ impl Radio {
             rng,
             ended_power: 0.0,
             arrived: Bitmap::default(),
+            decoding: Decoding::default(),
             curve: SuccessCurve::default(),
         };
         Radio {
@@ -102,15 +108,15 @@ impl Radio {
         self.locked().is_some_and(|locked| locked.is_recognized())
     }
 
+    /// Is it receiving a frame of this node that began now?
+    pub fn has_begun(&self, from: u32, now: Time) -> bool {
+        self.lock.as_ref().is_some_and(|lock| (lock.from, lock.start) == (from, now))
+    }
+
     /// The received power of the frame that was decoded last, in the units of the noise of
     /// [`Collisions::Sinr`].
     pub fn ended_power(&self) -> f64 {
         self.rest.ended_power
-    }
-
-    /// Which MPDUs of the A-MPDU were decoded whose end was the last to be received.
-    pub fn arrived(&self) -> &Bitmap {
-        &self.rest.arrived
     }
 
     /// The node starts to transmit: whatever it was receiving is lost.
@@ -387,110 +393,4 @@ impl Radio {
         self.lock = None;
         Finished { reception, ignored_until, turns_idle: false, failed_alone }
     }
-
-    /// All MPDUs of a frame arrived.
-    fn note_whole(&mut self, mpdus: usize) {
-        if mpdus > 1 {
-            self.rest.arrived = Bitmap::of_first(mpdus);
-        }
-    }
-
-    /// Decodes the frame that it is locked on, where more than overlaps decides. Returns as well whether it
-    /// failed by itself.
-    #[inline(never)]
-    fn decode(
-        &mut self,
-        collisions: &Collisions,
-        link: &Link,
-        frame: &Frame,
-        loss: f64,
-        loads: &Loads,
-    ) -> (Reception, bool) {
-        let lock =
-            self.lock.as_ref().expect("a frame is decoded that was received").with(&self.rest.disturbance);
-        if let Some(drawn) = wrong(&mut self.rest.rng, lock.ln_header(), 0.0) {
-            return (Reception::Noise, drawn >= lock.ln_header_alone(collisions, frame).exp());
-        }
-        let mpdus = loads.mpdus(frame.load);
-        let is_certain = loss <= 0.0 && link.ln_bit_success >= 0.0;
-        if mpdus.len() > 1 && is_certain && self.rest.curve.is_certain() {
-            self.note_whole(mpdus.len());
-            return (Reception::Decoded, false); // nothing is to be drawn for any of them
-        }
-        let all_alone = lock.ln_success_alone(collisions, frame);
-        // The same draw decides what would have become of them alone.
-        let fails = |rng: &mut Rng, bytes: u32, ln_success: f64, share: f64| {
-            let of_link = link.ln_bit_success * f64::from(bytes) * 8.0;
-            let drawn = wrong(rng, ln_success + of_link, loss)?;
-            Some(drawn >= (all_alone * share + of_link).exp() * (1.0 - loss))
-        };
-        if mpdus.len() < 2 {
-            let failed = fails(&mut self.rest.rng, frame.bytes, lock.ln_success(), 1.0);
-            return failed.map_or((Reception::Decoded, false), |alone| (Reception::FcsError, alone));
-        }
-        // Each MPDU has the bits of its place. Delimiters and padding are spread evenly.
-        let all: u32 = mpdus.iter().map(|mpdu| mpdu.bytes).sum();
-        let (mut bytes, mut failed_alone) = (0, true);
-        self.rest.arrived = Bitmap::default();
-        for (place, mpdu) in mpdus.iter().enumerate() {
-            let share = f64::from(mpdu.bytes) / f64::from(frame.bytes);
-            let from = f64::from(bytes) / f64::from(all);
-            bytes += mpdu.bytes;
-            match fails(&mut self.rest.rng, mpdu.bytes, self.rest.curve.between(from, from + share), share) {
-                None => self.rest.arrived.set(place),
-                Some(alone) => failed_alone &= alone,
-            }
-        }
-        let decoded = self.rest.arrived.count() > 0;
-        (if decoded { Reception::Decoded } else { Reception::FcsError }, failed_alone && !decoded)
-    }
-
-    /// Adds the bits since the last change of interference to the chance that all are right.
-    #[inline(never)]
-    fn count_bits(&mut self, collisions: &Collisions, now: Time) {
-        let Collisions::Sinr { noise, errors, header, measured, .. } = collisions else { return };
-        let Some(LockedSignal { power, counted: true, .. }) = &self.lock else { return };
-        let bits = &mut self.rest.disturbance.bits;
-        let interference = self.energy as f64 - *power;
-        let own_noise = bits.noise;
-        let per_bit = |of_rate: &RateErrors| {
-            if *measured {
-                of_rate.due_to(interference, *power, own_noise)
-            } else {
-                of_rate.table.bit_success_ln(*power / (*noise as f64 + interference.max(0.0)))
-            }
-        };
-        if let Some(of_header) = header
-            && bits.header_counted < bits.from
-        {
-            let length = now.min(bits.from).since(bits.header_counted);
-            bits.ln_header += length.seconds() * of_header.bps * per_bit(of_header);
-            bits.header_counted = now;
-        }
-        let length: Span = now.since(bits.counted);
-        if length == Span::ZERO {
-            return;
-        }
-        let of_rate = &errors[bits.rate];
-        bits.ln_success += length.seconds() * of_rate.bps * per_bit(of_rate);
-        bits.counted = now;
-        if bits.keeps_curve {
-            self.rest.curve.reach(now.since(bits.from), bits.ln_success);
-        }
-    }
-}
-
-/// Are some bits wrong, where all are right with a probability of this logarithm and the frame is not lost
-/// besides? Then what was drawn.
-fn wrong(rng: &mut Rng, ln_success: f64, loss: f64) -> Option<f64> {
-    if ln_success >= 0.0 && loss <= 0.0 {
-        return None;
-    }
-    let drawn = rng.unit();
-    (drawn >= ln_success.exp() * (1.0 - loss)).then_some(drawn)
-}
-/// Is the power of a frame below what its receiver needs for the rate? Its header, at the lowest rate, was
-/// read.
-fn is_too_weak(collisions: &Collisions, link: &Link, frame: &Frame) -> bool {
-    matches!(collisions, Collisions::Sinr { errors, .. } if link.power < errors[frame.rate_index()].least)
 }

@@ -1,0 +1,181 @@
+//! Which bits of the frame are right that a radio is locked on: of the whole frame, or of each of its MPDUs.
+
+use super::Radio;
+use crate::medium::load::Course;
+use crate::medium::locked_signal::LockedSignal;
+use crate::medium::{Bitmap, Collisions, Frame, Link, Loads, Mpdu, RateErrors, Reception};
+use multihop_core::{Rng, Span, Time};
+
+/// How far an A-MPDU is decoded that is being received: the one from this node that began then.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Decoding {
+    begun: Option<(u32, Time)>,
+    /// Its preamble or header was not recognized; then whether it would have failed alone.
+    header_failed: Option<bool>,
+    /// Which of its MPDUs comes next.
+    course: Course,
+    /// Those that failed would have failed alone.
+    failed_alone: bool,
+}
+
+impl Radio {
+    /// All MPDUs of a frame arrived.
+    pub(super) fn note_whole(&mut self, mpdus: usize) {
+        if mpdus > 1 {
+            self.rest.arrived = Bitmap::of_first(mpdus);
+        }
+    }
+
+    /// Which MPDUs of the A-MPDU were decoded that was the last to be received, or is being received.
+    pub fn arrived(&self) -> &Bitmap {
+        &self.rest.arrived
+    }
+
+    /// An MPDU is over of an A-MPDU of which others follow; `course` was before it. Was it decoded? None if
+    /// the A-MPDU is not being received any more.
+    pub fn mpdu_ends(
+        &mut self,
+        collisions: &Collisions,
+        link: &Link,
+        frame: &Frame,
+        (mpdus, course): (&[Mpdu], &Course),
+        loss: f64,
+        now: Time,
+    ) -> Option<bool> {
+        if matches!(collisions, Collisions::Sinr { .. }) {
+            self.count_bits(collisions, now);
+        }
+        let locked = self.locked().filter(|locked| locked.is_of(frame) && locked.is_intact())?;
+        if locked.start() != frame.air.start || self.is_off() || is_too_weak(collisions, link, frame) {
+            return None;
+        }
+        let decoding = self.decode_until(collisions, link, frame, (mpdus, course.place() + 1), loss);
+        decoding.header_failed.is_none().then(|| self.rest.arrived.has(course.place()))
+    }
+
+    /// Decodes the frame that it is locked on, where more than overlaps decides. Returns as well whether it
+    /// failed by itself.
+    #[inline(never)]
+    pub(super) fn decode(
+        &mut self,
+        collisions: &Collisions,
+        link: &Link,
+        frame: &Frame,
+        loss: f64,
+        loads: &Loads,
+    ) -> (Reception, bool) {
+        let mpdus = loads.mpdus(frame.load);
+        if mpdus.len() > 1 {
+            let decoding = self.decode_until(collisions, link, frame, (mpdus, mpdus.len()), loss);
+            // One that was cut short is answered for none of them.
+            let decoded = self.rest.arrived.count() > 0 && link.ln_bit_success > f64::NEG_INFINITY;
+            return match decoding.header_failed {
+                Some(alone) => (Reception::Noise, alone),
+                None if decoded => (Reception::Decoded, false),
+                None => (Reception::FcsError, decoding.failed_alone),
+            };
+        }
+        let lock =
+            self.lock.as_ref().expect("a frame is decoded that was received").with(&self.rest.disturbance);
+        if let Some(drawn) = wrong(&mut self.rest.rng, lock.ln_header(), 0.0) {
+            return (Reception::Noise, drawn >= lock.ln_header_alone(collisions, frame).exp());
+        }
+        let of_link = link.ln_bit_success * f64::from(frame.bytes) * 8.0;
+        let Some(drawn) = wrong(&mut self.rest.rng, lock.ln_success() + of_link, loss) else {
+            return (Reception::Decoded, false);
+        };
+        // The same draw decides what would have become of it alone.
+        let alone = (lock.ln_success_alone(collisions, frame) + of_link).exp() * (1.0 - loss);
+        (Reception::FcsError, drawn >= alone)
+    }
+
+    /// Decodes so many MPDUs of the A-MPDU that it is locked on, which are over, but for those that were
+    /// decoded before. Each has the bits of its place.
+    fn decode_until(
+        &mut self,
+        collisions: &Collisions,
+        link: &Link,
+        frame: &Frame,
+        (mpdus, places): (&[Mpdu], usize),
+        loss: f64,
+    ) -> Decoding {
+        let lock =
+            self.lock.as_ref().expect("a frame is decoded that was received").with(&self.rest.disturbance);
+        let begun = Some((frame.from.0, lock.start()));
+        let mut decoding = self.rest.decoding;
+        if decoding.begun != begun {
+            let header = wrong(&mut self.rest.rng, lock.ln_header(), 0.0);
+            let header_failed = header.map(|drawn| drawn >= lock.ln_header_alone(collisions, frame).exp());
+            decoding = Decoding { begun, header_failed, course: Course::of(mpdus), failed_alone: true };
+            self.rest.arrived = Bitmap::default();
+        }
+        let psdu_ns = frame.psdu_airtime().ns() as f64;
+        while decoding.header_failed.is_none() && decoding.course.place() < places {
+            let (place, bytes) = (decoding.course.place(), mpdus[decoding.course.place()].bytes);
+            let (from, share) = (decoding.course.begins(), f64::from(bytes) / f64::from(frame.bytes));
+            let ln_success = self.rest.curve.between(from * psdu_ns, (from + share) * psdu_ns);
+            let of_link = link.ln_bit_success * f64::from(bytes) * 8.0;
+            match wrong(&mut self.rest.rng, ln_success + of_link, loss) {
+                None => self.rest.arrived.set(place),
+                // The same draw decides what would have become of it alone.
+                Some(drawn) => {
+                    let all_alone = lock.ln_success_alone(collisions, frame);
+                    decoding.failed_alone &= drawn >= (all_alone * share + of_link).exp() * (1.0 - loss);
+                }
+            }
+            decoding.course.advance(mpdus);
+        }
+        self.rest.decoding = decoding;
+        decoding
+    }
+
+    /// Adds the bits since the last change of interference to the chance that all are right.
+    #[inline(never)]
+    pub(super) fn count_bits(&mut self, collisions: &Collisions, now: Time) {
+        let Collisions::Sinr { noise, errors, header, measured, .. } = collisions else { return };
+        let Some(LockedSignal { power, counted: true, .. }) = &self.lock else { return };
+        let bits = &mut self.rest.disturbance.bits;
+        let interference = self.energy as f64 - *power;
+        let own_noise = bits.noise;
+        let per_bit = |of_rate: &RateErrors| {
+            if *measured {
+                of_rate.due_to(interference, *power, own_noise)
+            } else {
+                of_rate.table.bit_success_ln(*power / (*noise as f64 + interference.max(0.0)))
+            }
+        };
+        if let Some(of_header) = header
+            && bits.header_counted < bits.from
+        {
+            let length = now.min(bits.from).since(bits.header_counted);
+            bits.ln_header += length.seconds() * of_header.bps * per_bit(of_header);
+            bits.header_counted = now;
+        }
+        let length: Span = now.since(bits.counted);
+        if length == Span::ZERO {
+            return;
+        }
+        let of_rate = &errors[bits.rate];
+        bits.ln_success += length.seconds() * of_rate.bps * per_bit(of_rate);
+        bits.counted = now;
+        if bits.keeps_curve {
+            self.rest.curve.reach(now.since(bits.from), bits.ln_success);
+        }
+    }
+}
+
+/// Are some bits wrong, where all are right with a probability of this logarithm and the frame is not lost
+/// besides? Then what was drawn.
+fn wrong(rng: &mut Rng, ln_success: f64, loss: f64) -> Option<f64> {
+    if ln_success >= 0.0 && loss <= 0.0 {
+        return None;
+    }
+    let drawn = rng.unit();
+    (drawn >= ln_success.exp() * (1.0 - loss)).then_some(drawn)
+}
+
+/// Is the power of a frame below what its receiver needs for the rate? Its header, at the lowest rate, was
+/// read.
+pub(super) fn is_too_weak(collisions: &Collisions, link: &Link, frame: &Frame) -> bool {
+    matches!(collisions, Collisions::Sinr { errors, .. } if link.power < errors[frame.rate_index()].least)
+}
