@@ -5,6 +5,21 @@ use std::fmt::Display;
 /// The known name that is nearest to one that is not known, if one is near: few letters apart, or with the
 /// name for some of its parts, as `tcp-cubic` for `cubic` and `video_frames_late` for `frames_late`.
 pub fn nearest_name<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
+    let near = 1 + name.chars().count() / 3;
+    let by_part = with_part(name, known.clone());
+    // A part that many names share says little.
+    let by_part = by_part.iter().copied().min_by_key(|name| name.len()).filter(|_| by_part.len() <= 2);
+    by_part.or_else(|| {
+        let apart = known.map(|candidate| (edit_distance(name, candidate), candidate));
+        apart
+            .filter(|(distance, _)| *distance <= near)
+            .min_by_key(|(distance, _)| *distance)
+            .map(|(_, name)| name)
+    })
+}
+
+/// The known names of which this one is some of the parts.
+fn with_part<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let meant = name.to_lowercase();
     let has_part = |candidate: &&str| {
         let candidate = candidate.to_lowercase();
@@ -16,29 +31,23 @@ pub fn nearest_name<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone
                 && (after.is_empty() || after.starts_with(['-', '_']))
         })
     };
-    let near = 1 + name.chars().count() / 3;
-    // A part that many names share says little.
-    let by_part = known.clone().filter(has_part).min_by_key(|candidate| candidate.len());
-    let by_part = by_part.filter(|_| known.clone().filter(has_part).count() <= 2);
-    by_part.or_else(|| {
-        let apart = known.map(|candidate| (edit_distance(name, candidate), candidate));
-        apart
-            .filter(|(distance, _)| *distance <= near)
-            .min_by_key(|(distance, _)| *distance)
-            .map(|(_, name)| name)
-    })
+    known.filter(has_part).collect()
 }
 
-/// What to say of a name that is not among the known ones: the nearest one, if it is near, and the list.
+/// What to say of a name that is not among the known ones: the nearest one, if it is near, or the three that
+/// have it for a part, and the list.
 pub fn instead_of(name: &str, known: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let known: Vec<_> = known.into_iter().collect();
     let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
     if known.is_empty() {
         return "there is none to choose from".into();
     }
-    let hint = nearest_name(name, known.iter().copied())
-        .map(|nearest| format!("did you mean {nearest:?}? "))
-        .unwrap_or_default();
+    let hint = match with_part(name, known.iter().copied())[..] {
+        [first, second, third] => format!("did you mean {first:?}, {second:?} or {third:?}? "),
+        _ => nearest_name(name, known.iter().copied())
+            .map(|nearest| format!("did you mean {nearest:?}? "))
+            .unwrap_or_default(),
+    };
     format!("{hint}known: {}", first_of(&known))
 }
 
@@ -125,6 +134,9 @@ mod tests {
         let known = ["chain", "grid"];
         assert_eq!(instead_of("chian", known), "did you mean \"chain\"? known: chain, grid");
         assert_eq!(instead_of("mesh", known), "known: chain, grid");
+        let rates = ["data_rate", "control_rate", "ack_rate"];
+        let three = "did you mean \"data_rate\", \"control_rate\" or \"ack_rate\"? known: ";
+        assert_eq!(instead_of("rate", rates), format!("{three}data_rate, control_rate, ack_rate"));
         let many: Vec<String> = (0..30).map(|i| format!("n{i}")).collect();
         assert!(first_of(&many).ends_with("n23, ... (30 in all)"));
     }
