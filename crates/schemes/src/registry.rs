@@ -15,7 +15,7 @@ use multihop_core::{Carrier, HeaderFormat, instead_of};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// Every scheme. Adding one is a file with its parameters, and a line here.
@@ -112,7 +112,7 @@ impl SchemeEntry {
             notices: P::NOTICES,
             schema: schema::<P>,
             build: |parameters| Ok(Arc::new(parse::<P>(parameters)?)),
-            resolve: |parameters| Ok(json!(parse::<P>(parameters)?)),
+            resolve: resolve::<P>,
         }
     }
 
@@ -130,7 +130,7 @@ impl SchemeEntry {
     }
 
     /// All parameters of the scheme with these, in the one form that each value has, whatever unit it was
-    /// given in. A default that follows from other parameters is null.
+    /// given in. A default that follows from other parameters is null, whether it is given or left out.
     ///
     /// # Errors
     /// As [`SchemeEntry::build`].
@@ -170,23 +170,62 @@ fn schema<P: Parameters>() -> Value {
 fn defaults<P: Parameters>() -> Vec<(Flavour, Vec<Stated>)> {
     let of = |flavour: Flavour| {
         let scheme: P = serde_json::from_value(json!({ "flavour": flavour })).ok()?;
-        let stated = match (scheme.tcp(), scheme.tfrc()) {
-            (Some(parts), _) => TcpParameters::written(flavour, &parts.options),
-            // TFRC has no defaults of Linux.
-            (None, Some(options)) if flavour != Flavour::Linux => TfrcParameters::written(&options),
-            _ => return None,
-        };
-        Some((flavour, [stated, scheme.usual()].concat()))
+        Some((flavour, stated(&scheme, flavour)?))
     };
     [Flavour::Rfc, Flavour::Ns2, Flavour::Linux].into_iter().filter_map(of).collect()
 }
 
+/// The same keys of one scheme of this flavour; none if it has no such keys.
+fn stated<P: Parameters>(scheme: &P, flavour: Flavour) -> Option<Vec<Stated>> {
+    let stated = match (scheme.tcp(), scheme.tfrc()) {
+        (Some(parts), _) => TcpParameters::written(flavour, &parts.options),
+        // TFRC has no defaults of Linux.
+        (None, Some(options)) if flavour != Flavour::Linux => TfrcParameters::written(&options),
+        _ => return None,
+    };
+    Some([stated, scheme.usual()].concat())
+}
+
+fn resolve<P: Parameters>(parameters: &Value) -> Result<Value, Misfit> {
+    let rules = Rules::of::<P>();
+    let mut resolved = json!(parse_by::<P>(&rules, parameters)?);
+    for key in parameters.as_object().into_iter().flat_map(Map::keys) {
+        let usual = usual_without::<P>(&rules, parameters, key);
+        let is_usual =
+            |usual: Value| rules.rule(key).is_some_and(|rule| rule.equates(&usual, &resolved[key]));
+        if usual.is_some_and(is_usual) {
+            resolved[key] = Value::Null;
+        }
+    }
+    Ok(resolved)
+}
+
+/// The default of a key that may be left out, with the other parameters.
+fn usual_without<P: Parameters>(rules: &Rules, parameters: &Value, key: &str) -> Option<Value> {
+    let mut others = parameters.clone();
+    others.as_object_mut()?.remove(key);
+    let scheme: P = serde_json::from_value(others).ok()?;
+    scheme.check().ok()?;
+    let resolved = json!(scheme);
+    let flavour = serde_json::from_value(resolved["flavour"].clone()).ok();
+    let stated = flavour.and_then(|flavour| stated(&scheme, flavour)).unwrap_or_default();
+    let usual = match stated.into_iter().find(|(name, _)| *name == key) {
+        Some((_, value)) => value,
+        None => rules.default_of(key).cloned(),
+    };
+    usual.filter(|_| resolved[key].is_null())
+}
+
 fn parse<P: Parameters>(parameters: &Value) -> Result<P, Misfit> {
+    parse_by(&Rules::of::<P>(), parameters)
+}
+
+fn parse_by<P: Parameters>(rules: &Rules, parameters: &Value) -> Result<P, Misfit> {
     let Value::Object(given) = parameters else {
         let (found, wanted) = (Found::Said(format!("found {parameters}")), Wanted::Value(Kind::Table));
         return Err(Misfit { parameter: None, found, wanted });
     };
-    let parsed: P = Rules::of::<P>().read(P::NAME, given)?;
+    let parsed: P = rules.read(P::NAME, given)?;
     parsed.check()?;
     Ok(parsed)
 }

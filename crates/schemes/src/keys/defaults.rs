@@ -18,6 +18,31 @@ pub fn usually_by(cases: Vec<(&'static str, Value)>) -> impl FnMut(&mut Schema) 
     }
 }
 
+/// The default of a key that has an effect in one case alone, and is refused in all others.
+pub fn usually_where(case: &'static str, value: impl Serialize) -> impl FnMut(&mut Schema) {
+    usually_by(vec![(case, json!(value)), OTHERWISE])
+}
+
+/// In all cases that are not named there is no default.
+pub const OTHERWISE: (&str, Value) = ("otherwise", Value::Null);
+
+/// Leaves out of a schema a default of null, and nulls in a default that is a table: they stand for a key that
+/// is left out, and no file has them.
+pub(super) fn leave_out_nothing(schema: &mut Schema) {
+    match schema.get_mut("default") {
+        Some(Value::Null) => drop(schema.remove("default")),
+        Some(default) => leave_out_nulls(default),
+        None => (),
+    }
+}
+
+fn leave_out_nulls(value: &mut Value) {
+    if let Value::Object(table) = value {
+        table.retain(|_, value| !value.is_null());
+        table.values_mut().for_each(leave_out_nulls);
+    }
+}
+
 /// Puts into the schema of a key what it is in each case: as its default if that is one and the same, and
 /// else as a sentence of its description.
 pub(crate) fn state_default<'a>(
@@ -63,7 +88,7 @@ mod tests {
 
     /// Of a key whose description is "A time." and that has these defaults by flavour.
     fn stated(values: &[Option<Value>; 3]) -> Value {
-        let mut property = json!({ "description": "A time.", "default": null });
+        let mut property = json!({ "description": "A time." });
         let cases = ["rfc", "ns2", "linux"].into_iter().zip(values.iter().map(Option::as_ref));
         state_default(property.as_object_mut().unwrap(), cases);
         property

@@ -1,10 +1,12 @@
 //! What a key may be, as its schema says, and whether a value is that.
 
+use super::defaults::leave_out_nothing;
 use crate::misfit::{Found, Kind, Misfit, Renamed, Wanted};
 use crate::quantity::Quantity;
 use multihop_transport::{RenoOptions, RtoOptions, TcpOptions, TfrcOptions};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value, json};
 use std::fmt;
@@ -15,7 +17,16 @@ const RENAMED: &[Renamed] =
 
 /// The JSON Schema of a type, without references.
 pub fn schema_of<T: JsonSchema>() -> Value {
-    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    made::<T>(SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true))
+}
+
+/// The JSON Schema of a type, with references to those that it is made of.
+pub fn schema_with_references<T: JsonSchema>() -> Value {
+    made::<T>(SchemaSettings::draft2020_12())
+}
+
+fn made<T: JsonSchema>(settings: SchemaSettings) -> Value {
+    let settings = settings.with_transform(RecursiveTransform(leave_out_nothing));
     settings.into_generator().into_root_schema_for::<T>().to_value()
 }
 
@@ -67,6 +78,11 @@ impl Rules {
     /// The rule of a key, if there is one.
     pub fn rule(&self, key: &str) -> Option<Rule> {
         Some(Rule::of(self.schema["properties"].get(key)?))
+    }
+
+    /// The default of a key, if it has one in all cases.
+    pub fn default_of(&self, key: &str) -> Option<&Value> {
+        self.schema["properties"].get(key)?.get("default")
     }
 
     /// Is everything that is given known, of its kind and in its range? `name` is what has the table.
@@ -137,6 +153,12 @@ impl Rule {
             _ => None,
         };
         value.is_none_or(|value| self.spans(value))
+    }
+
+    /// Are these one value, in whatever units they are written?
+    pub fn equates(&self, one: &Value, other: &Value) -> bool {
+        let size = |value: &Value| self.quantity?.parse(value.as_str()?).ok();
+        one == other || size(one).is_some_and(|one| size(other) == Some(one))
     }
 
     /// Adds what a schema allows.

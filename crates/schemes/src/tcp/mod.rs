@@ -62,7 +62,8 @@ impl TcpParameters {
     /// # Errors
     /// The parameter, what was found, and what would do.
     pub fn check(&self) -> Result<(), Misfit> {
-        if let (Some(limit), None) = (self.output_limit, self.pacing_shift) {
+        let has_limit = self.options(Recovery::NewReno).output_limit != TcpOptions::default().output_limit;
+        if let (Some(limit), None, true) = (self.output_limit, self.pacing_shift, has_limit) {
             let found = Found::NoEffectWithout(Box::new((limit.to_string(), "pacing_shift")));
             return Err(Misfit::new("output_limit", found, Wanted::LeaveOutOr("pacing_shift", "10")));
         }
@@ -107,7 +108,12 @@ impl TcpParameters {
         let reno = RenoOptions::of(flavour, options.segment_size, options.receive_window());
         let reno = <Self as Overrides<RenoOptions>>::written(&reno);
         let rto = <Self as Overrides<RtoOptions>>::written(&options.rto);
-        [<Self as Overrides<TcpOptions>>::written(options), reno, rto].concat()
+        let mut tcp = <Self as Overrides<TcpOptions>>::written(options);
+        if options.delayed_ack.is_none() {
+            // Each segment has an acknowledgement of its own.
+            tcp.iter_mut().filter(|(key, _)| *key == "ack_every").for_each(|(_, value)| *value = None);
+        }
+        [tcp, reno, rto].concat()
     }
 
     /// The options of a connection whose window routers open: with selective acknowledgements, which hold
@@ -201,6 +207,7 @@ mod tests {
         assert_eq!(small(given.clone()), Some(SmallQueues { pacing_shift: 10, limit: 65_536 }));
         let options = of(given).options(Recovery::Sack);
         assert_eq!((options.window_pacing, options.ack_every), (true, 8));
+        assert_eq!(of(json!({ "output_limit": "4 MiB" })).check(), Ok(()), "the default");
         let alone = of(json!({ "output_limit": "64 KiB" })).check();
         assert_eq!(
             alone,
