@@ -12,9 +12,10 @@ use crate::topology::radios;
 use multihop_core::{Carrier, FieldKind, FieldLayout, HeaderFormat, Layout, Rate};
 use multihop_dot11::{Phy, Preamble, Standard};
 use multihop_schemes::REGISTRY;
+use multihop_schemes::keys::schema_with_references;
 use multihop_sim::config::RouteMetric;
 use multihop_sim::routing::{FORMATS, WireFormat};
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
 /// What can be named in a scenario: an object of lists, each entry with its `name` and a `summary`.
@@ -160,7 +161,7 @@ pub(crate) fn proposed<T: JsonSchema>(is_proposed: impl Fn(&str) -> bool) -> Str
 
 /// The variants of an enum, from its schema: those that are texts, and those that are tables with a tag.
 fn names<T: JsonSchema>() -> Vec<Value> {
-    let schema = schema_for!(T).to_value();
+    let schema = schema_with_references::<T>();
     let variants = schema["oneOf"].as_array().cloned().unwrap_or_default();
     variants.iter().flat_map(variant).collect()
 }

@@ -40,9 +40,9 @@ mod topology;
 mod values;
 mod wires;
 
-use multihop_schemes::keys::usually;
+use multihop_schemes::keys::{schema_with_references, usually};
 use multihop_schemes::quantity::Duration;
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -139,7 +139,7 @@ pub struct Scenario {
 
 /// JSON Schema of scenario files, as data of the types that TOML has.
 pub fn json_schema() -> Value {
-    let mut schema = schema_for!(Scenario).to_value();
+    let mut schema = schema_with_references::<Scenario>();
     schema["title"] = "multihop scenario".into();
     schema
 }

@@ -14,11 +14,11 @@ use crate::topology::Nodes;
 use crate::values::{Codepoint, Switch};
 use multihop_core::{Dscp, NodeId, Rng, Span};
 use multihop_schemes::bounds;
-use multihop_schemes::keys::usually;
+use multihop_schemes::keys::{usually, usually_where};
 use multihop_schemes::quantity::{BitRate, Duration, Size};
 use multihop_sim::config::{AppConfig, FlowConfig};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 use video::{KEY_RATIO, Video, alone, television};
 
@@ -72,6 +72,27 @@ macro_rules! apps {
             )*
         }
 
+        /// As a file has it, which the reader takes: serde's own tag would be one for both.
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+                #[derive(Serialize)]
+                #[serde(tag = "kind", rename_all = "kebab-case")]
+                enum Written {
+                    $(
+                        $variant {
+                            $( $key: $type, )*
+                            #[serde(skip_serializing_if = "Codepoint::is_default")]
+                            dscp: Codepoint,
+                        },
+                    )*
+                }
+                let written = match *self {
+                    $( $name::$variant { $( $key, )* dscp } => Written::$variant { $( $key, )* dscp }, )*
+                };
+                written.serialize(serializer)
+            }
+        }
+
         impl $name {
             /// The codepoint of its packets.
             fn dscp(&self) -> Dscp {
@@ -85,7 +106,7 @@ macro_rules! apps {
 
 apps! {
     /// What a flow sends.
-    #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize)]
+    #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields, rename_all = "kebab-case")]
     #[schemars(tag = "kind")]
     App:
@@ -151,7 +172,7 @@ apps! {
         #[schemars(transform = bounds!(1, 100_000))]
         gop: u32,
         /// How many times larger key frames are than others, where there are others.
-        #[schemars(transform = usually(KEY_RATIO), transform = bounds!(1, 1000))]
+        #[schemars(transform = usually_where("gop above 1", KEY_RATIO), transform = bounds!(1, 1000))]
         key_ratio: Option<f64>,
         /// Coefficient of variation of sizes, lognormally around those of the pattern.
         #[serde(default)]

@@ -21,7 +21,7 @@ use multihop_dot11::{
     NS2_PROPAGATION,
 };
 use multihop_schemes::keys;
-use multihop_schemes::keys::{usually, usually_by};
+use multihop_schemes::keys::{usually_by, usually_where};
 use multihop_schemes::quantity::{Duration, Size};
 use multihop_sim::config::{
     self, AggregationConfig, HardwareQueueConfig, MacConfig, Persistence, RateControlConfig,
@@ -48,7 +48,7 @@ keys! {
         pub long_retry_limit: Limit = Limit::At(4),
         /// Coverage class, by which the slot is 3 us longer each, and with it DIFS, EIFS and the timeouts of
         /// CTS and ACK: 450 m of distance each, there and back (aAirPropagationTime; 802.11-2007, 7.3.2.9 and
-        /// 17.3.8.6). A link that needs more than it has gets every ACK too late. The standard has classes up
+        /// 17.3.8.6). A link that needs more receives every ACK too late. The standard has classes up
         /// to 31 (14 km), Linux up to 255, as here. Not with `response_timeout = "whole-response"`, which has
         /// an allowance of its own.
         pub coverage_class: u32 [0, 255] = 0,
@@ -70,10 +70,12 @@ keys! {
         /// A packet that has waited in the interface queue for longer is dropped when its turn comes: `"off"`
         /// for never. ns-3 has 500 ms.
         pub lifetime: Switch<Duration> ["1 us", "1000000 s"] = Switch::Off,
-        /// Several packets in one frame, in 802.11n, ac and ax.
+        /// Several packets in one frame. 802.11n, ac and ax aggregate where this table is left out as well, by
+        /// the defaults of its keys; `a_mpdu = "off"` switches it off. Other standards have none, and refuse
+        /// the table.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub aggregation: Option<Aggregation> = None,
-        /// A rate for each neighbour in place of `phy.rate`.
+        /// A rate for each neighbour in place of `phy.data_rate`.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub rate_control: Option<RateControl> = None,
         /// A queue and contention of its own for each access category. Default: one queue under the
@@ -118,7 +120,7 @@ multihop_dot11::dcf_rules! { overrides!
     /// Single rules, each a named difference between rule sets. What is absent is as in the rule set.
     RuleOverrides of DcfRules in ["mac", "override"], with {
         /// One-way propagation allowance of `response_timeout = "whole-response"`.
-        #[schemars(transform = usually(Duration::from(NS2_PROPAGATION)))]
+        #[schemars(transform = usually_where("whole-response", Duration::from(NS2_PROPAGATION)))]
         pub response_propagation: Option<Duration>,
     };
 }

@@ -14,14 +14,15 @@ use serde_json::{Value, json};
 /// Tries of a chain of three rates in Linux at most.
 const CHAIN_TRIES: u32 = 21;
 
-/// Stations choose the rate of unicast DATA for each neighbour, among those of the PHY. `phy.rate` is then
-/// the rate that routes are weighed at, and that of broadcasts follows from.
+/// Stations choose the rate of unicast DATA for each neighbour, among those of the PHY. `phy.data_rate`
+/// is then the rate that routes are weighed at, and that of broadcasts follows from.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct RateControl {
     /// How they choose.
     pub algorithm: RateAlgorithm,
-    /// Spatial streams that they use at most, in 802.11n, ac and ax. Default: as many as `phy.rate` has.
+    /// Spatial streams that they use at most, in 802.11n, ac and ax. Default: as many as `phy.data_rate`
+    /// has.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = bounds!(1, 8))]
     pub streams: Option<u32>,

@@ -12,7 +12,7 @@ use multihop_dot11::{
     self as dot11, Band, Bandwidth, Coding, GuardInterval, OfdmSymbols, Preamble, Standard,
 };
 use multihop_schemes::keys;
-use multihop_schemes::keys::{usually, usually_by};
+use multihop_schemes::keys::{OTHERWISE, usually, usually_by, usually_where};
 use multihop_schemes::quantity::Duration;
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ keys! {
         pub preamble: Preamble,
         /// What follows the preamble of OFDM frames.
         #[serde(skip_serializing_if = "Option::is_none")]
-        #[schemars(transform = usually(OfdmSymbols::default()))]
+        #[schemars(transform = usually_where("802.11a, 802.11g", OfdmSymbols::default()))]
         pub ofdm_symbols: Option<OfdmSymbols>,
         /// 802.11n, ac and ax: where the channel lies.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,11 +78,12 @@ keys! {
     }
 }
 
-/// The default of an option of PPDUs.
+/// The default of an option of PPDUs, which standards before 802.11n have not.
 fn by_standard(of: impl Fn(dot11::PpduOptions) -> Value) -> impl FnMut(&mut Schema) {
     let standards = [Standard::Dot11n, Standard::Dot11ac, Standard::Dot11ax];
     let usual = standards.map(|standard| of(dot11::Phy::new(standard, Preamble::Long).options()));
-    usually_by(["802.11n", "802.11ac", "802.11ax"].into_iter().zip(usual).collect())
+    let cases = ["802.11n", "802.11ac", "802.11ax"].into_iter().zip(usual);
+    usually_by(cases.chain([OTHERWISE]).collect())
 }
 
 fn first_channels() -> Vec<(&'static str, Value)> {

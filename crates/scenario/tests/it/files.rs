@@ -109,6 +109,9 @@ fn a_default_by_case_is_not_that_of_the_schema() {
     for (table, key, cases) in [
         ("Mac", "queue", "50 (no A-MPDUs), 256 (A-MPDUs of 64) or 1024 (A-MPDUs of 256)"),
         ("RateControl", "tries", "21 (minstrel-ht) or none (ideal)"),
+        ("Phy", "guard_interval", "\"800 ns\" (802.11n, 802.11ac, 802.11ax) or none (otherwise)"),
+        ("Phy", "ofdm_symbols", "\"whole\" (802.11a, 802.11g) or none (otherwise)"),
+        ("RuleOverrides", "response_propagation", "\"2 µs\" (whole-response) or none (otherwise)"),
     ] {
         let property = &schema["$defs"][table]["properties"][key];
         assert_eq!(property.get("default"), None, "{key}");

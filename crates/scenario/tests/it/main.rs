@@ -6,6 +6,7 @@ mod common;
 mod arp;
 mod bmcc;
 mod corpus;
+mod defaults;
 mod distance;
 mod errors;
 mod fading;
