@@ -11,11 +11,11 @@ use std::fmt::{Arguments, Debug, Write};
 
 /// SHA-256, in hexadecimal, of everything that a run depends on but the seed.
 ///
-/// Comments, formatting, units and the order of keys do not change it: it is that of the resolved values, in
-/// the form in which Rust derives `Debug`, which names each field. `identities` stand for the schemes, as
-/// these are code, and `moved` for the places of nodes that move and for outages, which may be drawn anew for
-/// each seed. The name is what the scenario says, and not that of a file, so that a copy under another name
-/// is the same scenario.
+/// Comments, formatting, units, the order of keys, and whether a default is stated do not change it: it is
+/// that of the resolved values, in the form in which Rust derives `Debug`, which names each field.
+/// `identities` stand for the schemes, as these are code, and `moved` for the places of nodes that move and
+/// for outages, which may be drawn anew for each seed. The name is what the scenario says, and not that of a
+/// file, so that a copy under another name is the same scenario.
 pub(super) fn hash(
     config: &Config,
     name: Option<&str>,

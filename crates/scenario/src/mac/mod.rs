@@ -70,9 +70,9 @@ keys! {
         /// A packet that has waited in the interface queue for longer is dropped when its turn comes: `"off"`
         /// for never. ns-3 has 500 ms.
         pub lifetime: Switch<Duration> ["1 us", "1000000 s"] = Switch::Off,
-        /// Several packets in one frame. 802.11n, ac and ax aggregate where this table is left out as well, by
-        /// the defaults of its keys; `a_mpdu = "off"` switches it off. Other standards have none, and refuse
-        /// the table.
+        /// Several packets in one frame. 802.11n, ac and ax aggregate where this table is left out as well,
+        /// by the defaults of its keys; `a_mpdu = "off"` switches it off. Other standards have none, and
+        /// refuse the table.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub aggregation: Option<Aggregation> = None,
         /// A rate for each neighbour in place of `phy.data_rate`.

@@ -26,8 +26,8 @@ pub fn usually_where(case: &'static str, value: impl Serialize) -> impl FnMut(&m
 /// In all cases that are not named there is no default.
 pub const OTHERWISE: (&str, Value) = ("otherwise", Value::Null);
 
-/// Leaves out of a schema a default of null, and nulls in a default that is a table: they stand for a key that
-/// is left out, and no file has them.
+/// Leaves out of a schema a default of null, and nulls in a default that is a table: they stand for a key
+/// that is left out, and no file has them.
 pub(super) fn leave_out_nothing(schema: &mut Schema) {
     match schema.get_mut("default") {
         Some(Value::Null) => drop(schema.remove("default")),
