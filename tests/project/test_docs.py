@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
 
 import pytest
 from docs import generate
@@ -37,6 +38,31 @@ def test_documentation_of_the_crates_has_lines_of_at_most_110_characters():
             if said and len(line) > 110 and not line[said.end() :].startswith(("|", "> ")):
                 long.append(f"{path.relative_to(ROOT)}:{number}")
     assert lines > 10_000
+    assert not long
+
+
+def prose(page: str) -> Iterator[tuple[int, str]]:
+    """Lines of a page, with their numbers, but for code, formulas, tables and pictures."""
+    inside = False
+    for number, line in enumerate(page.splitlines(), 1):
+        if line.lstrip().startswith("```") or line.count("$$") % 2:
+            inside = not inside
+        elif not inside and not line.lstrip().startswith(("|", "![", "$$")):
+            yield number, line
+
+
+def test_prose_of_pages_has_lines_of_at_most_110_characters():
+    """But for pages that programs write, and what is one word."""
+    lines, long = 0, []
+    pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md")]
+    for page in [*pages, *(path for path in repository() if ROOT / "docs" in path.parents)]:
+        if page.suffix != ".md" or page.parent.name in {"results", "generated"}:
+            continue
+        for number, line in prose(page.read_text("utf-8")):
+            lines += 1
+            if len(line) > 110 and len(line.split()) > 1:
+                long.append(f"{page.relative_to(ROOT)}:{number}")
+    assert lines > 5_000
     assert not long
 
 
