@@ -197,7 +197,7 @@ audit: build
 faults: build
 	MULTIHOP_INSTANTS=20 $(BIN)/pytest -n 0 tests/cli/test_kills.py
 
-# The picture of the first tutorial, from a real run.
+# The pictures in docs/images, from real runs.
 figures: build
 	$(BIN)/python -m docs.figures
 

@@ -1,23 +1,36 @@
-"""Draws the picture of the first tutorial from a real run: what `make demo` compares."""
+"""Draws the pictures of docs/images from real runs: what `make demo` compares, and an aggregate."""
 
 import tempfile
 from pathlib import Path
 
+from docs import aggregate_picture, aggregate_run
 from docs.pictures import compact
 
 import multihop
 
 ROOT = Path(__file__).parent.parent
+TARGET = ROOT / "docs" / "images"
 
 
 def main() -> None:
+    """Draws all of them."""
+    TARGET.mkdir(exist_ok=True)
+    demo()
+    aggregate()
+
+
+def demo() -> None:
     """Runs the demo and keeps the chart of its metrics."""
     comparison = multihop.compare(ROOT / "scenarios" / "mesh-demo.toml", ["tcp-newreno", "tcp-sack", "recn"], seeds=10)
-    target = ROOT / "docs" / "images"
-    target.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         metrics = next(path for path in comparison.figures(folder) if path.name == "metrics.svg")
-        (target / "demo.svg").write_text(compact(metrics.read_text(encoding="utf-8")), encoding="utf-8")
+        (TARGET / "demo.svg").write_text(compact(metrics.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def aggregate() -> None:
+    """Runs two stations of 802.11n that lose packets, and draws two exchanges of theirs."""
+    found = aggregate_run.story(*aggregate_run.logged())
+    (TARGET / "aggregate.svg").write_text(compact(aggregate_picture.svg(found)), encoding="utf-8")
 
 
 if __name__ == "__main__":
