@@ -26,6 +26,9 @@ SENSED_DBM = -82
 #: without end, and pass on each MPDU when it is over.
 ENDLESS: Scenario = {"retry_limit": "none", "reordering_timeout": "off", "delivery": "mpdu"}
 
+#: In which ns-3 detects a preamble: a station that begins to send until then has not sensed it.
+CCA_TIME = "4 us"
+
 #: As ns-3.37 has EDCA: the standard's parameters, but one exchange at a time of best effort and background.
 ONE_EXCHANGE: Scenario = {"txop_limit": "0 s"}
 EDCA: Scenario = {"ac_be": ONE_EXCHANGE, "ac_bk": ONE_EXCHANGE}
@@ -100,6 +103,7 @@ def scenario(cell: Cell) -> Scenario:
         },
         "mac": {
             "rules": "ieee",
+            "override": {"cca_time": CCA_TIME},
             "rts_threshold": "0 B" if cell.rts else "off",
             "queue": 500,
             "aggregation": aggregation,

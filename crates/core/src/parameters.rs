@@ -39,6 +39,18 @@ macro_rules! first_name {
     };
 }
 
+/// Is a parameter part of what identifies a scenario? One that came later is, unless it has its default.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! is_shown {
+    ($value:expr, $default:expr) => {
+        true
+    };
+    ($value:expr, $default:expr, later) => {
+        $value != $default
+    };
+}
+
 /// A value of the engine that files write as a `W`.
 pub trait Written<W>: Sized {
     /// What a value of a file means.
@@ -86,7 +98,8 @@ impl Written<Span> for Option<Span> {
 /// that have names in files (`[Enum]`), what there may be or not (`(Option<u32> as Bytes)`), and others,
 /// whose value in a file and its default stand in brackets (`(engine as written = default)`): those are
 /// resolved by hand. Bounds of quantities are written as in a file; a time without an upper bound may last as
-/// long as the clock. A parameter that had another name before is `name (once old_name)`.
+/// long as the clock. A parameter that had another name before is `name (once old_name)`; one that came when there were
+/// results already, `name [later]`.
 ///
 /// A table `by` an enum of presets has defaults of each, from its function `of`: `name: kind range = default,
 /// Preset: other;`, where presets that are not named have the first. There are two more kinds there:
@@ -101,8 +114,8 @@ macro_rules! parameters {
         $config:ident, listed by $list:ident:
         $(
             $(#[$about:meta])*
-            $name:ident $((once $old:ident))?: $kind:tt $([$($range:tt)*])? $(from $least:literal $(to $most:literal)?)?
-                = $default:expr;
+            $name:ident $((once $old:ident))? $([$later:ident])?:
+                $kind:tt $([$($range:tt)*])? $(from $least:literal $(to $most:literal)?)? = $default:expr;
         )*
     ) => {
         $(#[$doc])*
@@ -121,13 +134,17 @@ macro_rules! parameters {
             }
         }
 
-        /// As `derive` would, with the first name of each parameter: hashes of scenarios are made of it, and
-        /// a new name leaves them as they are.
+        /// As `derive` would, with the first name of each parameter, and without those that came later and have
+        /// their default: hashes of scenarios are made of it, and neither changes them.
         impl std::fmt::Debug for $config {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.debug_struct(stringify!($config))
-                    $(.field($crate::first_name!($name $($old)?), &self.$name))*
-                    .finish()
+                let mut shown = f.debug_struct(stringify!($config));
+                $(
+                    if $crate::is_shown!(self.$name, $default $(, $later)?) {
+                        shown.field($crate::first_name!($name $($old)?), &self.$name);
+                    }
+                )*
+                shown.finish()
             }
         }
 
@@ -233,6 +250,15 @@ mod tests {
         rreq_size (once request_size): u32 [1, 9] = 4;
         /// How long routes live.
         lifetime: Span from "1 s" = Span::from_ms(1_000);
+        /// How long they are mended.
+        mending [later]: Span from "0 s" to "1 s" = Span::ZERO;
+    }
+
+    #[test]
+    fn a_parameter_that_came_later_keeps_the_identity_of_scenarios_without_it() {
+        let shown = |mending| format!("{:?}", Protocol { mending, ..Protocol::DEFAULT });
+        assert!(!shown(Span::ZERO).contains("mending"));
+        assert!(shown(Span::from_ms(1)).contains("mending"));
     }
 
     #[test]

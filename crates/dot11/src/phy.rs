@@ -284,7 +284,7 @@ impl Phy {
         match (modulation.is_ofdm(), self.options.band) {
             (false, _) => self.overhead(rate),
             (true, Band::Ghz2_4) => Span::from_us(24),
-            (true, Band::Ghz5) => Span::from_us(25),
+            (true, Band::Ghz5) => Span::from_us(20),
         }
     }
 

@@ -98,6 +98,11 @@ parameters! {
     /// How long a sender waits for a CTS or an ACK. `ieee`: first-bit, `ns2`: whole-response, `bianchi`:
     /// eifs.
     response_timeout: (ResponseTimeout as ResponseTimeout = ResponseTimeout::FirstBit) = ResponseTimeout::FirstBit;
+    /// How long a signal has to be there before a station senses it (aCCATime): what it begins until then
+    /// collides. Stations whose slots begin at other instants, as after EIFS or a response that is overdue,
+    /// collide more by it. Usually nothing; ns-3 has 4 us, in which it detects a preamble, and the standard
+    /// less than that (17.4.4).
+    cca_time [later]: Span from "0 s" to "9 us" = Span::ZERO;
     /// Fractions of microseconds in duration fields. `ieee`: up (8.2.4.2), `ns2`: nearest.
     duration_field: [Microseconds] = Microseconds::Up;
     /// Fractions of microseconds in the airtime of direct-sequence payloads. `ieee`: up (17.2.3.6, 17.3.4),
@@ -163,6 +168,7 @@ impl DcfRules {
         eifs: EifsRule::AsNav,
         response_timeout: ResponseTimeout::WholeResponse { propagation: NS2_PROPAGATION },
         duration_field: Microseconds::Nearest,
+        cca_time: Span::ZERO,
         airtime: Microseconds::Exact,
         cts_needs_idle_medium: true,
         data_needs_idle_medium: true,

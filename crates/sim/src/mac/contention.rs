@@ -16,6 +16,12 @@ impl Function {
         Some(self.counting? + slot * u64::from(self.backoff?))
     }
 
+    /// Will its back-off have run out before it can have sensed what begins now?
+    #[inline]
+    pub(super) fn begins_unaware(&self, now: Time, cca: Span, slot: Span) -> bool {
+        cca > Span::ZERO && self.ends(slot).is_some_and(|end| end < now + cca)
+    }
+
     /// Draws a back-off from the present window (9.3.3).
     #[inline]
     pub(super) fn draw(&mut self, timing: &Timing, rng: &mut Rng) {
@@ -174,7 +180,9 @@ impl Mac {
         self.expire_nav(ctx.now, ctx.stack);
         let might_reset = self.nav_reset.take().is_some();
         if self.edca.is_some() {
-            self.freeze_all(ctx.now, ctx.timing, ctx.agenda);
+            self.freeze_all(ctx.now, ctx.timing.rules.cca_time, ctx.timing, ctx.agenda);
+        } else if self.function.begins_unaware(ctx.now, ctx.timing.rules.cca_time, ctx.timing.slot) {
+            // It transmits before it has sensed the signal.
         } else if let Some(start) = self.function.counting.take() {
             ctx.agenda.disarm(self.timer);
             self.function.stop(start, ctx.now, ctx.timing, &mut self.rng);

@@ -13,7 +13,7 @@
 use super::{Cargo, Context, Function, Mac, Phase, Timing};
 use crate::agenda::Agenda;
 use crate::stack::Stack;
-use multihop_core::{Fate, Time};
+use multihop_core::{Fate, Span, Time};
 use multihop_dot11::AccessCategory;
 
 /// The functions besides the one that exchanges frames, and what all share.
@@ -124,17 +124,24 @@ impl Mac {
         std::iter::once(&mut self.function).chain(self.edca.iter_mut().flat_map(|edca| &mut edca.others))
     }
 
-    /// Stops all back-offs where they are.
+    /// Stops all back-offs where they are, but for those that run out before the station can have sensed what
+    /// begins now, for which it takes this time.
     #[inline(never)]
-    pub(super) fn freeze_all(&mut self, now: Time, timing: &Timing, agenda: &mut Agenda) {
+    pub(super) fn freeze_all(&mut self, now: Time, cca: Span, timing: &Timing, agenda: &mut Agenda) {
         if self.phase == Phase::Contending {
             agenda.disarm(self.timer);
         }
         let Mac { function, edca, rng, .. } = self;
+        let mut unaware = false;
         for function in std::iter::once(function).chain(edca.iter_mut().flat_map(|edca| &mut edca.others)) {
-            if let Some(start) = function.counting.take() {
+            if function.begins_unaware(now, cca, timing.slot) {
+                unaware = true;
+            } else if let Some(start) = function.counting.take() {
                 function.stop(start, now, timing, rng);
             }
+        }
+        if unaware {
+            self.arm_access(timing, agenda);
         }
     }
 
@@ -157,7 +164,7 @@ impl Mac {
             self.serve(loser);
             self.collide_internally(ctx);
         }
-        self.freeze_all(ctx.now, ctx.timing, ctx.agenda);
+        self.freeze_all(ctx.now, Span::ZERO, ctx.timing, ctx.agenda);
         self.serve(winner);
         self.begin_opportunity(ctx);
         self.begin_exchange(ctx);

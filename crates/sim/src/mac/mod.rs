@@ -367,7 +367,8 @@ impl Mac {
             self.turn_idle(ctx);
         }
         self.hold_back(ctx);
-        debug_assert!(self.phase != Phase::Contending || !ctx.agenda.is_armed(self.timer));
+        let may_transmit = ctx.timing.rules.cca_time > Span::ZERO;
+        debug_assert!(self.phase != Phase::Contending || may_transmit || !ctx.agenda.is_armed(self.timer));
         self.turn_busy(ctx);
     }
 
