@@ -27,7 +27,8 @@ SENSED_DBM = -82
 ENDLESS: Scenario = {"retry_limit": "none", "reordering_timeout": "off", "delivery": "mpdu"}
 
 #: In which ns-3 detects a preamble: a station that begins to send until then has not sensed it.
-CCA_TIME = "4 us"
+#: It is detected from this SINR on.
+CCA_TIME, DETECTION = "4 us", "4 dB"
 
 #: As ns-3.37 has EDCA: the standard's parameters, but one exchange at a time of best effort and background.
 ONE_EXCHANGE: Scenario = {"txop_limit": "0 s"}
@@ -110,7 +111,7 @@ def scenario(cell: Cell) -> Scenario:
             "edca": EDCA | one,
             **rates,
         },
-        "medium": MEDIUM | _thresholds(cell) | {"packet_error_rate": cell.lost},
+        "medium": MEDIUM | _thresholds(cell) | {"packet_error_rate": cell.lost, "preamble_detection": DETECTION},
         "topology": {
             "nodes": [{"name": f"n{i}", "position": [f"{x} m", f"{y} m"]} for i, (x, y) in enumerate(cell.places)]
         },

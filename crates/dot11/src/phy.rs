@@ -275,17 +275,22 @@ impl Phy {
     /// aPHY-RX-START-Delay: how long after its first bit a frame at `rate` is known to be one, for the
     /// timeouts that wait for the beginning of a response (15.4.8, 17.3.3, 18.4.4, 19.8.4; that of clause 14,
     /// the 128 us of preamble and header, is from memory of its table of characteristics and could not be
-    /// verified).
+    /// verified). Stations of 802.11n and later go by a later edition, in which it is the 20 us of preamble and
+    /// SIGNAL field (802.11-2020, tables 17-21 and 18-5): that of the PPDUs in which responses are.
     ///
     /// # Panics
     /// If this PHY does not have the rate.
     pub fn rx_start_delay(&self, rate: Rate) -> Span {
         let modulation = self.modulation(rate).expect("the rate belongs to the PHY");
-        match (modulation.is_ofdm(), self.options.band) {
-            (false, _) => self.overhead(rate),
-            (true, Band::Ghz2_4) => Span::from_us(24),
-            (true, Band::Ghz5) => Span::from_us(20),
+        if !modulation.is_ofdm() {
+            return self.overhead(rate);
         }
+        let us = match (self.standard().has_mcs(), self.options.band) {
+            (true, _) => 20,
+            (false, Band::Ghz2_4) => 24,
+            (false, Band::Ghz5) => 25,
+        };
+        Span::from_us(us)
     }
 
     /// How a frame at `rate` is timed: look it up once, use it for every frame.

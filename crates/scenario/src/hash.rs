@@ -46,6 +46,7 @@ pub(super) fn hash(
         hardware_queue,
         medium,
         sensitivity_by_rate,
+        preamble_detection,
         fading,
         delays_by_distance,
         causes: _,
@@ -74,6 +75,7 @@ pub(super) fn hash(
     sink.unless(*persistence == Persistence::default(), persistence);
     sink.flag(*delivery == Delivery::Mpdu, "MPDU by MPDU");
     sink.flag(*sensitivity_by_rate, "sensitivity by rate");
+    sink.given(preamble_detection.as_ref());
     sink.given(fading.as_ref());
     sink.given(rate_control.as_ref());
     sink.given(edca.as_ref());

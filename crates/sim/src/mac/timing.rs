@@ -418,6 +418,7 @@ fn collisions<'a>(config: &Config, links: impl Iterator<Item = &'a LinkTiming>) 
             sensitivity: femtowatts(sensitivity_mw),
             errors: rates.iter().map(errors).collect(),
             header: config.phy.standard().has_mcs().then(|| Box::new(RateErrors::of_header())),
+            detection: config.preamble_detection.unwrap_or(0.0),
             measured,
         }
     };

@@ -22,6 +22,9 @@ pub enum Collisions {
         /// Those of what comes before the bits: preamble and header at the lowest rate. None: nothing harms
         /// them.
         header: Option<Box<RateErrors>>,
+        /// Where the ratio of signal to noise and interference is below this when a frame begins, none is
+        /// recognized, whatever the bits of its header do.
+        detection: f64,
         /// What noise does to a link is in [`Link::ln_bit_success`], because it was measured: here only what
         /// interference adds.
         measured: bool,

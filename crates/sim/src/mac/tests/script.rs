@@ -455,6 +455,7 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
         persistence: Persistence::default(),
         delivery: Delivery::default(),
         sensitivity_by_rate: false,
+        preamble_detection: None,
         fading: None,
         delays_by_distance: false,
         causes: false,

@@ -18,6 +18,9 @@ pub(super) struct Decoding {
     failed_alone: bool,
 }
 
+/// In which a preamble is detected: half of a short training field.
+const DETECTION: Span = Span::from_us(4);
+
 impl Radio {
     /// All MPDUs of a frame arrived.
     pub(super) fn note_whole(&mut self, mpdus: usize) {
@@ -132,8 +135,8 @@ impl Radio {
     /// Adds the bits since the last change of interference to the chance that all are right.
     #[inline(never)]
     pub(super) fn count_bits(&mut self, collisions: &Collisions, now: Time) {
-        let Collisions::Sinr { noise, errors, header, measured, .. } = collisions else { return };
-        let Some(LockedSignal { power, counted: true, .. }) = &self.lock else { return };
+        let Collisions::Sinr { noise, errors, header, detection, measured, .. } = collisions else { return };
+        let Some(LockedSignal { power, start, counted: true, .. }) = &self.lock else { return };
         let bits = &mut self.rest.disturbance.bits;
         let interference = self.energy as f64 - *power;
         let own_noise = bits.noise;
@@ -148,6 +151,10 @@ impl Radio {
             && bits.header_counted < bits.from
         {
             let length = now.min(bits.from).since(bits.header_counted);
+            let detects = bits.header_counted < *start + DETECTION && length > Span::ZERO;
+            if detects && *power < *detection * (*noise as f64 + interference.max(0.0)) {
+                bits.ln_header = f64::NEG_INFINITY;
+            }
             bits.ln_header += length.seconds() * of_header.bps * per_bit(of_header);
             bits.header_counted = now;
         }
