@@ -108,4 +108,9 @@ impl Take for Copy {
             writer.add(table, &values).ok()
         })
     }
+
+    /// What is beside transmissions comes after all of them: the next ones are in a block of their own.
+    fn block_ends(&mut self) -> Option<()> {
+        self.writer.as_mut()?.end_block().ok()
+    }
 }

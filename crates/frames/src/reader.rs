@@ -98,6 +98,10 @@ pub(crate) trait Take {
     fn transmission(&mut self, place: usize, sort: &Sort, row: &mut Transmission) -> Option<()>;
     /// Rows of a table that has no model.
     fn rows(&mut self, table: Table, columns: Vec<Vec<i64>>) -> Option<()>;
+    /// That was a block of transmissions, and what is beside them.
+    fn block_ends(&mut self) -> Option<()> {
+        Some(())
+    }
 }
 
 /// Reads block by block. Is the end of the file missing?
@@ -286,6 +290,7 @@ fn decode_transmissions(
         part.cut(table, &mut columns);
         to.rows(table, columns)?;
     }
+    to.block_ends()?;
     rest.is_empty().then_some(())
 }
 

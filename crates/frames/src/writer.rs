@@ -18,7 +18,8 @@ const MOST_BESIDE: usize = 1 << 19;
 /// A block has no stream that is longer.
 const MOST_BYTES: usize = 1 << 22;
 
-/// Writes a log. Rows of a table are kept until there are enough of them for a block.
+/// Writes a log. Rows of a table are kept until there are enough of them for a block and another one comes: what
+/// belongs to the last transmission of a block comes after it.
 pub struct Writer<W> {
     out: W,
     model: Model,
@@ -79,17 +80,17 @@ impl<W: Write> Writer<W> {
     /// # Panics
     /// If an index of a node is negative where it may not be, or a million or more.
     pub fn transmission(&mut self, sort: &Sort, row: &mut Transmission) -> io::Result<()> {
+        if self.starts.len() == ROWS
+            || (self.starts.len().is_multiple_of(256) && self.streams.longest() > MOST_BYTES)
+        {
+            self.end_block()?;
+        }
         let mut place = match self.model.find(sort, row.start) {
             Some(place) => place,
             None => self.place_of(sort),
         };
         self.model.code(&mut self.streams, &mut place, row).expect("what is written can be coded");
         self.starts.push(row.start);
-        if self.starts.len() == ROWS
-            || (self.starts.len().is_multiple_of(256) && self.streams.longest() > MOST_BYTES)
-        {
-            self.flush_transmissions()?;
-        }
         Ok(())
     }
 
@@ -117,16 +118,12 @@ impl<W: Write> Writer<W> {
     #[inline]
     pub(crate) fn add(&mut self, table: Table, values: &[i64]) -> io::Result<()> {
         debug_assert_eq!(table.columns().len(), values.len(), "{} has other columns", table.name());
-        let pending = &mut self.pending[table as usize];
-        pending.add(table, values);
-        let most = if table.is_with_transmissions() { MOST_BESIDE } else { ROWS };
-        if !pending.are_many(table, most) {
-            Ok(())
-        } else if table.is_with_transmissions() {
-            self.flush_transmissions()
-        } else {
-            self.flush(table)
+        let is_beside = table.is_with_transmissions();
+        if self.pending[table as usize].are_many(table, if is_beside { MOST_BESIDE } else { ROWS }) {
+            if is_beside { self.end_block()? } else { self.flush(table)? }
         }
+        self.pending[table as usize].add(table, values);
+        Ok(())
     }
 
     /// Writes what is left, and the end.
@@ -145,7 +142,7 @@ impl<W: Write> Writer<W> {
     }
 
     fn end(&mut self) -> io::Result<()> {
-        self.flush_transmissions()?;
+        self.end_block()?;
         for table in [Table::Sorts, Table::Routes, Table::Places, Table::Ways] {
             self.flush(table)?;
         }
@@ -154,7 +151,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// Writes transmissions and what belongs to them, after the sorts and ways that they refer to.
-    fn flush_transmissions(&mut self) -> io::Result<()> {
+    pub(crate) fn end_block(&mut self) -> io::Result<()> {
         self.flush(Table::Sorts)?;
         self.flush(Table::Ways)?;
         let mut times: Vec<i64> =
