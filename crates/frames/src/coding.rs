@@ -46,6 +46,7 @@ pub enum Coding {
     Modelled,
 }
 
+#[inline]
 pub fn put(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
@@ -64,6 +65,14 @@ pub fn take(bytes: &[u8]) -> Option<(u64, &[u8])> {
         }
     }
     None
+}
+
+/// Puts a value in front, where those before this place move back by one, and the one there goes.
+#[inline]
+pub fn to_front<T>(values: &mut [T], place: usize, mut value: T) {
+    for known in &mut values[..=place] {
+        value = std::mem::replace(known, value);
+    }
 }
 
 pub fn zigzag(value: i64) -> u64 {
@@ -117,6 +126,7 @@ const FARTHEST: u64 = 1 << 60;
 
 impl Last {
     /// What the next value should be.
+    #[inline]
     fn guess(&self, count: i64) -> i64 {
         if self.step == 0 {
             return self.value;
@@ -126,12 +136,23 @@ impl Last {
         // What is far from every value would leave a difference that a number cannot say.
         guess.filter(|guess| guess.unsigned_abs() < FARTHEST).unwrap_or(self.value)
     }
+
+    /// Remembers a row.
+    #[inline]
+    fn keep(&mut self, is_paced: bool, count: i64, value: i64) {
+        if is_paced {
+            let (step, more) = (value.wrapping_sub(self.value), count.wrapping_sub(self.count));
+            self.step = if more == 1 { step } else { step.checked_div(more).unwrap_or(self.step) };
+        }
+        (self.value, self.count) = (value, count);
+    }
 }
 
 /// What a coding remembers of rows before.
 #[derive(Clone, Debug)]
 pub struct Memory {
     coding: Coding,
+    is_paced: bool,
     /// By key, which is at least -1.
     last: Vec<Last>,
     before: i64,
@@ -139,10 +160,12 @@ pub struct Memory {
 
 impl Memory {
     pub fn new(coding: Coding) -> Memory {
-        Memory { coding, last: Vec::new(), before: -1 }
+        let is_paced = matches!(coding, Coding::PacedBy(_) | Coding::Since(_));
+        Memory { coding, is_paced, last: Vec::new(), before: -1 }
     }
 
     /// What is remembered of a key; none if it is too large.
+    #[inline]
     fn at(&mut self, key: i64) -> Option<&mut Last> {
         let place = usize::try_from(key.wrapping_add(1)).ok().filter(|place| *place < MOST_KEYS)?;
         if place >= self.last.len() {
@@ -159,21 +182,25 @@ impl Memory {
 
     /// Remembers a row, of a run its last one.
     pub fn keep(&mut self, key: i64, count: i64, value: i64) -> Option<()> {
-        let is_paced = matches!(self.coding, Coding::PacedBy(_) | Coding::Since(_));
+        self.pass(key, [count; 2], value).map(drop)
+    }
+
+    /// The same. What the first row of the run should be, the count of which is the first of these.
+    #[inline]
+    pub fn pass(&mut self, key: i64, count: [i64; 2], value: i64) -> Option<i64> {
+        let is_paced = self.is_paced;
         let key =
             if self.coding == Coding::Follows { std::mem::replace(&mut self.before, value) } else { key };
         let last = self.at(key)?;
-        let more = count.wrapping_sub(last.count);
-        let step =
-            if is_paced { value.wrapping_sub(last.value).checked_div(more).unwrap_or(last.step) } else { 0 };
-        *last = Last { value, count, step };
-        Some(())
+        let guess = last.guess(count[0]);
+        last.keep(is_paced, count[1], value);
+        Some(guess)
     }
 
     /// The number of a value. Counts and values are those of the first and the last row of a run.
+    #[inline]
     fn number(&mut self, key: i64, count: [i64; 2], value: [i64; 2]) -> Option<u64> {
-        let guess = self.guess(key, count[0])?;
-        self.keep(key, count[1], value[1])?;
+        let guess = self.pass(key, count, value[1])?;
         let [value, _] = value;
         Some(match self.coding {
             Coding::Follows if value == guess => 0,
@@ -212,6 +239,7 @@ pub fn pack_rows(table: Table, rows: &Rows, starts: &[i64], out: &mut Vec<u8>) {
     }
     for (index, column) in columns.iter().enumerate() {
         bytes.clear();
+        bytes.reserve(rows.more.len());
         let values = rows.values.iter().skip(index).step_by(columns.len());
         match column.coding {
             Coding::Plain => values.for_each(|value| put(&mut bytes, *value as u64)),
@@ -226,10 +254,17 @@ pub fn pack_rows(table: Table, rows: &Rows, starts: &[i64], out: &mut Vec<u8>) {
             _ => {
                 let mut memory = Memory::new(column.coding);
                 let (by, counts) = column.coding.by();
+                // Where nothing is counted, a count is not looked at.
+                let counts = counts.unwrap_or(index);
+                let goes_on = |at| if table.counted() == Some(at) { -1 } else { 0 };
+                let (of_count, of_value) = (goes_on(counts), goes_on(index));
                 for (row, more) in rows.runs(columns.len()) {
-                    let ends = |at: usize| [row[at], row[at] + table.more(at, more)];
-                    let count = counts.map_or([0, 0], ends);
-                    let number = memory.number(by.map_or(0, |by| row[by]), count, ends(index));
+                    let (count, value) = (row[counts], row[index]);
+                    let number = memory.number(
+                        by.map_or(0, |by| row[by]),
+                        [count, count.wrapping_add(more & of_count)],
+                        [value, value.wrapping_add(more & of_value)],
+                    );
                     put(&mut bytes, number.expect("keys are small"));
                 }
             }

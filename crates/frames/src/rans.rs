@@ -42,8 +42,11 @@ pub fn unpack(bytes: &[u8]) -> Option<(Vec<u8>, &[u8])> {
 /// How often each byte occurs, of [`TOTAL`]; at least once if it occurs at all.
 fn frequencies(bytes: &[u8]) -> [u32; 256] {
     let mut counts = [0_u32; 256];
-    for byte in bytes {
-        counts[usize::from(*byte)] += 1;
+    if bytes[1..] == bytes[..bytes.len() - 1] {
+        // Compared at once: a stream is often one byte again and again.
+        counts[usize::from(bytes[0])] = bytes.len() as u32;
+    } else {
+        bytes.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
     }
     let of_all = |count: u32| (u64::from(count) * u64::from(TOTAL) / bytes.len() as u64) as u32;
     let mut made = counts.map(|count| if count == 0 { 0 } else { of_all(count).max(1) });
@@ -70,28 +73,60 @@ fn coded(bytes: &[u8]) -> Vec<u8> {
         put(&mut out, u64::from(frequency[usize::from(*byte)] - 1));
         before = *byte;
     }
-    let mut starts = [0; 256];
-    let mut sum = 0;
-    for (start, frequency) in starts.iter_mut().zip(frequency) {
-        *start = sum;
-        sum += frequency;
-    }
     let head = out.len();
     let mut state = LOW;
     // Bytes that are all alike leave the state as it is.
-    let varied = if present.len() > 1 { bytes } else { &[] };
-    for byte in varied.iter().rev() {
-        let (frequency, start) = (frequency[usize::from(*byte)], starts[usize::from(*byte)]);
-        let most = ((LOW >> SCALE) << 8) * frequency;
-        while state >= most {
-            out.push(state as u8);
-            state >>= 8;
+    if present.len() > 1 {
+        let symbols = symbols(&frequency);
+        for byte in bytes.iter().rev() {
+            let symbol = &symbols[usize::from(*byte)];
+            while state >= symbol.most {
+                out.push(state as u8);
+                state >>= 8;
+            }
+            state += symbol.start + symbol.of(state) * symbol.rest;
         }
-        state = ((state / frequency) << SCALE) + state % frequency + start;
     }
     out.extend(state.to_le_bytes());
     out[head..].reverse();
     out
+}
+
+/// What takes a state on by a byte: to its quotient by the frequency, times the total, and the remainder, and where
+/// the byte begins.
+#[derive(Clone, Copy, Default)]
+struct Symbol {
+    start: u32,
+    /// The total without the frequency: a state is a quotient times that, and a remainder.
+    rest: u32,
+    /// From here on the state puts out a byte first.
+    most: u32,
+    /// A division takes several times as long as a multiplication by the inverse (Granlund and Montgomery 1994,
+    /// doi:10.1145/178243.178249), which is exact for states below two to 31.
+    inverse: u64,
+    shift: u32,
+}
+
+impl Symbol {
+    /// The quotient of a state by the frequency.
+    #[inline]
+    fn of(&self, state: u32) -> u32 {
+        ((u64::from(state) * self.inverse) >> self.shift) as u32
+    }
+}
+
+fn symbols(frequencies: &[u32; 256]) -> [Symbol; 256] {
+    let mut start = 0;
+    frequencies.map(|frequency| {
+        if frequency == 0 {
+            return Symbol::default();
+        }
+        let shift = 31 + frequency.next_power_of_two().trailing_zeros();
+        let most = ((LOW >> SCALE) << 8) * frequency;
+        let inverse = (1_u64 << shift).div_ceil(u64::from(frequency));
+        start += frequency;
+        Symbol { start: start - frequency, rest: TOTAL - frequency, most, inverse, shift }
+    })
 }
 
 fn decoded(mut content: &[u8], length: usize) -> Option<Vec<u8>> {
@@ -152,6 +187,20 @@ mod tests {
         let skewed: Vec<u8> =
             (0..60_000_u32).map(|n| if n % 997 == 0 { (n % 256) as u8 } else { 3 }).collect();
         there_and_back(&skewed);
+    }
+
+    /// At the edges of where the quotient goes up.
+    #[test]
+    fn inverses_divide() {
+        for frequency in 1..TOTAL {
+            let symbol = symbols(&[[0, frequency], [1, 0]].concat().repeat(64).try_into().unwrap())[1];
+            for quotient in [1, 2, 3, 1_000, (symbol.most - 1) / frequency] {
+                for state in [quotient * frequency - 1, quotient * frequency] {
+                    assert_eq!(symbol.of(state), state / frequency, "{state} by {frequency}");
+                }
+            }
+            assert_eq!(symbol.of(symbol.most - 1), (symbol.most - 1) / frequency);
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub const MOST_ROWS: usize = 1 << 24;
 pub struct Rows {
     /// Of runs the first rows.
     pub values: Vec<i64>,
-    /// By run: how many rows more it has. Empty of tables without runs.
+    /// By run, of tables without runs by row: how many rows more it has.
     pub more: Vec<i64>,
     count: usize,
 }
@@ -21,19 +21,18 @@ impl Rows {
     #[inline]
     pub fn add(&mut self, table: Table, row: &[i64]) {
         self.count += 1;
-        if let Some(counted) = table.counted() {
-            if let Some(more) = self.more.last_mut() {
-                let first = &self.values[self.values.len() - row.len()..];
-                let mut known = (0..).zip(row.iter().zip(first));
-                if known.all(|(at, (value, first))| {
-                    *value == if at == counted { first + *more + 1 } else { *first }
-                }) {
-                    *more += 1;
-                    return;
-                }
+        if let Some(counted) = table.counted()
+            && let Some(more) = self.more.last_mut()
+        {
+            let first = &self.values[self.values.len() - row.len()..];
+            if row[counted] == first[counted] + *more + 1
+                && (0..row.len()).all(|at| at == counted || row[at] == first[at])
+            {
+                *more += 1;
+                return;
             }
-            self.more.push(0);
         }
+        self.more.push(0);
         self.values.extend_from_slice(row);
     }
 
@@ -44,8 +43,7 @@ impl Rows {
 
     /// First rows, and how many more there are after each; there are so many columns.
     pub fn runs(&self, columns: usize) -> impl Iterator<Item = (&[i64], i64)> {
-        let more = self.more.iter().copied().chain(std::iter::repeat(0));
-        self.values.chunks_exact(columns).zip(more)
+        self.values.chunks_exact(columns).zip(self.more.iter().copied())
     }
 
     /// Is it time for a block, where this is the most that is to be kept?

@@ -1,7 +1,7 @@
 //! Instants that mostly follow from a transmission, or come at a steady pace: the coding of when packets come
 //! to a node.
 
-use crate::coding::{Memory, put, take, unzigzag, zigzag};
+use crate::coding::{Memory, put, take, to_front, unzigzag, zigzag};
 use crate::{Coding, rans};
 
 /// The same instant as in the row before (0 before the first).
@@ -45,12 +45,6 @@ impl Past {
     }
 }
 
-/// Moves the length at a place, or one that takes the place of the last, to the front.
-fn to_front(lengths: &mut [i64; LENGTHS], at: usize, length: i64) {
-    lengths[..=at].rotate_right(1);
-    lengths[0] = length;
-}
-
 /// The beginning of the transmission before this place; 0 if there is none.
 fn start_before(starts: &[i64], place: i64) -> Option<i64> {
     if place == 0 { Some(0) } else { starts.get(usize::try_from(place - 1).ok()?).copied() }
@@ -68,7 +62,7 @@ pub fn pack(
     let mut streams: [Vec<u8>; 3] = Default::default();
     let [choices, steps, said] = &mut streams;
     for ([key, count], more, value) in rows {
-        let guess = past.paced.guess(key, count)?;
+        let guess = past.paced.pass(key, [count, count + more], value)?;
         // Where both would do, what is more often so takes less.
         if value == guess {
             put(choices, PACED);
@@ -86,7 +80,7 @@ pub fn pack(
             }
             to_front(lengths, known.unwrap_or(LENGTHS - 1), length);
         }
-        past.keep(key, count + more, value)?;
+        past.before = value;
     }
     for stream in &streams {
         rans::pack(stream, out);

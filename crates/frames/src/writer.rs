@@ -154,25 +154,29 @@ impl<W: Write> Writer<W> {
     pub(crate) fn end_block(&mut self) -> io::Result<()> {
         self.flush(Table::Sorts)?;
         self.flush(Table::Ways)?;
-        let mut times: Vec<i64> =
-            self.starts.first().into_iter().chain(self.starts.last()).copied().collect();
+        let (mut first, mut last) = (i64::MAX, i64::MIN);
+        let mut pass = |time: i64| (first, last) = (first.min(time), last.max(time));
+        self.starts.first().into_iter().chain(self.starts.last()).for_each(|start| pass(*start));
         self.model.flush(&mut self.streams);
         let mut content = Vec::new();
         self.streams.pack(&mut content);
         for table in BESIDE {
             let rows = &mut self.pending[table as usize];
             let columns = table.columns().len();
-            times.extend(rows.values.iter().skip(table.time().unwrap_or(0)).step_by(columns));
+            let time = table.time().expect("it has times");
+            rows.values.chunks_exact(columns).for_each(|row| pass(row[time]));
             put(&mut content, rows.count() as u64);
             pack_rows(table, rows, &self.starts, &mut content);
             rows.clear();
         }
         self.model.restart();
-        let (Some(first), Some(last)) = (times.iter().min(), times.iter().max()) else { return Ok(()) };
+        if first > last {
+            return Ok(());
+        }
         let rows = self.starts.len();
         self.transmissions += rows as u64;
         self.starts.clear();
-        self.block(Table::Transmissions as u8, rows as u32, [*first as u64, *last as u64], &content)
+        self.block(Table::Transmissions as u8, rows as u32, [first as u64, last as u64], &content)
     }
 
     /// Writes the rows of a table that stands alone.

@@ -21,7 +21,7 @@ use crate::medium::Frame;
 use crate::outcome::Conservation;
 use categories::CategoryCounters;
 use causes::CauseCounters;
-pub use causes::{Came, Collision, Dropped, Flown, Named};
+pub use causes::{Came, Collision, Dropped, Flown, Named, Polled};
 pub use counters::{ControlCounters, FlowCounters, MediumUse, NodeCounters, quantiles};
 use media::MediaCounters;
 use multihop_core::{

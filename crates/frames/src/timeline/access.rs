@@ -2,6 +2,7 @@
 //! air ended.
 
 use super::{Model, Transmission};
+use crate::coding::to_front;
 use crate::streams::{Coder, Stream};
 
 /// Since when a station contends: its last exchange, an arrival at it or at the node that feeds it, a
@@ -153,8 +154,7 @@ impl Model {
 
     fn keep_rest(&mut self, rest: i64) {
         let place = self.rests.iter().position(|known| *known == rest).unwrap_or(self.rests.len() - 1);
-        self.rests[..=place].rotate_right(1);
-        self.rests[0] = rest;
+        to_front(&mut self.rests, place, rest);
     }
 
     fn learn_access(&mut self, from: usize, since: u8, again: bool, slots: i64, row: &Transmission) {

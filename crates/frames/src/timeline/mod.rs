@@ -14,7 +14,9 @@ mod state;
 
 pub use rows::{Mpdu, Sort, Transmission};
 
+use crate::coding::to_front;
 use crate::streams::{Coder, Stream};
+use reserved::Places;
 use rows::{ACK, CTS, DATA, RTS};
 use state::{Expected, LATEST, MOST_NODES, OfNode, OfSort};
 
@@ -70,6 +72,7 @@ pub struct Model {
     rests: [i64; 4],
     /// By how much NAVs lasted longer than frames said, the latest first.
     offsets: [i64; 8],
+    places: Places,
     /// Nodes at which DATA arrived lately.
     arrivals: [usize; 4],
     /// Of a writer: how many were as expected; of a reader: how many will be.
@@ -94,6 +97,7 @@ impl Model {
             last_end: 0,
             rests: [0; 4],
             offsets: [0; 8],
+            places: Places::default(),
             arrivals: [0; 4],
             run: None,
             run_stream: Stream::RunAlone,
@@ -121,9 +125,10 @@ impl Model {
 
     /// The place of a sort, if it is among those that are awaited now or that its sender had lately.
     pub fn find(&self, sort: &Sort, start: i64) -> Option<usize> {
+        let is = |place: &usize| self.sorts[*place] == *sort;
+        let latest = &self.nodes.get(sort.from as usize)?.sorts;
         let awaited = self.expected.iter().filter(|expected| expected.time == start);
-        let latest = self.nodes.get(sort.from as usize)?.sorts.iter().copied();
-        awaited.map(|expected| expected.sort).chain(latest).find(|place| self.sorts[*place] == *sort)
+        awaited.map(|expected| expected.sort).find(is).or_else(|| latest.iter().copied().find(is))
     }
 
     /// Forgets all but the sorts.
@@ -259,12 +264,10 @@ impl Model {
         row.packet =
             if mask & PACKET > 0 { c.near(Stream::Packet, row.packet, guess.packet) } else { guess.packet };
         if mask & RESERVES > 0 {
-            reserved::code(c, node, sort.nav, &mut self.offsets, &mut row.reserves)?;
+            reserved::code(c, node, sort.nav, &mut self.offsets, &mut self.places, &mut row.reserves)?;
+            of_sort.reserves.clone_from(&row.reserves);
         } else if !C::WRITES {
             row.reserves.clone_from(&of_sort.reserves);
-        }
-        if mask & RESERVES > 0 {
-            of_sort.reserves.clone_from(&row.reserves);
         }
         if arrived {
             of_sort.mpdus = row.mpdus.len();
@@ -287,12 +290,15 @@ impl Model {
         let place = if signalled == 0 {
             c.wide(place as u64) as usize
         } else if signalled <= latest.len() {
-            latest.remove(signalled - 1)
+            latest[signalled - 1]
         } else {
             return None;
         };
-        latest.truncate(LATEST - 1);
-        latest.insert(0, place);
+        if signalled == 0 && latest.len() < LATEST {
+            latest.push(place);
+        }
+        let back = if signalled == 0 { latest.len() } else { signalled };
+        to_front(latest, back - 1, place);
         (self.sorts.get(place)?.from == from).then_some(place)
     }
 
@@ -325,11 +331,12 @@ impl Model {
 
     /// Learns from a transmission, which was this one of the awaited, from 1.
     fn follow(&mut self, awaited: usize, place: usize, row: &Transmission) {
-        if awaited > 0 {
-            self.expected.remove(awaited - 1);
-        }
-        let over = self.expected.iter().take_while(|expected| expected.time < row.start).count();
-        self.expected.drain(..over);
+        // Those that did not come, and it.
+        let mut at = 0;
+        self.expected.retain(|expected| {
+            at += 1;
+            at != awaited && expected.time >= row.start
+        });
         let sort = self.sorts[place];
         let end = row.start.wrapping_add(sort.airtime);
         let arrived = row.outcome == sort.usual();
@@ -390,8 +397,7 @@ impl Model {
             if node.queue > 0 && last != sort.to {
                 node.queue = node.queue.wrapping_add(row.mpdus.len().max(1) as i64);
             }
-            self.arrivals.rotate_right(1);
-            self.arrivals[0] = sort.to as usize;
+            to_front(&mut self.arrivals, 3, sort.to as usize);
         }
         if let Some((after, sort)) = self.of_sorts[place].answer {
             let time = start.wrapping_add(after);

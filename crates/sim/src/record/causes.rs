@@ -80,6 +80,12 @@ pub struct Came {
     pub packet: Named,
 }
 
+/// Packets that were kept until they are polled; the next ones are kept once these are gone.
+pub struct Polled<'r> {
+    pub dropped: &'r mut Vec<Dropped>,
+    pub came: &'r mut Vec<Came>,
+}
+
 /// The counters of frames lost.
 #[derive(Clone, Debug, Default)]
 pub struct CauseCounters {
@@ -186,14 +192,11 @@ impl Recorder {
         self.causes.came = Some(Vec::new());
     }
 
-    /// Packets of flows that were lost since the last call.
-    pub fn take_dropped(&mut self) -> impl Iterator<Item = Dropped> {
-        self.causes.dropped.iter_mut().flat_map(|dropped| dropped.drain(..))
-    }
-
-    /// Packets of flows that came otherwise than by a frame since the last call.
-    pub fn take_came(&mut self) -> impl Iterator<Item = Came> {
-        self.causes.came.iter_mut().flat_map(|came| came.drain(..))
+    /// Packets of flows that were lost, or came otherwise than by a frame, since the last call.
+    #[inline]
+    pub fn poll_packets(&mut self) -> Option<Polled<'_>> {
+        let (dropped, came) = (self.causes.dropped.as_mut()?, self.causes.came.as_mut()?);
+        (!dropped.is_empty() || !came.is_empty()).then_some(Polled { dropped, came })
     }
 
     /// The same with counters of causes; a frame may be at its farthest listener this much later than at its

@@ -203,21 +203,16 @@ impl FrameLog {
             rate: self.timing.on(frame.rates).rate(frame.rate).bps() as i64,
             nav: frame.duration.ns() as i64,
         };
+        // Sets of nodes and packets are empty, and keep their memory.
         let row = &mut pending.row;
-        *row = Transmission {
-            start: ns(start),
-            tries: i64::from(access.tries),
-            frozen,
-            waited,
-            queue: queue as i64,
-            packet: packet.map_or(0, |packet| packet.number as i64),
-            // Until it is over at the node that it is for.
-            outcome: if frame.to.is_some() { UNKNOWN } else { BROADCAST },
-            collided: -1,
-            overlap: 0,
-            reserves: std::mem::take(&mut row.reserves),
-            mpdus: std::mem::take(&mut row.mpdus),
-        };
+        row.start = ns(start);
+        row.tries = i64::from(access.tries);
+        (row.frozen, row.waited) = (frozen, waited);
+        row.queue = queue as i64;
+        row.packet = packet.map_or(0, |packet| packet.number as i64);
+        // Until it is over at the node that it is for.
+        row.outcome = if frame.to.is_some() { UNKNOWN } else { BROADCAST };
+        (row.collided, row.overlap) = (-1, 0);
         self.latest[frame.from.index()] = Some(self.written + self.pending.len() as u64);
         self.pending.push_back(pending);
     }
@@ -258,20 +253,22 @@ impl FrameLog {
     }
 
     /// A frame ended at these nodes, the NAVs of which last until these instants now. If one of them is the
-    /// node that it was for, [`FrameLog::lost`] has said whether it was lost there.
-    pub(crate) fn ended(&mut self, frame: &Frame, navs: impl Iterator<Item = (u32, Time)>, now: Time) {
+    /// node that it was for, which is said, [`FrameLog::lost`] has said whether it was lost there.
+    #[inline]
+    pub(crate) fn ended(
+        &mut self,
+        frame: &Frame,
+        navs: impl Iterator<Item = (u32, Time)>,
+        now: Time,
+    ) -> bool {
         let mut row = match self.place_of(frame) {
             Some(place) => Some(&mut self.pending[place].row),
             None => None,
         };
         let to = frame.to.map_or(u32::MAX, |to| to.0);
+        let mut reached = false;
         for (node, nav) in navs {
-            if node == to
-                && let Some(row) = &mut row
-                && row.outcome == UNKNOWN
-            {
-                row.outcome = ARRIVED;
-            }
+            reached |= node == to;
             let known = &mut self.nav[node as usize];
             if nav == *known {
                 continue;
@@ -283,6 +280,13 @@ impl FrameLog {
                 row.reserves.push((node, ns(nav) - ns(frame.air.end)));
             }
         }
+        if let Some(row) = row
+            && reached
+            && row.outcome == UNKNOWN
+        {
+            row.outcome = ARRIVED;
+        }
+        reached
     }
 
     /// The packets of an aggregate that its addressee decoded, and whether each was among those that arrived.
@@ -409,6 +413,7 @@ impl FrameLog {
         self.spare.push(pending);
     }
 
+    #[inline]
     fn row<const N: usize>(&mut self, table: Table, values: [i64; N]) {
         if self.failure.is_none() {
             self.failure = self.writer.row(table, values).err();

@@ -4,7 +4,8 @@ use super::World;
 use crate::airlog::AirLog;
 use crate::framelog::FrameLog;
 use crate::medium::Frame;
-use multihop_core::{NodeId, Port};
+use crate::record::Polled;
+use multihop_core::Port;
 
 /// What is written while a run goes on.
 #[derive(Default)]
@@ -50,11 +51,11 @@ impl World {
     /// Hands to the log the packets that were lost, or came otherwise than by a frame, since the last time.
     #[inline]
     pub(super) fn log_packets(&mut self, log: &mut FrameLog) {
-        for dropped in self.record.take_dropped() {
-            log.dropped(&dropped);
-        }
-        for came in self.record.take_came() {
-            log.came(&came);
+        if let Some(Polled { dropped, came }) = self.record.poll_packets() {
+            dropped.iter().for_each(|dropped| log.dropped(dropped));
+            came.iter().for_each(|came| log.came(came));
+            dropped.clear();
+            came.clear();
         }
     }
 
@@ -64,11 +65,9 @@ impl World {
         let links = self.listeners.of(frame.from);
         let listeners = (0..reached.map_or(links.len(), <[_]>::len))
             .map(|index| &links[reached.map_or(index, |places| places[index].1 as usize)]);
-        let navs = listeners.clone().map(|link| (link.to, self.nodes[link.row()].mac.nav()));
-        log.ended(frame, navs, self.now);
-        if let (Some(to), Some(load)) = (frame.to.filter(|_| !is_lost), frame.load)
-            && listeners.clone().any(|link| to == NodeId(link.to))
-        {
+        let navs = listeners.map(|link| (link.to, self.nodes[link.row()].mac.nav()));
+        let reached = log.ended(frame, navs, self.now);
+        if let (Some(to), Some(load)) = (frame.to.filter(|_| reached && !is_lost), frame.load) {
             let there = self.node(to).radio.arrived();
             let mpdus = self.loads.mpdus(Some(load));
             // One that is alone arrived with its frame.
