@@ -197,19 +197,6 @@ impl Memory {
         Some(guess)
     }
 
-    /// The number of a value. Counts and values are those of the first and the last row of a run.
-    #[inline]
-    fn number(&mut self, key: i64, count: [i64; 2], value: [i64; 2]) -> Option<u64> {
-        let guess = self.pass(key, count, value[1])?;
-        let [value, _] = value;
-        Some(match self.coding {
-            Coding::Follows if value == guess => 0,
-            Coding::Follows => zigzag(value).wrapping_add(1),
-            Coding::TimeBy(_) | Coding::PacedBy(_) => thousands(value.wrapping_sub(guess)),
-            _ => zigzag(value.wrapping_sub(guess)),
-        })
-    }
-
     /// The value of a number, of a run that of its first row; in its last one the count is so much more, and
     /// the value is.
     fn value(&mut self, key: i64, count: i64, number: u64, [counts, values]: [i64; 2]) -> Option<i64> {
@@ -242,8 +229,16 @@ pub fn pack_rows(table: Table, rows: &Rows, starts: &[i64], out: &mut Vec<u8>) {
         bytes.reserve(rows.more.len());
         let values = rows.values.iter().skip(index).step_by(columns.len());
         match column.coding {
-            Coding::Plain => values.for_each(|value| put(&mut bytes, *value as u64)),
+            Coding::Plain => plain(values, &mut bytes),
             Coding::Optional => values.for_each(|value| put(&mut bytes, value.wrapping_add(1) as u64)),
+            Coding::Follows => differences(table, index, rows, &mut bytes, |value, guess| {
+                if value == guess { 0 } else { zigzag(value).wrapping_add(1) }
+            }),
+            Coding::TimeBy(_) | Coding::PacedBy(_) => {
+                differences(table, index, rows, &mut bytes, |value, guess| {
+                    thousands(value.wrapping_sub(guess))
+                });
+            }
             Coding::After => after(values, starts, &mut bytes, out),
             Coding::Since(by) => {
                 let rows =
@@ -252,24 +247,40 @@ pub fn pack_rows(table: Table, rows: &Rows, starts: &[i64], out: &mut Vec<u8>) {
                 continue;
             }
             _ => {
-                let mut memory = Memory::new(column.coding);
-                let (by, counts) = column.coding.by();
-                // Where nothing is counted, a count is not looked at.
-                let counts = counts.unwrap_or(index);
-                let goes_on = |at| if table.counted() == Some(at) { -1 } else { 0 };
-                let (of_count, of_value) = (goes_on(counts), goes_on(index));
-                for (row, more) in rows.runs(columns.len()) {
-                    let (count, value) = (row[counts], row[index]);
-                    let number = memory.number(
-                        by.map_or(0, |by| row[by]),
-                        [count, count.wrapping_add(more & of_count)],
-                        [value, value.wrapping_add(more & of_value)],
-                    );
-                    put(&mut bytes, number.expect("keys are small"));
-                }
+                differences(table, index, rows, &mut bytes, |value, guess| zigzag(value.wrapping_sub(guess)))
             }
         }
         rans::pack(&bytes, out);
+    }
+}
+
+/// Appends values, which are often all the same.
+fn plain<'v>(values: impl Iterator<Item = &'v i64> + Clone, out: &mut Vec<u8>) {
+    let first = values.clone().next().copied().unwrap_or_default();
+    if (0..0x80).contains(&first) && values.clone().all(|value| *value == first) {
+        out.resize(out.len() + values.count(), first as u8);
+    } else {
+        values.for_each(|value| put(out, *value as u64));
+    }
+}
+
+/// Appends a column that goes by rows before: of each row its number, which follows from its value and what it should
+/// be.
+#[inline]
+fn differences(table: Table, index: usize, rows: &Rows, out: &mut Vec<u8>, number: impl Fn(i64, i64) -> u64) {
+    let coding = table.columns()[index].coding;
+    let mut memory = Memory::new(coding);
+    let (by, counts) = coding.by();
+    // Where nothing is counted, a count is not looked at.
+    let counts = counts.unwrap_or(index);
+    let goes_on = |at| if table.counted() == Some(at) { -1 } else { 0 };
+    let (of_count, of_value) = (goes_on(counts), goes_on(index));
+    for (row, more) in rows.runs(table.columns().len()) {
+        let (count, value) = (row[counts], row[index]);
+        let counts = [count, count.wrapping_add(more & of_count)];
+        let key = by.map_or(0, |by| row[by]);
+        let guess = memory.pass(key, counts, value.wrapping_add(more & of_value)).expect("keys are small");
+        put(out, number(value, guess));
     }
 }
 

@@ -18,6 +18,9 @@ const MOST_BESIDE: usize = 1 << 19;
 /// A block has no stream that is longer.
 const MOST_BYTES: usize = 1 << 22;
 
+/// Places of so many sorts are found at once.
+const LATELY: usize = 256;
+
 /// Writes a log. Rows of a table are kept until there are enough of them for a block and another one comes: what
 /// belongs to the last transmission of a block comes after it.
 pub struct Writer<W> {
@@ -27,6 +30,8 @@ pub struct Writer<W> {
     /// Beginnings of the transmissions that are in no block yet.
     starts: Vec<i64>,
     sorts: BTreeMap<Sort, usize>,
+    /// Places of sorts that were looked up lately, by what tells most of them apart.
+    lately: [usize; LATELY],
     /// By table: rows that are in no block yet.
     pending: [Rows; TABLES.len()],
     blocks: u32,
@@ -62,6 +67,7 @@ impl<W: Write> Writer<W> {
             streams: Written::default(),
             starts: Vec::new(),
             sorts: BTreeMap::new(),
+            lately: [0; LATELY],
             pending: Default::default(),
             blocks: 0,
             bytes: (MAGIC.len() + 4) as u64,
@@ -85,10 +91,7 @@ impl<W: Write> Writer<W> {
         {
             self.end_block()?;
         }
-        let mut place = match self.model.find(sort, row.start) {
-            Some(place) => place,
-            None => self.place_of(sort),
-        };
+        let mut place = self.place_of(sort);
         self.model.code(&mut self.streams, &mut place, row).expect("what is written can be coded");
         self.starts.push(row.start);
         Ok(())
@@ -96,12 +99,19 @@ impl<W: Write> Writer<W> {
 
     /// The place of a sort, which may be new.
     fn place_of(&mut self, sort: &Sort) -> usize {
-        if let Some(place) = self.sorts.get(sort) {
-            return *place;
+        let told = sort.from ^ sort.to << 3 ^ sort.kind << 5 ^ sort.flow << 6 ^ sort.airtime >> 10;
+        let told = told as usize % LATELY;
+        if self.model.is(self.lately[told], sort) {
+            return self.lately[told];
         }
-        let place = self.model.learn(*sort).expect("nodes have an index");
-        self.sorts.insert(*sort, place);
-        self.pending[Table::Sorts as usize].add(Table::Sorts, &sort.row());
+        let known = self.sorts.get(sort).copied();
+        let place = known.unwrap_or_else(|| {
+            let place = self.model.learn(*sort).expect("nodes have an index");
+            self.sorts.insert(*sort, place);
+            self.pending[Table::Sorts as usize].add(Table::Sorts, &sort.row());
+            place
+        });
+        self.lately[told] = place;
         place
     }
 

@@ -81,6 +81,7 @@ pub struct Model {
 }
 
 /// What a transmission of a known sort should have.
+#[derive(Default)]
 struct Guess {
     tries: i64,
     packet: i64,
@@ -123,12 +124,10 @@ impl Model {
         &self.sorts[place]
     }
 
-    /// The place of a sort, if it is among those that are awaited now or that its sender had lately.
-    pub fn find(&self, sort: &Sort, start: i64) -> Option<usize> {
-        let is = |place: &usize| self.sorts[*place] == *sort;
-        let latest = &self.nodes.get(sort.from as usize)?.sorts;
-        let awaited = self.expected.iter().filter(|expected| expected.time == start);
-        awaited.map(|expected| expected.sort).find(is).or_else(|| latest.iter().copied().find(is))
+    /// Is this sort at this place?
+    #[inline]
+    pub fn is(&self, place: usize, sort: &Sort) -> bool {
+        self.sorts.get(place) == Some(sort)
     }
 
     /// Forgets all but the sorts.
@@ -156,7 +155,7 @@ impl Model {
             self.run_stream = streams[self.expected.len().min(2)];
             if C::WRITES { 0 } else { c.number(self.run_stream, 0) }
         };
-        let (mask, rare) = if C::WRITES { self.mask(*place, row) } else { (0, 0) };
+        let (mask, rare, known) = if C::WRITES { self.mask(*place, row) } else { Default::default() };
         if C::WRITES && mask == AS_EXPECTED {
             self.run = Some(run + 1);
             if !row.mpdus.is_empty() {
@@ -185,7 +184,7 @@ impl Model {
         } else if !C::WRITES {
             *place = self.expected.get(awaited - 1)?.sort;
         }
-        let guess = self.guess(*place, awaited > 0);
+        let guess = if C::WRITES { known } else { self.guess(*place, awaited > 0) };
         let rare = if mask & RARE > 0 { c.byte(Stream::Rare, rare) } else { 0 };
         if awaited == 0 {
             self.code_access(c, *place, guess.tries > 1, row)?;
@@ -205,8 +204,9 @@ impl Model {
         Some(())
     }
 
-    /// What is not as expected, and which of the awaited answers it is; and what of the rare.
-    fn mask(&self, place: usize, row: &Transmission) -> (u8, u8) {
+    /// What is not as expected, and which of the awaited answers it is; and what of the rare; and what it should
+    /// have.
+    fn mask(&self, place: usize, row: &Transmission) -> (u8, u8, Guess) {
         let is = |expected: &Expected| expected.time == row.start && expected.sort == place;
         let awaited = self.expected.iter().take(3).position(is).map_or(0, |place| place as u8 + 1);
         let (sort, of_sort) = (&self.sorts[place], &self.of_sorts[place]);
@@ -226,7 +226,7 @@ impl Model {
             | bit(row.packet != guess.packet, PACKET)
             | bit(!same, MPDUS)
             | bit(rare > 0, RARE);
-        (mask, rare)
+        (mask, rare, guess)
     }
 
     /// All of a transmission that is as expected.

@@ -3,8 +3,8 @@
 //!
 //! It is a sibling of [`airlog`](crate::airlog), and comes from the medium and the counters of causes, which
 //! it turns on. It looks at nodes when a frame begins and when one ends, and changes nothing in the run. A
-//! transmission stays here until it can collide with nothing any more; so rows are in the order in which
-//! transmissions began.
+//! transmission stays here at least until it can collide with nothing any more; so rows are in the order in
+//! which transmissions began.
 
 use crate::config::Config;
 use crate::mac::{Access, Timing};
@@ -23,6 +23,10 @@ use std::io::{self, Write};
 
 /// A window is written down no oftener than this.
 const BETWEEN_WINDOWS: Span = Span::from_ms(10);
+
+/// Transmissions are written when there are so many. What codes them and what simulates put each other out of the
+/// processor's caches: one by one, writing takes half as long again.
+const TOGETHER: usize = 64;
 
 /// A log of every transmission of a run.
 pub struct FrameLog {
@@ -394,8 +398,11 @@ impl FrameLog {
         Some(&mut self.pending[place].row)
     }
 
-    /// Writes transmissions that are over everywhere before this instant.
+    /// Writes transmissions that are over everywhere before this instant, once there are many.
     fn write_before(&mut self, now: Time) {
+        if self.pending.len() < TOGETHER {
+            return;
+        }
         while self.pending.front().is_some_and(|first| first.air.end + self.spread < now) {
             let first = self.pending.pop_front().expect("it was there");
             self.written += 1;

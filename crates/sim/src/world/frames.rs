@@ -60,6 +60,7 @@ impl World {
     }
 
     /// A frame ended at some listeners: at these places among the links of its sender, or at all.
+    #[inline(never)]
     pub(super) fn frame_ends(&mut self, frame: &Frame, reached: super::air::Reached, is_lost: bool) {
         let Some(mut log) = self.frame_log.take() else { return };
         let links = self.listeners.of(frame.from);
