@@ -6,13 +6,9 @@ use crate::layout::TABLES;
 use crate::part::Part;
 use crate::streams::{Read, STREAMS, Stream};
 use crate::timeline::{Model, Sort, Transmission};
-use crate::writer::BESIDE;
+use crate::writer::{BESIDE, MOST_PARTS};
 use crate::{BLOCK_HEADER, END, HEAD, MAGIC, Table, VERSION, rans};
 use std::collections::BTreeMap;
-
-/// A block has no more packets in aggregates, and NAVs that are set, than these, or a damaged one could ask
-/// for any memory.
-const MOST_PARTS: usize = 1 << 24;
 
 /// The instants that a reader wants, in nanoseconds, both included.
 pub type Window = [u64; 2];

@@ -21,6 +21,10 @@ const MOST_BYTES: usize = 1 << 22;
 /// Places of so many sorts are found at once.
 const LATELY: usize = 256;
 
+/// A block has no more packets in aggregates, and NAVs that are set, than these, or a damaged one could ask for any
+/// memory.
+pub(crate) const MOST_PARTS: usize = 1 << 24;
+
 /// Writes a log. Rows of a table are kept until there are enough of them for a block and another one comes: what
 /// belongs to the last transmission of a block comes after it.
 pub struct Writer<W> {
@@ -29,6 +33,8 @@ pub struct Writer<W> {
     streams: Written,
     /// Beginnings of the transmissions that are in no block yet.
     starts: Vec<i64>,
+    /// Packets in their aggregates, and NAVs that they set.
+    parts: usize,
     sorts: BTreeMap<Sort, usize>,
     /// Places of sorts that were looked up lately, by what tells most of them apart.
     lately: [usize; LATELY],
@@ -66,6 +72,7 @@ impl<W: Write> Writer<W> {
             model: Model::new(constants),
             streams: Written::default(),
             starts: Vec::new(),
+            parts: 0,
             sorts: BTreeMap::new(),
             lately: [0; LATELY],
             pending: Default::default(),
@@ -86,11 +93,14 @@ impl<W: Write> Writer<W> {
     /// # Panics
     /// If an index of a node is negative where it may not be, or a million or more.
     pub fn transmission(&mut self, sort: &Sort, row: &mut Transmission) -> io::Result<()> {
+        let parts = row.reserves.len() + row.mpdus.len();
         if self.starts.len() == ROWS
+            || self.parts + parts > MOST_PARTS
             || (self.starts.len().is_multiple_of(256) && self.streams.longest() > MOST_BYTES)
         {
             self.end_block()?;
         }
+        self.parts += parts;
         let mut place = self.place_of(sort);
         self.model.code(&mut self.streams, &mut place, row).expect("what is written can be coded");
         self.starts.push(row.start);
@@ -186,6 +196,7 @@ impl<W: Write> Writer<W> {
         let rows = self.starts.len();
         self.transmissions += rows as u64;
         self.starts.clear();
+        self.parts = 0;
         self.block(Table::Transmissions as u8, rows as u32, [first as u64, last as u64], &content)
     }
 

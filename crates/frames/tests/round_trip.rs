@@ -309,6 +309,24 @@ fn what_is_checked_is_not_kept() {
     assert_eq!(check(&bytes, None, 10).unwrap_err(), ReadError::TooMany { found: 100_000, most: 10 });
 }
 
+/// Aggregates that are as expected take no bytes: what a block may have is counted by packets.
+#[test]
+fn large_aggregates_are_in_several_blocks() {
+    let mut bytes = Vec::new();
+    let mut writer = Writer::new(&mut bytes, &head()).unwrap();
+    let sort = Sort { airtime: 5_000_000, to: 1, flow: 0, carries: 1, kind: 2, ..Sort::default() };
+    let mpdu = |packet| Mpdu { stream: [0, 1], packet, outcome: 0 };
+    let mut row =
+        Transmission { collided: -1, mpdus: (1..=1 << 14).map(mpdu).collect(), ..Transmission::default() };
+    for _ in 0..1_030 {
+        writer.transmission(&sort, &mut row).unwrap();
+        row.start += 6_000_000;
+        row.mpdus.iter_mut().for_each(|mpdu| mpdu.packet += 1 << 14);
+    }
+    writer.finish().unwrap();
+    assert_eq!(check(&bytes, None, MOST).unwrap().transmissions, 1_030);
+}
+
 #[test]
 fn what_is_cut_short_is_read_as_far_as_it_goes() {
     let bytes = log(&exchanges(100_000));
