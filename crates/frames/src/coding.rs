@@ -227,7 +227,7 @@ pub fn pack_rows(table: Table, rows: &Rows, starts: &[i64], out: &mut Vec<u8>) {
     for (index, column) in columns.iter().enumerate() {
         bytes.clear();
         bytes.reserve(rows.more.len());
-        let values = rows.values.iter().skip(index).step_by(columns.len());
+        let values = rows.values.get(index..).unwrap_or_default().iter().step_by(columns.len());
         match column.coding {
             Coding::Plain => plain(values, &mut bytes),
             Coding::Optional => values.for_each(|value| put(&mut bytes, value.wrapping_add(1) as u64)),
