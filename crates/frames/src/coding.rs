@@ -152,7 +152,6 @@ impl Last {
 #[derive(Clone, Debug)]
 pub struct Memory {
     coding: Coding,
-    is_paced: bool,
     /// By key, which is at least -1.
     last: Vec<Last>,
     before: i64,
@@ -160,8 +159,7 @@ pub struct Memory {
 
 impl Memory {
     pub fn new(coding: Coding) -> Memory {
-        let is_paced = matches!(coding, Coding::PacedBy(_) | Coding::Since(_));
-        Memory { coding, is_paced, last: Vec::new(), before: -1 }
+        Memory { coding, last: Vec::new(), before: -1 }
     }
 
     /// What is remembered of a key; none if it is too large.
@@ -182,18 +180,20 @@ impl Memory {
 
     /// Remembers a row, of a run its last one.
     pub fn keep(&mut self, key: i64, count: i64, value: i64) -> Option<()> {
-        self.pass(key, [count; 2], value).map(drop)
-    }
-
-    /// The same. What the first row of the run should be, the count of which is the first of these.
-    #[inline]
-    pub fn pass(&mut self, key: i64, count: [i64; 2], value: i64) -> Option<i64> {
-        let is_paced = self.is_paced;
         let key =
             if self.coding == Coding::Follows { std::mem::replace(&mut self.before, value) } else { key };
+        let is_paced = matches!(self.coding, Coding::PacedBy(_) | Coding::Since(_));
+        self.at(key)?.keep(is_paced, count, value);
+        Some(())
+    }
+
+    /// The same of a writer, which finds the key of what follows itself; what the first row of the run should
+    /// be, the count of which is the first of these.
+    #[inline]
+    pub fn pass<const PACED: bool>(&mut self, key: i64, count: [i64; 2], value: i64) -> Option<i64> {
         let last = self.at(key)?;
-        let guess = last.guess(count[0]);
-        last.keep(is_paced, count[1], value);
+        let guess = if PACED { last.guess(count[0]) } else { last.value };
+        last.keep(PACED, count[1], value);
         Some(guess)
     }
 
@@ -231,23 +231,30 @@ pub fn pack_rows(table: Table, rows: &Rows, starts: &[i64], out: &mut Vec<u8>) {
         match column.coding {
             Coding::Plain => plain(values, &mut bytes),
             Coding::Optional => values.for_each(|value| put(&mut bytes, value.wrapping_add(1) as u64)),
-            Coding::Follows => differences(table, index, rows, &mut bytes, |value, guess| {
-                if value == guess { 0 } else { zigzag(value).wrapping_add(1) }
-            }),
-            Coding::TimeBy(_) | Coding::PacedBy(_) => {
-                differences(table, index, rows, &mut bytes, |value, guess| {
-                    thousands(value.wrapping_sub(guess))
+            Coding::Follows => {
+                let mut before = -1;
+                let key = |row: &[i64]| std::mem::replace(&mut before, row[index]);
+                differences::<false>(table, index, rows, &mut bytes, key, |value, guess| {
+                    if value == guess { 0 } else { zigzag(value).wrapping_add(1) }
                 });
             }
+            Coding::TimeBy(by) => {
+                differences::<false>(table, index, rows, &mut bytes, |row| row[by], time_from);
+            }
+            Coding::PacedBy([by, _]) => {
+                differences::<true>(table, index, rows, &mut bytes, |row| row[by], time_from);
+            }
+            Coding::DeltaBy(by) => {
+                differences::<false>(table, index, rows, &mut bytes, |row| row[by], number_from);
+            }
+            Coding::Delta => differences::<false>(table, index, rows, &mut bytes, |_| 0, number_from),
+            Coding::Modelled => unreachable!("it has a model"),
             Coding::After => after(values, starts, &mut bytes, out),
             Coding::Since(by) => {
                 let rows =
                     rows.runs(columns.len()).map(|(row, more)| (by.map(|by| row[by]), more, row[index]));
                 since::pack(column.coding, rows, starts, out).expect("keys are small");
                 continue;
-            }
-            _ => {
-                differences(table, index, rows, &mut bytes, |value, guess| zigzag(value.wrapping_sub(guess)))
             }
         }
         rans::pack(&bytes, out);
@@ -264,24 +271,38 @@ fn plain<'v>(values: impl Iterator<Item = &'v i64> + Clone, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a column that goes by rows before: of each row its number, which follows from its value and what it should
-/// be.
+/// Appends a column that goes by rows before with the same key: of each row its number, which follows from
+/// its value and what that should be.
 #[inline]
-fn differences(table: Table, index: usize, rows: &Rows, out: &mut Vec<u8>, number: impl Fn(i64, i64) -> u64) {
+fn differences<const PACED: bool>(
+    table: Table,
+    index: usize,
+    rows: &Rows,
+    out: &mut Vec<u8>,
+    mut key: impl FnMut(&[i64]) -> i64,
+    number: impl Fn(i64, i64) -> u64,
+) {
     let coding = table.columns()[index].coding;
     let mut memory = Memory::new(coding);
-    let (by, counts) = coding.by();
     // Where nothing is counted, a count is not looked at.
-    let counts = counts.unwrap_or(index);
+    let counts = coding.by().1.unwrap_or(index);
     let goes_on = |at| if table.counted() == Some(at) { -1 } else { 0 };
     let (of_count, of_value) = (goes_on(counts), goes_on(index));
     for (row, more) in rows.runs(table.columns().len()) {
         let (count, value) = (row[counts], row[index]);
-        let counts = [count, count.wrapping_add(more & of_count)];
-        let key = by.map_or(0, |by| row[by]);
-        let guess = memory.pass(key, counts, value.wrapping_add(more & of_value)).expect("keys are small");
+        let (counts, last) =
+            ([count, count.wrapping_add(more & of_count)], value.wrapping_add(more & of_value));
+        let guess = memory.pass::<PACED>(key(row), counts, last).expect("keys are small");
         put(out, number(value, guess));
     }
+}
+
+fn number_from(value: i64, guess: i64) -> u64 {
+    zigzag(value.wrapping_sub(guess))
+}
+
+fn time_from(value: i64, guess: i64) -> u64 {
+    thousands(value.wrapping_sub(guess))
 }
 
 /// Instants by the transmissions that began before: where these are, as a packed stream, and how much later.

@@ -46,7 +46,9 @@ fn frequencies(bytes: &[u8]) -> [u32; 256] {
         // Compared at once: a stream is often one byte again and again.
         counts[usize::from(bytes[0])] = bytes.len() as u32;
     } else {
-        bytes.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
+        for byte in bytes {
+            counts[usize::from(*byte)] += 1;
+        }
     }
     let of_all = |count: u32| (u64::from(count) * u64::from(TOTAL) / bytes.len() as u64) as u32;
     let mut made = counts.map(|count| if count == 0 { 0 } else { of_all(count).max(1) });
@@ -92,8 +94,8 @@ fn coded(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// What takes a state on by a byte: to its quotient by the frequency, times the total, and the remainder, and where
-/// the byte begins.
+/// What takes a state on by a byte: to its quotient by the frequency, times the total, and the remainder, and
+/// where the byte begins.
 #[derive(Clone, Copy, Default)]
 struct Symbol {
     start: u32,
@@ -101,8 +103,8 @@ struct Symbol {
     rest: u32,
     /// From here on the state puts out a byte first.
     most: u32,
-    /// A division takes several times as long as a multiplication by the inverse (Granlund and Montgomery 1994,
-    /// doi:10.1145/178243.178249), which is exact for states below two to 31.
+    /// A division takes several times as long as a multiplication by the inverse (Granlund and Montgomery
+    /// 1994, doi:10.1145/178243.178249), which is exact for states below two to 31.
     inverse: u64,
     shift: u32,
 }

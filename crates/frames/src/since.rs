@@ -62,7 +62,7 @@ pub fn pack(
     let mut streams: [Vec<u8>; 3] = Default::default();
     let [choices, steps, said] = &mut streams;
     for ([key, count], more, value) in rows {
-        let guess = past.paced.pass(key, [count, count + more], value)?;
+        let guess = past.paced.pass::<true>(key, [count, count + more], value)?;
         // Where both would do, what is more often so takes less.
         if value == guess {
             put(choices, PACED);

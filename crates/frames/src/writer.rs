@@ -21,12 +21,12 @@ const MOST_BYTES: usize = 1 << 22;
 /// Places of so many sorts are found at once.
 const LATELY: usize = 256;
 
-/// A block has no more packets in aggregates, and NAVs that are set, than these, or a damaged one could ask for any
-/// memory.
+/// A block has no more packets in aggregates, and NAVs that are set, than these, or a damaged one could ask
+/// for any memory.
 pub(crate) const MOST_PARTS: usize = 1 << 24;
 
-/// Writes a log. Rows of a table are kept until there are enough of them for a block and another one comes: what
-/// belongs to the last transmission of a block comes after it.
+/// Writes a log. Rows of a table are kept until there are enough of them for a block and another one comes:
+/// what belongs to the last transmission of a block comes after it.
 pub struct Writer<W> {
     out: W,
     model: Model,

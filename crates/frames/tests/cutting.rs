@@ -97,8 +97,8 @@ fn rows(log: &FrameLog, table: Table, window: Option<[u64; 2]>) -> Vec<Vec<i64>>
     (0..columns.first().map_or(0, Vec::len)).map(row).filter(within).collect()
 }
 
-/// Transmissions with what their sorts and sets stand for. What contention began with is left out: of the first
-/// frame of a node it is said otherwise.
+/// Transmissions with what their sorts and sets stand for. What contention began with is left out: of the
+/// first frame of a node it is said otherwise.
 fn transmissions(log: &FrameLog, window: Option<[u64; 2]>) -> Vec<Vec<i64>> {
     let (sorts, sets) = (rows(log, Table::Sorts, None), rows(log, Table::Reservations, None));
     let resolved = |mut row: Vec<i64>| {

@@ -204,7 +204,7 @@ impl Model {
         Some(())
     }
 
-    /// What is not as expected, and which of the awaited answers it is; and what of the rare; and what it should
+    /// What is not as expected, and which of the awaited answers it is; what of the rare; and what it should
     /// have.
     fn mask(&self, place: usize, row: &Transmission) -> (u8, u8, Guess) {
         let is = |expected: &Expected| expected.time == row.start && expected.sort == place;

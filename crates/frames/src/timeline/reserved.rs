@@ -50,7 +50,9 @@ pub fn code<C: Coder>(
             *until = nav.wrapping_add(offset(c, offsets, until.wrapping_sub(nav))?);
         }
     } else if !C::WRITES {
-        set.iter_mut().for_each(|(_, until)| *until = nav);
+        for (_, until) in set.iter_mut() {
+            *until = nav;
+        }
     }
     places.forget(set);
     Some(())

@@ -28,6 +28,9 @@ const BETWEEN_WINDOWS: Span = Span::from_ms(10);
 /// processor's caches: one by one, writing takes half as long again.
 const TOGETHER: usize = 64;
 
+/// So many ways of packets are found at once.
+const WAYS: usize = 32;
+
 /// A log of every transmission of a run.
 pub struct FrameLog {
     writer: Writer<Box<dyn Write + Send>>,
@@ -59,8 +62,9 @@ pub struct FrameLog {
     /// By node that packets come to: flow, what they are, where from, and the number of this way.
     ways: Vec<Vec<([i64; 3], i64)>>,
     known_ways: i64,
-    /// The way of the latest packet that came so: flow, end, node, where from; and its number.
-    latest_way: Option<((FlowId, Port, NodeId, NodeId), i64)>,
+    /// Ways of the latest packets that came so: flow, end, node, where from; and its number. Each has a place
+    /// by flow and node.
+    latest_ways: [Option<((FlowId, Port, NodeId, NodeId), i64)>; WAYS],
     /// The first failure; nothing is written after it.
     failure: Option<io::Error>,
 }
@@ -170,7 +174,7 @@ impl FrameLog {
             routes: vec![Vec::new(); config.nodes.len()],
             ways: vec![Vec::new(); config.nodes.len()],
             known_ways: 0,
-            latest_way: None,
+            latest_ways: [None; WAYS],
             failure: None,
         })
     }
@@ -339,7 +343,8 @@ impl FrameLog {
             return;
         }
         let key = (packet.flow, packet.port, *node, *from);
-        let way = match self.latest_way {
+        let place = (packet.flow.0 ^ node.0) as usize % WAYS;
+        let way = match self.latest_ways[place] {
             Some((known, way)) if known == key => way,
             _ => {
                 let concerns = self.selection.has_node(*node) || self.selection.has_node(*from);
@@ -349,7 +354,7 @@ impl FrameLog {
                 self.way_of(came)
             }
         };
-        self.latest_way = Some((key, way));
+        self.latest_ways[place] = Some((key, way));
         self.row(Table::Entries, [way, packet.number as i64, ns(*at)]);
     }
 
