@@ -1,4 +1,4 @@
-//! The frame log: every transmission of a run or of a capture, in about two bytes each.
+//! The frame log: every transmission of a run or of a capture, in two to five bytes each.
 //!
 //! It is a sibling of the capture that a run can write, and says what a capture cannot: which frames
 //! collided, how long stations backed off, at which stations the NAV was set, how long queues were.

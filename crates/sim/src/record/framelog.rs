@@ -31,6 +31,9 @@ const TOGETHER: usize = 64;
 /// So many ways of packets are found at once.
 const WAYS: usize = 32;
 
+/// Flow, end, node, where from.
+type Way = (FlowId, Port, NodeId, NodeId);
+
 /// A log of every transmission of a run.
 pub struct FrameLog {
     writer: Writer<Box<dyn Write + Send>>,
@@ -62,9 +65,8 @@ pub struct FrameLog {
     /// By node that packets come to: flow, what they are, where from, and the number of this way.
     ways: Vec<Vec<([i64; 3], i64)>>,
     known_ways: i64,
-    /// Ways of the latest packets that came so: flow, end, node, where from; and its number. Each has a place
-    /// by flow and node.
-    latest_ways: [Option<((FlowId, Port, NodeId, NodeId), i64)>; WAYS],
+    /// Ways of the latest packets that came so, and their numbers. Each has a place by flow and node.
+    latest_ways: [Option<(Way, i64)>; WAYS],
     /// The first failure; nothing is written after it.
     failure: Option<io::Error>,
 }

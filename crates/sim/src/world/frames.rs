@@ -52,10 +52,12 @@ impl World {
     #[inline]
     pub(super) fn log_packets(&mut self, log: &mut FrameLog) {
         if let Some(Polled { dropped, came }) = self.record.poll_packets() {
-            dropped.iter().for_each(|dropped| log.dropped(dropped));
-            came.iter().for_each(|came| log.came(came));
-            dropped.clear();
-            came.clear();
+            for dropped in dropped.drain(..) {
+                log.dropped(&dropped);
+            }
+            for came in came.drain(..) {
+                log.came(&came);
+            }
         }
     }
 
