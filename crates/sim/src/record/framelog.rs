@@ -24,8 +24,8 @@ use std::io::{self, Write};
 /// A window is written down no oftener than this.
 const BETWEEN_WINDOWS: Span = Span::from_ms(10);
 
-/// Transmissions are written when there are so many. What codes them and what simulates put each other out of the
-/// processor's caches: one by one, writing takes half as long again.
+/// Transmissions are written when there are so many. What codes them and what simulates put each other out of
+/// the processor's caches: one by one, writing takes a third longer.
 const TOGETHER: usize = 64;
 
 /// So many ways of packets are found at once.
