@@ -4,7 +4,7 @@ use super::script::{A, B, C, Script, Signal, config, us};
 use crate::mac::{Mac, Phase};
 use multihop_core::FrameKind::{Ack, Cts, Data, Rts};
 use multihop_core::{Interval, Span};
-use multihop_dot11::DcfRules;
+use multihop_dot11::{AccessCategory, DcfRules, EdcaParameters};
 
 const RTS_US: u64 = 352;
 const CTS_US: u64 = 304;
@@ -12,6 +12,33 @@ const DATA_US: u64 = 946;
 
 fn with_windows(rules: DcfRules, rts_threshold: Option<u32>) -> Script {
     Script::with(&config(rules, rts_threshold))
+}
+
+/// A broadcast ends at 2000 us; the station's back-off of no slots runs out DIFS later, at 2050, and another
+/// frame begins some microseconds before. With a CCA time of 4 us, one that began 3 us before is not sensed.
+#[test]
+fn what_begins_within_the_cca_time_is_not_sensed() {
+    for (cca, before, sends) in [(4, 3, true), (4, 4, false), (4, 10, false), (0, 3, false)] {
+        for differentiates in [false, true] {
+            let mut setup = config(DcfRules { cca_time: Span::from_us(cca), ..DcfRules::IEEE }, None);
+            (setup.mac.cw_min, setup.mac.cw_max) = (0, 0);
+            if differentiates {
+                let alike = EdcaParameters { aifsn: 2, cw_min: 0, cw_max: 0, txop_limit: Span::ZERO };
+                setup.edca = Some([alike; AccessCategory::COUNT]);
+            }
+            let mut s = Script::with(&setup);
+            let first = s.data(B, None, 1);
+            let length = first.airtime().ns() / 1_000;
+            s.hears(2_000 - length, first, Signal::Clear);
+            s.queues(1_900, Some(B));
+            let second = s.data(C, None, 1);
+            let end = s.hears(2_050 - before, second, Signal::Clear);
+            let sent = s.runs_until(end);
+            let expected = if sends { vec![2_050] } else { Vec::new() };
+            let at: Vec<u64> = sent.iter().map(|(at, ..)| *at).collect();
+            assert_eq!(at, expected, "{cca} us, {before} us before, {differentiates}");
+        }
+    }
 }
 
 fn kinds(s: &mut Script, until: u64) -> Vec<multihop_core::FrameKind> {

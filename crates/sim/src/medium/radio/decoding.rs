@@ -186,3 +186,67 @@ fn wrong(rng: &mut Rng, ln_success: f64, loss: f64) -> Option<f64> {
 pub(super) fn is_too_weak(collisions: &Collisions, link: &Link, frame: &Frame) -> bool {
     matches!(collisions, Collisions::Sinr { errors, .. } if link.power < errors[frame.rate_index()].least)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::medium::{RateClass, RateSet};
+    use multihop_core::{FrameKind, Interval, NodeId};
+    use multihop_dot11::{DataRate, Mcs, Phy, Preamble, Standard};
+
+    const NOISE: u64 = 316;
+
+    fn at(us: u64) -> Time {
+        Time::ZERO + Span::from_us(us)
+    }
+
+    fn frame(from: u32, start: u64) -> Frame {
+        Frame {
+            kind: FrameKind::Data,
+            from: NodeId(from),
+            to: Some(NodeId(9)),
+            duration: Span::ZERO,
+            bytes: 1_538,
+            rate: RateClass::Data,
+            rates: RateSet::NOMINAL,
+            packet: None,
+            sequence: 0,
+            report: None,
+            load: None,
+            retry: false,
+            overhead: Span::from_us(36),
+            air: Interval { start: at(start), end: at(start + 228) },
+        }
+    }
+
+    /// What becomes of a frame upon which a weaker one begins so much later, whose power is lower by 3 dB.
+    fn overlapped(detection: f64, later_us: u64) -> Reception {
+        let phy = Phy::new(Standard::Dot11n, Preamble::Long);
+        let errors = RateErrors::new(&phy, DataRate::Mcs(Mcs { streams: 1, scheme: 7 }));
+        let collisions = Collisions::Sinr {
+            noise: NOISE,
+            sensitivity: NOISE,
+            errors: vec![errors; RateClass::COUNT].into(),
+            header: Some(Box::new(RateErrors::of_header())),
+            detection,
+            measured: false,
+        };
+        let link = |power: u64| Link::new(9, true, power, power as f64, 0.0);
+        let (strong, weak) = (link(2_000_000), link(1_000_000));
+        let mut radio = Radio::new(NOISE, Rng::at(1, &["test"]));
+        let (first, second) = (frame(1, 0), frame(2, later_us));
+        radio.begin(&collisions, &strong, &first, at(0));
+        radio.begin(&collisions, &weak, &second, at(later_us));
+        radio.finish(&collisions, &strong, &first, || 0.0, &Loads::default(), first.end()).reception
+    }
+
+    /// At 3 dB the bits of a header are mostly right, and those at MCS 7 are not.
+    #[test]
+    fn below_the_ratio_of_detection_no_frame_is_recognized() {
+        assert_eq!(overlapped(0.0, 0), Reception::FcsError);
+        let four_db = 10f64.powf(0.4);
+        assert_eq!(overlapped(four_db, 0), Reception::Noise);
+        assert_eq!(overlapped(four_db, 2), Reception::Noise, "within the first 4 us");
+        assert_eq!(overlapped(four_db, 5), Reception::FcsError, "it is detected by then");
+    }
+}

@@ -121,6 +121,7 @@ fn losses_of_the_radio_are_not_congestion() {
     config.medium.packet_error_rate = 0.1;
     assert!(matches!(config.medium.model, MediumModel::Ranges { .. }));
     let outcome = run(&config);
-    assert!((12.0..20.0).contains(&level(&outcome)), "{}", level(&outcome));
+    // Of eight seeds 11.6 to 13.1: what is sent again does not wait for as many as are asked for.
+    assert!((11.0..16.0).contains(&level(&outcome)), "{}", level(&outcome));
     assert!(goodput(&outcome) > 0.8 * 50.0, "{}", goodput(&outcome));
 }
