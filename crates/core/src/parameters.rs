@@ -98,8 +98,8 @@ impl Written<Span> for Option<Span> {
 /// that have names in files (`[Enum]`), what there may be or not (`(Option<u32> as Bytes)`), and others,
 /// whose value in a file and its default stand in brackets (`(engine as written = default)`): those are
 /// resolved by hand. Bounds of quantities are written as in a file; a time without an upper bound may last as
-/// long as the clock. A parameter that had another name before is `name (once old_name)`; one that came when there were
-/// results already, `name [later]`.
+/// long as the clock. A parameter that had another name before is `name (once old_name)`; one that came when
+/// there were results already, `name [later]`.
 ///
 /// A table `by` an enum of presets has defaults of each, from its function `of`: `name: kind range = default,
 /// Preset: other;`, where presets that are not named have the first. There are two more kinds there:
@@ -134,8 +134,8 @@ macro_rules! parameters {
             }
         }
 
-        /// As `derive` would, with the first name of each parameter, and without those that came later and have
-        /// their default: hashes of scenarios are made of it, and neither changes them.
+        /// As `derive` would, with the first name of each parameter, and without those that came later and
+        /// have their default: hashes of scenarios are made of it, and neither changes them.
         impl std::fmt::Debug for $config {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 let mut shown = f.debug_struct(stringify!($config));

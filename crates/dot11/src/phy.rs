@@ -275,8 +275,8 @@ impl Phy {
     /// aPHY-RX-START-Delay: how long after its first bit a frame at `rate` is known to be one, for the
     /// timeouts that wait for the beginning of a response (15.4.8, 17.3.3, 18.4.4, 19.8.4; that of clause 14,
     /// the 128 us of preamble and header, is from memory of its table of characteristics and could not be
-    /// verified). Stations of 802.11n and later go by a later edition, in which it is the 20 us of preamble and
-    /// SIGNAL field (802.11-2020, tables 17-21 and 18-5): that of the PPDUs in which responses are.
+    /// verified). Stations of 802.11n and later go by a later edition, in which it is the 20 us of preamble
+    /// and SIGNAL field (802.11-2020, tables 17-21 and 18-5): that of the PPDUs in which responses are.
     ///
     /// # Panics
     /// If this PHY does not have the rate.

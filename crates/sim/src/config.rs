@@ -77,8 +77,8 @@ pub struct Config {
     /// With powers and SINR: a receiver decodes no frame whose power is below the standard's sensitivity of
     /// its rate.
     pub sensitivity_by_rate: bool,
-    /// With powers and SINR: the ratio from which preambles of HT, VHT and HE stations are detected; none where
-    /// their bits decide alone.
+    /// With powers and SINR: the ratio from which preambles of HT, VHT and HE stations are detected; none
+    /// where their bits decide alone.
     pub preamble_detection: Option<f64>,
     /// How its powers vary over time, if they do.
     pub fading: Option<FadingConfig>,

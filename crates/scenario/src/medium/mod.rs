@@ -249,7 +249,8 @@ impl Medium {
         matches!(self, Medium::Sinr(Sinr { sensitivity_by_rate: true, .. }))
     }
 
-    /// The ratio of signal power to noise and interference from which preambles are detected, if there is one.
+    /// The ratio of signal power to noise and interference from which preambles are detected, if there is
+    /// one.
     pub(super) fn preamble_detection(&self) -> Option<f64> {
         let Medium::Sinr(Sinr { preamble_detection, .. }) = self else { return None };
         preamble_detection.at().map(Decibel::ratio)

@@ -196,8 +196,8 @@ impl Timing {
             .is_some_and(|limit| bytes > limit || (self.rules.rts_at_threshold && bytes == limit))
     }
 
-    /// Tries of a frame of so many bytes: dot11LongRetryLimit if RTS/CTS precedes it, else dot11ShortRetryLimit
-    /// (802.11-2016, 10.3.4.4).
+    /// Tries of a frame of so many bytes: dot11LongRetryLimit if RTS/CTS precedes it, else
+    /// dot11ShortRetryLimit (802.11-2016, 10.3.4.4).
     pub fn retry_limit_of(&self, bytes: u32) -> u32 {
         if self.needs_rts(bytes) { self.long_retry_limit } else { self.short_retry_limit }
     }

@@ -41,8 +41,8 @@ impl World {
         frame.mpdu_end(course.begins())
     }
 
-    /// What this event leads to delivers no packet before. Where it may send DATA, what is delivered first of it
-    /// takes `shortest` or longer.
+    /// What this event leads to delivers no packet before. Where it may send DATA, what is delivered first of
+    /// it takes `shortest` or longer.
     fn delivers_from(&self, due: Time, purpose: Purpose, shortest: Span) -> Time {
         match purpose {
             Purpose::MacTimer(row) => {

@@ -149,8 +149,8 @@ fn without_a_limit_only_what_goes_alone_is_given_up() {
     assert_eq!((link.acknowledged, link.given_up), (2, 1));
 }
 
-/// Of what goes alone behind an RTS the long limit counts, four tries here; an RTS in vain counts for the short
-/// one of seven, at which the window starts anew and nothing is given up.
+/// Of what goes alone behind an RTS the long limit counts, four tries here; an RTS in vain counts for the
+/// short one of seven, at which the window starts anew and nothing is given up.
 #[test]
 fn behind_rts_four_tries_alone_and_no_end_of_rts() {
     let script = |persistence| {

@@ -23,8 +23,8 @@ fn pair() -> Config {
     config
 }
 
-/// Four packets, which are sent at once in one A-MPDU. When each is delivered, in microseconds after that; the
-/// run goes on to its end.
+/// Four packets, which are sent at once in one A-MPDU. When each is delivered, in microseconds after that;
+/// the run goes on to its end.
 fn delivered(config: &Config) -> Vec<f64> {
     let packet = Injection {
         flow: FlowId(0),
