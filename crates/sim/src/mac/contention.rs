@@ -17,9 +17,8 @@ impl Function {
     }
 
     /// Will its back-off have run out before it can have sensed what begins now?
-    #[inline]
     pub(super) fn begins_unaware(&self, now: Time, cca: Span, slot: Span) -> bool {
-        cca > Span::ZERO && self.ends(slot).is_some_and(|end| end < now + cca)
+        self.ends(slot).is_some_and(|end| end < now + cca)
     }
 
     /// Draws a back-off from the present window (9.3.3).
@@ -175,20 +174,31 @@ impl Mac {
     }
 
     /// The medium turns busy: stops the back-off where it is. A NAV that might have been reset is not.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "as for `contend`")]
+    #[inline(always)]
     pub(super) fn hold_back(&mut self, ctx: &mut Context) {
         self.expire_nav(ctx.now, ctx.stack);
         let might_reset = self.nav_reset.take().is_some();
         if self.edca.is_some() {
             self.freeze_all(ctx.now, ctx.timing.rules.cca_time, ctx.timing, ctx.agenda);
-        } else if self.function.begins_unaware(ctx.now, ctx.timing.rules.cca_time, ctx.timing.slot) {
-            // It transmits before it has sensed the signal.
         } else if let Some(start) = self.function.counting.take() {
+            if ctx.timing.rules.cca_time > Span::ZERO && self.begins_unaware(ctx, start) {
+                return;
+            }
             ctx.agenda.disarm(self.timer);
             self.function.stop(start, ctx.now, ctx.timing, &mut self.rng);
         } else if might_reset && self.phase == Phase::Contending {
             ctx.agenda.disarm(self.timer);
         }
+    }
+
+    /// Does the station transmit before it has sensed what begins now? Then its back-off goes on.
+    #[cold]
+    fn begins_unaware(&mut self, ctx: &Context, start: Time) -> bool {
+        self.function.counting = Some(start);
+        let unaware = self.function.begins_unaware(ctx.now, ctx.timing.rules.cca_time, ctx.timing.slot);
+        self.function.counting = Some(start).filter(|_| unaware);
+        unaware
     }
 
     /// The back-off ran out, or the NAV may be reset.

@@ -134,7 +134,7 @@ impl Mac {
         let Mac { function, edca, rng, .. } = self;
         let mut unaware = false;
         for function in std::iter::once(function).chain(edca.iter_mut().flat_map(|edca| &mut edca.others)) {
-            if function.begins_unaware(now, cca, timing.slot) {
+            if cca > Span::ZERO && function.begins_unaware(now, cca, timing.slot) {
                 unaware = true;
             } else if let Some(start) = function.counting.take() {
                 function.stop(start, now, timing, rng);

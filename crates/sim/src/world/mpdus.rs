@@ -34,6 +34,7 @@ impl Arrivals {
 
 impl World {
     /// A frame with a load began, at all listeners or at these.
+    #[inline(never)]
     pub(super) fn expect_mpdus(&mut self, frame: &Frame, reached: Reached) {
         let mpdus = self.loads.mpdus(frame.load);
         let Some(to) = frame.to.filter(|_| mpdus.len() > 1) else { return };
@@ -56,6 +57,7 @@ impl World {
     }
 
     /// An MPDU is over at the node of this row.
+    #[inline(never)]
     pub(super) fn mpdu_ends(&mut self, row: u32) {
         let arrivals = &mut self.arrivals[row as usize];
         let Some((frame, link)) = arrivals.incoming.take() else { return };
