@@ -142,8 +142,8 @@ def _parts(tries: pd.DataFrame, ends: int, bits: float) -> tuple[Mpdu, ...]:
 
 
 def _passed_up(log: FrameLog) -> dict[int, int]:
-    ways = log.in_words(log.tables["ways"])
-    wires = ways.index[(ways["node"] == "host") & (ways["carries"] == "data")]
+    ingress = log.in_words(log.tables["ingress"])
+    wires = ingress.index[(ingress["node"] == "host") & (ingress["carries"] == "data")]
     came = log.tables["entries"]
-    came = came[came["way"].isin(wires)]
+    came = came[came["ingress"].isin(wires)]
     return dict(zip(came["packet"].tolist(), came["time"].tolist(), strict=True))

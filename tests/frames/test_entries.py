@@ -25,9 +25,9 @@ RADIOS = (
 
 def entries(log):
     """The entries of a log, in words."""
-    ways = log.in_words(log.tables["ways"])
+    ingress = log.in_words(log.tables["ingress"])
     rows = log.tables["entries"]
-    return rows.assign(**{name: ways[name].to_numpy()[rows["way"]] for name in ways.columns})
+    return rows.assign(**{name: ingress[name].to_numpy()[rows["ingress"]] for name in ingress.columns})
 
 
 @pytest.fixture(scope="module")
@@ -77,8 +77,8 @@ def test_moves_between_radios_are_there(tmp_path):
     multihop.run(RADIOS, frames=path)
     log = read(path)
     nodes = log.head["nodes"]
-    ways = log.tables["ways"]
-    moved = ways[ways["node"] != ways["from"]]
+    ingress = log.tables["ingress"]
+    moved = ingress[ingress["node"] != ingress["from"]]
     assert len(moved) > 0
     for row in moved.to_dict("records"):
         node, other = (nodes[row[end]].get("radio_of") for end in ("node", "from"))

@@ -15,13 +15,13 @@ FOLLOWED = """(add) => {
   const last = its.findLast((i) => model.kind[i] === 2);
   const begins = model.contends[its.find((i) => model.contends[i] >= 0)];
   const places = { its, begins, ends: model.end[last], from: model.from[its[0]] };
-  const { ways, entries, radios } = new Function("model", "places", `return ${add}`)(model, places);
+  const { ingress, entries, radios } = new Function("model", "places", `return ${add}`)(model, places);
   const columns = (rows, names) => {
     const typed = names.map((name, at) => [name, Float64Array.from(rows, (row) => row[at])]);
     return { rows: rows.length, columns: Object.fromEntries(typed) };
   };
-  model.tables.ways = columns(ways, ["flow", "carries", "node", "from"]);
-  model.tables.entries = columns(entries, ["way", "packet", "time"]);
+  model.tables.ingress = columns(ingress, ["flow", "carries", "node", "from"]);
+  model.tables.entries = columns(entries, ["ingress", "packet", "time"]);
   (radios || []).forEach((of, node) => { model.head.nodes[node].radio_of = of; });
   viewer.follow({ flow: 0, carries: 1, packet: 40 });
   return [...viewer.words.querySelectorAll("li")].map((line) => line.innerText.replace(/^[\\d.]+ s /, ""));
@@ -45,7 +45,7 @@ def followed(shown, tmp_path):
 
 def test_it_begins_in_the_queue_of_its_source(followed):
     lines = followed(
-        "({ ways: [[0, 1, places.from, places.from]], entries: [[0, 40, places.begins - 25e6], [0, 41, 0]] })"
+        "({ ingress: [[0, 1, places.from, places.from]], entries: [[0, 40, places.begins - 25e6], [0, 41, 0]] })"
     )
     assert lines[:2] == ["n0 made it.", "It waited in the queue of n0 for 25 ms."]
     assert "n0 sent " in lines[2]
@@ -56,7 +56,7 @@ def test_a_wire_is_a_hop_and_may_be_the_last_one(followed):
     """The radio's last receiver hands it on: the flow ends at a host beyond."""
     lines = followed(
         "(() => { const end = model.head.flows[0].destination; model.head.flows[0].destination = 1;"
-        "return { ways: [[0, 1, 1, end]], entries: [[0, 40, places.ends + 3e6]] }; })()"
+        "return { ingress: [[0, 1, 1, end]], entries: [[0, 40, places.ends + 3e6]] }; })()"
     )
     came = next(line for line in lines if "over the wire" in line)
     assert came.startswith("It came to n1 over the wire from n")
@@ -70,6 +70,6 @@ def test_another_radio_of_a_node_has_a_queue_as_well(followed):
     lines = followed(
         "(() => { model.head.nodes.forEach((node, at) => { node.radio_of = at; }); const radios = [0, 1, 1];"
         "places.its.forEach((i) => { if (model.from[i] === 1) model.packet[i] = 0; });"
-        "return { ways: [], entries: [], radios }; })()"
+        "return { ingress: [], entries: [], radios }; })()"
     )
     assert any(line.startswith("It waited in the queue of n2 for ") for line in lines)

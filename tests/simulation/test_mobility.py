@@ -246,34 +246,34 @@ def test_what_is_of_the_start_is_called_so(inline):
     assert inline("bound", plain, "--json").json()["of_start"] is False
 
 
-def test_the_picture_has_the_ways_of_nodes():
+def test_the_picture_has_the_trajectories_of_nodes():
     result = multihop.run(SCENARIOS / "mobile-mesh.toml", duration="200 s")
     caption = topology.caption(result.view, result.positions)
     assert "Nodes move (dotted, seed 1)" in caption
     assert "Off for a while: r3." in caption
     drawing = ElementTree.fromstring(topology.picture(result.view, result.positions))
     _, _, width, height = map(float, drawing.get("viewBox").split())
-    group = next(part for part in drawing.iter("g") if part.get("class") == "ways")
-    ways = {way.get("data-tip"): way.get("points").split() for way in group}
-    assert set(ways) == {"way of m0", "way of m1", "way of m2"}
+    group = next(part for part in drawing.iter("g") if part.get("class") == "trajectories")
+    trajectories = {line.get("data-tip"): line.get("points").split() for line in group}
+    assert set(trajectories) == {"trajectory of m0", "trajectory of m1", "trajectory of m2"}
     circles = [(circle.get("cx"), circle.get("cy")) for circle in drawing.iter("circle")]
-    for index, way in enumerate(ways.values()):
-        assert tuple(way[0].split(",")) == circles[5 + index], "it begins where the node is drawn"
-        assert len(set(way)) > 10
-        for x, y in (place.split(",") for place in way):
+    for index, trajectory in enumerate(trajectories.values()):
+        assert tuple(trajectory[0].split(",")) == circles[5 + index], "it begins where the node is drawn"
+        assert len(set(trajectory)) > 10
+        for x, y in (place.split(",") for place in trajectory):
             assert 0 <= float(x) <= width
             assert 0 <= float(y) <= height
-    assert "ways" in topology.picture(multihop.check(CHAIN))
+    assert "trajectories" in topology.picture(multihop.check(CHAIN))
     assert "move" not in topology.caption(multihop.check(CHAIN))
 
 
-def test_ways_are_thinned_where_there_are_many_places():
+def test_trajectories_are_thinned_where_there_are_many_places():
     count = 30_000
     df = pd.DataFrame({"node": [0] * count, "x_m": range(count), "y_m": [0.0] * count})
-    way = topology._ways(df)[0]
-    assert 1000 < len(way) < 6000
-    assert way[0].tolist() == [0, 0]
-    assert way[-1].tolist() == [count - 1, 0]
+    trajectory = topology._trajectories(df)[0]
+    assert 1000 < len(trajectory) < 6000
+    assert trajectory[0].tolist() == [0, 0]
+    assert trajectory[-1].tolist() == [count - 1, 0]
 
 
 def test_metrics_of_studies_see_runs_in_which_nobody_happens_to_move(tmp_path):

@@ -163,12 +163,10 @@ impl DcfRules {
     pub const NS2: DcfRules = DcfRules {
         backoff_draw: BackoffDraw::Exclusive,
         immediate_access: false,
-        busy_period_counts_as_slot: false,
         fresh_difs: true,
         eifs: EifsRule::AsNav,
         response_timeout: ResponseTimeout::WholeResponse { propagation: NS2_PROPAGATION },
         duration_field: Microseconds::Nearest,
-        cca_time: Span::ZERO,
         airtime: Microseconds::Exact,
         cts_needs_idle_medium: true,
         data_needs_idle_medium: true,
@@ -179,5 +177,6 @@ impl DcfRules {
         data_header: 34,
         llc_header: 0,
         link_layer_delay: Span::from_us(25),
+        ..DcfRules::IEEE
     };
 }

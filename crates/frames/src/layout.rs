@@ -45,7 +45,7 @@ pub enum Table {
     /// Places of nodes that move, and whether nodes are off.
     Places,
     /// How packets come to nodes otherwise than by a frame.
-    Ways,
+    Ingress,
     /// Packets that came so.
     Entries,
 }
@@ -64,8 +64,8 @@ pub const TABLES: [(Table, &str); 10] = [
     (Table::Routes, "a row per change of a next hop that flows use, when it is first used"),
     (Table::Places, "a row per instant and node that moves or is off for a while"),
     (
-        Table::Ways,
-        "how packets of flows come to a node otherwise than by a frame, a row for each way, in the order of their first",
+        Table::Ingress,
+        "how packets of flows come to a node otherwise than by a frame, a row for each ingress, in the order of their first",
     ),
     (Table::Entries, "a row per packet of a flow that comes to a node so"),
 ];
@@ -217,7 +217,7 @@ const PLACES: &[Column] = &[
     column("off", "1", Plain, "1 if it is off"),
 ];
 
-const WAYS: &[Column] = &[
+const INGRESS: &[Column] = &[
     column("flow", "flow", Plain, "index of the flow"),
     column("carries", "carries", Plain, "what the packets are"),
     column("node", "node", Plain, "index of the node that they come to"),
@@ -231,7 +231,7 @@ const WAYS: &[Column] = &[
 ];
 
 const ENTRIES: &[Column] = &[
-    column("way", "way", Follows, "row of `ways`, from 0"),
+    column("ingress", "ingress", Follows, "row of `ingress`, from 0"),
     column("packet", "1", DeltaBy(0), "number of the packet among those of its flow and direction"),
     column("time", "ns", Since([0, 1]), "when it came to the node"),
 ];
@@ -248,7 +248,7 @@ impl Table {
             Table::Windows => "windows",
             Table::Routes => "routes",
             Table::Places => "places",
-            Table::Ways => "ways",
+            Table::Ingress => "ingress",
             Table::Entries => "entries",
         }
     }
@@ -264,7 +264,7 @@ impl Table {
             Table::Windows => WINDOWS,
             Table::Routes => ROUTES,
             Table::Places => PLACES,
-            Table::Ways => WAYS,
+            Table::Ingress => INGRESS,
             Table::Entries => ENTRIES,
         }
     }
@@ -272,7 +272,7 @@ impl Table {
     /// The column of the time, in the order of which its rows are.
     pub const fn time(self) -> Option<usize> {
         match self {
-            Table::Sorts | Table::Reservations | Table::Ways => None,
+            Table::Sorts | Table::Reservations | Table::Ingress => None,
             Table::Drops => Some(5),
             Table::Entries => Some(2),
             _ => Some(0),
@@ -290,7 +290,7 @@ impl Table {
 
     /// Are its rows in the blocks of transmissions?
     pub const fn is_with_transmissions(self) -> bool {
-        !matches!(self, Table::Sorts | Table::Routes | Table::Places | Table::Ways)
+        !matches!(self, Table::Sorts | Table::Routes | Table::Places | Table::Ingress)
     }
 }
 

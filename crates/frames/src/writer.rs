@@ -163,17 +163,17 @@ impl<W: Write> Writer<W> {
 
     fn end(&mut self) -> io::Result<()> {
         self.end_block()?;
-        for table in [Table::Sorts, Table::Routes, Table::Places, Table::Ways] {
+        for table in [Table::Sorts, Table::Routes, Table::Places, Table::Ingress] {
             self.flush(table)?;
         }
         self.block(END, self.blocks, [0, 0], &[])?;
         self.out.flush()
     }
 
-    /// Writes transmissions and what belongs to them, after the sorts and ways that they refer to.
+    /// Writes transmissions and what belongs to them, after the sorts and ingresses that they refer to.
     pub(crate) fn end_block(&mut self) -> io::Result<()> {
         self.flush(Table::Sorts)?;
-        self.flush(Table::Ways)?;
+        self.flush(Table::Ingress)?;
         let (mut first, mut last) = (i64::MAX, i64::MIN);
         let mut pass = |time: i64| (first, last) = (first.min(time), last.max(time));
         self.starts.first().into_iter().chain(self.starts.last()).for_each(|start| pass(*start));

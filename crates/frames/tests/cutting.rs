@@ -63,7 +63,7 @@ fn log(seed: u64, transmissions: usize, entries: i64) -> Vec<u8> {
     let head = Head { source: "run", slot_ns: 20_000, propagation_ns: 1_000, ..Head::default() };
     let mut writer = Writer::new(&mut bytes, &head).unwrap();
     let (mut time, mut numbers) = (0, [0; 3]);
-    (0..3).for_each(|flow| writer.row(Table::Ways, [flow, 1, 0, 0]).unwrap());
+    (0..3).for_each(|flow| writer.row(Table::Ingress, [flow, 1, 0, 0]).unwrap());
     for _ in 0..transmissions {
         time += 1 + draw.below(400_000);
         let (sort, mut row) = transmission(&mut draw, time, &mut numbers);
@@ -133,7 +133,7 @@ fn is_cut_as_it_is_filtered(bytes: &[u8], whole: &FrameLog, window: [u64; 2]) ->
     for table in [Table::Mpdus, Table::Drops, Table::Windows, Table::Entries] {
         prop_assert_eq!(rows(&part, table, None), rows(whole, table, Some(window)), "{}", table.name());
     }
-    for table in [Table::Routes, Table::Places, Table::Ways] {
+    for table in [Table::Routes, Table::Places, Table::Ingress] {
         prop_assert_eq!(rows(&part, table, None), rows(whole, table, None), "{}", table.name());
     }
     let found = spans(&made);

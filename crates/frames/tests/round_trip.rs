@@ -282,7 +282,7 @@ fn a_window_of_tables_has_rows_in_it_and_all_places() {
         writer.row(Table::Entries, [0, 7, time]).unwrap();
         writer.row(Table::Places, [time, 0, 1, 2, 0]).unwrap();
     }
-    writer.row(Table::Ways, [0, 1, 0, 0]).unwrap();
+    writer.row(Table::Ingress, [0, 1, 0, 0]).unwrap();
     writer.finish().unwrap();
     let whole = read(&bytes, None, MOST).unwrap();
     let window = [100_000_000, 120_000_000];
@@ -294,7 +294,7 @@ fn a_window_of_tables_has_rows_in_it_and_all_places() {
         assert_eq!(part.column(table, name), wanted);
     }
     assert_eq!(part.column(Table::Places, "time").len(), 2_000);
-    assert_eq!(part.column(Table::Ways, "flow"), [0]);
+    assert_eq!(part.column(Table::Ingress, "flow"), [0]);
 }
 
 #[test]

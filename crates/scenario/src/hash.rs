@@ -64,10 +64,9 @@ pub(super) fn hash(
     let general = (name.unwrap_or_default(), duration, warmup, record_interval, extra_header);
     let rates = [Some(*data_rate), control_rate.map(DataRate::Bits), ack_rate.map(DataRate::Bits)];
     let network = (unmoved(nodes, moved), phy, rates, mac, medium, routing);
-    let names: Vec<&String> = schemes.iter().map(|SchemeConfig { name, scheme: _ }| name).collect();
-    sink.text(format_args!("{general:?} {network:?} {names:?} {flows:?} {jitters:?}"));
+    sink.text(format_args!("{general:?} {network:?} {:?} {flows:?} {jitters:?}", names(schemes)));
     sink.schemes(identities);
-    // What was added to scenarios later counts where it is used alone, so that those without it keep their identity.
+    // What came later counts where it is used alone: scenarios without it keep their identity.
     sink.unless(measurements.is_empty(), measurements);
     sink.unless(*discipline == Discipline::DropTail, discipline);
     sink.given(hardware_queue.as_ref());
@@ -84,10 +83,12 @@ pub(super) fn hash(
     sink.unless(wires.is_empty(), wires);
     sink.unless(link_rates.is_empty(), link_rates);
     sink.unless(radios.are_one_each(), radios);
-    if !moved.nodes.is_empty() || !moved.outages.is_empty() {
-        sink.text(format_args!(" {resolution:?} {} {}", moved.outages, moved.identity));
-    }
-    sink.0.finalize().iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
+    sink.moved(*resolution, moved);
+    sink.hexadecimal()
+}
+
+fn names(schemes: &[SchemeConfig]) -> Vec<&String> {
+    schemes.iter().map(|SchemeConfig { name, scheme: _ }| name).collect()
 }
 
 /// The nodes, without the places of those that move.
@@ -105,6 +106,16 @@ impl Sink {
         for (base, parameters) in identities {
             self.text(format_args!(" {base} {parameters}"));
         }
+    }
+
+    fn moved(&mut self, resolution: f64, moved: &Moved) {
+        if !moved.nodes.is_empty() || !moved.outages.is_empty() {
+            self.text(format_args!(" {resolution:?} {} {}", moved.outages, moved.identity));
+        }
+    }
+
+    fn hexadecimal(self) -> String {
+        self.0.finalize().iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
     }
 
     fn text(&mut self, text: Arguments<'_>) {

@@ -166,7 +166,7 @@ fn before_nodes(document: &Document<'_>, scenario: &Scenario) -> Result<Config> 
         hardware_queue: scenario.mac.hardware_queue(document)?,
         medium: scenario.medium.resolve(document, &phy)?,
         sensitivity_by_rate: scenario.medium.has_sensitivity_by_rate(),
-        preamble_detection: scenario.medium.preamble_detection(),
+        preamble_detection: scenario.medium.preamble_detection(document, &phy)?,
         fading: scenario.medium.fading(document, &phy)?,
         delays_by_distance: scenario.medium.delays_by_distance(),
         causes: false,

@@ -172,10 +172,10 @@ def _counts(result: StudyResult, pairs: pd.DataFrame) -> tuple[Counter[tuple[str
     better: Counter[tuple[str, str]] = Counter()
     worse: Counter[tuple[str, str]] = Counter()
     for row in pairs.to_dict("records"):
-        way = result.study.spec.metrics[row["metric"]].better
-        if way is None or pd.isna(row["p_adjusted"]) or not row["p_adjusted"] < SIGNIFICANCE:
+        better_if = result.study.spec.metrics[row["metric"]].better
+        if better_if is None or pd.isna(row["p_adjusted"]) or not row["p_adjusted"] < SIGNIFICANCE:
             continue
-        a_wins = (row["difference"] > 0) == (way == "higher")
+        a_wins = (row["difference"] > 0) == (better_if == "higher")
         first, second = (row["a"], row["b"]) if a_wins else (row["b"], row["a"])
         better[row["metric"], first] += 1
         worse[row["metric"], second] += 1

@@ -24,15 +24,15 @@ _MOST_PLACES = 5000
 
 
 def picture(view: _core.ScenarioView, positions: pd.DataFrame | None = None) -> str:
-    """An `<svg>` element; `positions` is the table of that name, for the paths of nodes that move."""
+    """An `<svg>` element; `positions` is the table of that name, for the trajectories of nodes that move."""
     points, measured = _layout(view)
-    ways = _ways(positions) if all(measured) and positions is not None else {}
+    trajectories = _trajectories(positions) if all(measured) and positions is not None else {}
     count = len(points)
-    xs, ys, scale = _fit(np.vstack([points, *ways.values()]))
+    xs, ys, scale = _fit(np.vstack([points, *trajectories.values()]))
     height = float(ys.max() + _MARGIN)
     parts = [
         f'<svg class="chart topology" role="img" aria-label="Topology" viewBox="0 0 {_WIDTH:g} {height:.0f}">',
-        *_drawn_ways(view, ways, xs[count:], ys[count:]),
+        *_drawn_trajectories(view, trajectories, xs[count:], ys[count:]),
         *_links(view, xs, ys),
         *_paths(view, xs, ys),
         *_nodes(view, xs, ys, measured),
@@ -147,26 +147,28 @@ def _fit(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     return xs, ys, scale
 
 
-def _ways(positions: pd.DataFrame) -> dict[int, np.ndarray]:
+def _trajectories(positions: pd.DataFrame) -> dict[int, np.ndarray]:
     """The places of each node that moves, in the order of time; of many, every second, third, ... one."""
     stride = -(-len(positions) // _MOST_PLACES) or 1
-    ways = {}
+    trajectories = {}
     for node in np.unique(positions["node"].to_numpy(dtype=int)):
         places = positions.loc[positions["node"] == node, ["x_m", "y_m"]].to_numpy(dtype=np.float64)
         if (places != places[0]).any():
-            ways[int(node)] = np.vstack([places[:-1:stride], places[-1:]])
-    return ways
+            trajectories[int(node)] = np.vstack([places[:-1:stride], places[-1:]])
+    return trajectories
 
 
-def _drawn_ways(view: _core.ScenarioView, ways: dict[int, np.ndarray], xs: np.ndarray, ys: np.ndarray) -> list[str]:
-    parts = ['<g class="ways">']
+def _drawn_trajectories(
+    view: _core.ScenarioView, trajectories: dict[int, np.ndarray], xs: np.ndarray, ys: np.ndarray
+) -> list[str]:
+    parts = ['<g class="trajectories">']
     begin = 0
-    for node, places in ways.items():
+    for node, places in trajectories.items():
         end = begin + len(places)
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(xs[begin:end], ys[begin:end], strict=True))
         parts.append(
             f'<polyline class="tip" data-of="n{node}" points="{points}"'
-            + _tip(f"way of {view['nodes'][node]['name']}", "polyline")
+            + _tip(f"trajectory of {view['nodes'][node]['name']}", "polyline")
         )
         begin = end
     return [*parts, "</g>"]

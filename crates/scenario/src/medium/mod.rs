@@ -5,7 +5,7 @@ mod propagation;
 pub use propagation::{FadingModel, PathLossModel};
 
 use crate::document::{Document, Result, key};
-use crate::error::{Joined, KeyProblem, MediumProblem, Problem};
+use crate::error::{Joined, KeyProblem, MediumProblem, PhyProblem, Problem};
 use crate::topology::Nodes;
 use crate::values::{Delay, Switch};
 use multihop_core::NodeId;
@@ -251,9 +251,13 @@ impl Medium {
 
     /// The ratio of signal power to noise and interference from which preambles are detected, if there is
     /// one.
-    pub(super) fn preamble_detection(&self) -> Option<f64> {
-        let Medium::Sinr(Sinr { preamble_detection, .. }) = self else { return None };
-        preamble_detection.at().map(Decibel::ratio)
+    pub(super) fn preamble_detection(&self, document: &Document<'_>, phy: &Phy) -> Result<Option<f64>> {
+        let Medium::Sinr(Sinr { preamble_detection: Switch::At(ratio), .. }) = self else { return Ok(None) };
+        if !phy.standard().has_mcs() {
+            let problem = PhyProblem::NoDetection { standard: phy.standard() };
+            return Err(document.error(&key!["medium", "preamble_detection"], problem));
+        }
+        Ok(Some(ratio.ratio()))
     }
 
     /// Are frames delayed by distance?

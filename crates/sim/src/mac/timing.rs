@@ -196,6 +196,11 @@ impl Timing {
             .is_some_and(|limit| bytes > limit || (self.rules.rts_at_threshold && bytes == limit))
     }
 
+    /// Do lifetimes alone end the tries of MPDUs under an agreement?
+    pub fn tries_without_end(&self) -> bool {
+        self.mpdu_retry_limit == u32::MAX
+    }
+
     /// Tries of a frame of so many bytes: dot11LongRetryLimit if RTS/CTS precedes it, else
     /// dot11ShortRetryLimit (802.11-2016, 10.3.4.4).
     pub fn retry_limit_of(&self, bytes: u32) -> u32 {

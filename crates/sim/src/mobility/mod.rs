@@ -1,6 +1,6 @@
 //! Motion of nodes: where each is at any instant, and when it is off.
 //!
-//! * `motion`: a node's way as straight legs, and when two nodes come into and go out of a range.
+//! * `motion`: a node's trajectory as straight legs, and when two nodes come into and go out of a range.
 //! * `waypoint`: the random waypoint model, as setdest's two versions have it.
 //! * `places`: where nodes are over time, for tables.
 //!

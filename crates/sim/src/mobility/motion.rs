@@ -1,9 +1,9 @@
-//! A node's way as straight legs.
+//! A node's trajectory as straight legs.
 
 /// Legs may not be faster than this, in metres per second: an error in a file, rather than a node.
 pub const FASTEST: f64 = 100_000.0;
 
-/// A straight way at constant speed.
+/// A straight segment of a trajectory, at constant speed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Leg {
     /// When it begins, in seconds.
@@ -16,7 +16,7 @@ pub struct Leg {
     pub to: [f64; 2],
 }
 
-/// A node's way: it stands where it is until its first leg begins, between legs, and after the last.
+/// A node's trajectory: it stands where it is until its first leg begins, between legs, and after the last.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Motion {
     origin: [f64; 2],

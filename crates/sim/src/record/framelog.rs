@@ -28,11 +28,11 @@ const BETWEEN_WINDOWS: Span = Span::from_ms(10);
 /// the processor's caches: one by one, writing takes a third longer.
 const TOGETHER: usize = 64;
 
-/// So many ways of packets are found at once.
-const WAYS: usize = 32;
+/// Ingresses that are found without a search: so many of the latest.
+const LATEST_INGRESSES: usize = 32;
 
-/// Flow, end, node, where from.
-type Way = (FlowId, Port, NodeId, NodeId);
+/// How a packet came to a node: flow, end, node, where from.
+type Ingress = (FlowId, Port, NodeId, NodeId);
 
 /// A log of every transmission of a run.
 pub struct FrameLog {
@@ -62,11 +62,11 @@ pub struct FrameLog {
     sources: Vec<Vec<u32>>,
     /// By node: destinations, and the next hops that were last used.
     routes: Vec<Vec<(NodeId, NodeId)>>,
-    /// By node that packets come to: flow, what they are, where from, and the number of this way.
-    ways: Vec<Vec<([i64; 3], i64)>>,
-    known_ways: i64,
-    /// Ways of the latest packets that came so, and their numbers. Each has a place by flow and node.
-    latest_ways: [Option<(Way, i64)>; WAYS],
+    /// By node that packets come to: flow, what they are, where from, and the number of this ingress.
+    ingresses: Vec<Vec<([i64; 3], i64)>>,
+    known_ingresses: i64,
+    /// Ingresses of the latest packets that came so, and their numbers. Each has a place by flow and node.
+    latest_ingresses: [Option<(Ingress, i64)>; LATEST_INGRESSES],
     /// The first failure; nothing is written after it.
     failure: Option<io::Error>,
 }
@@ -174,9 +174,9 @@ impl FrameLog {
             windows: vec![Seen::default(); config.flows.len()],
             sources,
             routes: vec![Vec::new(); config.nodes.len()],
-            ways: vec![Vec::new(); config.nodes.len()],
-            known_ways: 0,
-            latest_ways: [None; WAYS],
+            ingresses: vec![Vec::new(); config.nodes.len()],
+            known_ingresses: 0,
+            latest_ingresses: [None; LATEST_INGRESSES],
             failure: None,
         })
     }
@@ -345,34 +345,34 @@ impl FrameLog {
             return;
         }
         let key = (packet.flow, packet.port, *node, *from);
-        let place = (packet.flow.0 ^ node.0) as usize % WAYS;
-        let way = match self.latest_ways[place] {
-            Some((known, way)) if known == key => way,
+        let place = (packet.flow.0 ^ node.0) as usize % LATEST_INGRESSES;
+        let ingress = match self.latest_ingresses[place] {
+            Some((known, ingress)) if known == key => ingress,
             _ => {
                 let concerns = self.selection.has_node(*node) || self.selection.has_node(*from);
                 if !concerns || !self.selection.has_flow(packet.flow) {
                     return;
                 }
-                self.way_of(came)
+                self.ingress_of(came)
             }
         };
-        self.latest_ways[place] = Some((key, way));
-        self.row(Table::Entries, [way, packet.number as i64, ns(*at)]);
+        self.latest_ingresses[place] = Some((key, ingress));
+        self.row(Table::Entries, [ingress, packet.number as i64, ns(*at)]);
     }
 
-    /// The number of the way by which a packet came, which may be new.
-    fn way_of(&mut self, came: &Came) -> i64 {
+    /// The number of the ingress by which a packet came, which may be new.
+    fn ingress_of(&mut self, came: &Came) -> i64 {
         let (flow, carries) = carried(&came.packet);
         let key = [flow, carries, i64::from(came.from.0)];
-        let ways = &mut self.ways[came.node.index()];
-        if let Some((_, way)) = ways.iter().find(|(known, _)| *known == key) {
-            return *way;
+        let ingresses = &mut self.ingresses[came.node.index()];
+        if let Some((_, ingress)) = ingresses.iter().find(|(known, _)| *known == key) {
+            return *ingress;
         }
-        let way = self.known_ways;
-        ways.push((key, way));
-        self.known_ways += 1;
-        self.row(Table::Ways, [flow, carries, i64::from(came.node.0), key[2]]);
-        way
+        let ingress = self.known_ingresses;
+        ingresses.push((key, ingress));
+        self.known_ingresses += 1;
+        self.row(Table::Ingress, [flow, carries, i64::from(came.node.0), key[2]]);
+        ingress
     }
 
     /// Did writing fail? Then the run may as well end.

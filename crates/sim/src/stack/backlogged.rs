@@ -91,9 +91,9 @@ impl Stack {
         let peer = end.peer;
         let before = self.waiting(output);
         // Asked before the datagram leaves: the link layer may hold it for a while before it is found to have no route.
-        let way = self.egress(around, peer);
+        let egress = self.egress(around, peer);
         self.drain(around, index);
-        match way {
+        match egress {
             Egress::Open if self.waiting(output) > before => {}
             Egress::Open => self.put_aside(around, index, Some(around.now + SOON)),
             Egress::ClosedUntil(open) => self.put_aside(around, index, Some(open)),

@@ -135,7 +135,7 @@ impl Stack {
             Action::Route(handle) => self.enqueue_routed(around, handle),
             Action::SendTo(handle, peer) => self.admit(around, handle, peer),
             Action::Purge(peer) => self.purge(around.now, peer, around.packets, around.record),
-            Action::SendAlong(handle, way) => self.send_along(around, handle, way),
+            Action::SendAlong(handle, route) => self.send_along(around, handle, route),
             Action::Drop(handle, cause) => {
                 self.lose(around.now, handle, cause, around.packets, around.record);
             }
@@ -159,14 +159,14 @@ impl Stack {
             return;
         }
         let agent = self.agent.as_mut().expect("only stacks with an agent route by it");
-        if let Some(way) = along {
-            agent.protocol.on_forwarded(&way);
-            self.admit(around, handle, next_on(&way.nodes, self.id));
+        if let Some(route) = along {
+            agent.protocol.on_forwarded(&route);
+            self.admit(around, handle, next_on(&route.nodes, self.id));
             return;
         }
         match agent.protocol.route(around.now, packet.destination) {
             Some(NextHop::Neighbour(peer)) => self.admit(around, handle, peer),
-            Some(NextHop::Along(way)) => self.send_along(around, handle, way),
+            Some(NextHop::Along(route)) => self.send_along(around, handle, route),
             None => {
                 let packet = around.packets.routed(handle);
                 self.call(|protocol| protocol.on_no_route(around.now, packet));
@@ -175,13 +175,13 @@ impl Stack {
     }
 
     /// Writes a source route into a packet, which is as much longer, and sends it.
-    fn send_along(&mut self, around: &mut Surroundings, handle: Handle, way: SourceRoute) {
-        let bytes = |way: &SourceRoute| source_route_bytes(&way.nodes);
+    fn send_along(&mut self, around: &mut Surroundings, handle: Handle, route: SourceRoute) {
+        let bytes = |route: &SourceRoute| source_route_bytes(&route.nodes);
         let before = around.packets.route(handle).map_or(0, bytes);
-        let peer = way.nodes[1];
+        let peer = route.nodes[1];
         let packet = &mut around.packets.get_mut(handle).packet;
-        packet.size = packet.size - before + bytes(&way);
-        around.packets.set_route(handle, way);
+        packet.size = packet.size - before + bytes(&route);
+        around.packets.set_route(handle, route);
         self.admit(around, handle, peer);
     }
 }

@@ -298,8 +298,8 @@ export class Model {
     const isIts = (columns, row) => columns.flow[row] === flow && columns.carries[row] === carries;
     const d = this.tables.drops.columns;
     const drops = rowsOf(d, packet).filter((row) => isIts(d, row));
-    const [ways, e] = [this.tables.ways, this.tables.entries].map((table) => table?.columns);
-    const entries = e ? rowsOf(e, packet).filter((row) => isIts(ways, e.way[row])) : [];
+    const [ingress, e] = [this.tables.ingress, this.tables.entries].map((table) => table?.columns);
+    const entries = e ? rowsOf(e, packet).filter((row) => isIts(ingress, e.ingress[row])) : [];
     const all = [...new Set(sent)].sort((a, b) => a - b);
     if (!this.isCapture || !all.length) return { sent: all, entries, drops, others: 0 };
     const lives = this.livesOf(all);

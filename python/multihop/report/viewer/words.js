@@ -94,16 +94,16 @@ export function packetName(model, { flow, carries, packet }) {
 /** The life of a packet: its lines, `[{time, node, text}]`, and what there is to say of it all. */
 export function life(model, packet) {
   const { sent, entries, drops, others } = model.follow(packet);
-  const way = new Way(model, packet);
+  const path = new Path(model, packet);
   const { time } = model.tables.entries?.columns || {};
   let entry = 0;
   for (const i of sent) {
-    for (; entry < entries.length && time[entries[entry]] <= model.start[i]; entry += 1) way.enter(entries[entry]);
-    way.send(i);
+    for (; entry < entries.length && time[entries[entry]] <= model.start[i]; entry += 1) path.enter(entries[entry]);
+    path.send(i);
   }
-  for (; entry < entries.length; entry += 1) way.enter(entries[entry]);
-  drops.forEach((row) => way.drop(row));
-  const { lines } = way;
+  for (; entry < entries.length; entry += 1) path.enter(entries[entry]);
+  drops.forEach((row) => path.drop(row));
+  const { lines } = path;
   lines.sort((a, b) => a.time - b.time);
   const isKnown = drops.length || lines.some((line) => line.done);
   if (!isKnown && lines.length) lines.push({ time: lines[lines.length - 1].time, node: -1, text: "Its end is not in this log." });
@@ -111,8 +111,8 @@ export function life(model, packet) {
   return { lines, note };
 }
 
-/** A packet on its way: where it is, since when, and what was said of that. */
-class Way {
+/** The path of a packet: where it is, since when, and what was said of that. */
+class Path {
   constructor(model, packet) {
     this.model = model;
     this.packet = packet;
@@ -128,9 +128,9 @@ class Way {
   /** It comes to a node otherwise than by a frame. */
   enter(row) {
     const { model, here } = this;
-    const { way, time: times } = model.tables.entries.columns;
-    const { node: nodes, from: froms } = model.tables.ways.columns;
-    const [time, node, from] = [times[row], nodes[way[row]], froms[way[row]]];
+    const { ingress, time: times } = model.tables.entries.columns;
+    const { node: nodes, from: froms } = model.tables.ingress.columns;
+    const [time, node, from] = [times[row], nodes[ingress[row]], froms[ingress[row]]];
     if (from === node) this.say(time, node, `${model.name(node)} made it.`);
     else if (model.isOneNode(from, node)) this.say(time, node, `It went over to ${model.name(node)}, another radio of the node.`);
     else {

@@ -48,7 +48,7 @@ pub struct TraceNode {
     pub name: String,
     /// The line that names it first, from 1.
     pub line: usize,
-    /// Its way.
+    /// Its trajectory.
     pub motion: Motion,
     /// Since when and until when it is off, in seconds, again and again: vehicles come and go, and scripts
     /// switch nodes.

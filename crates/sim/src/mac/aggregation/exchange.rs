@@ -210,7 +210,9 @@ impl Mac {
             window.request = gave_up;
         } else if (out.wants_block_ack() && answer != Answer::Unreachable) || gave_up {
             window.request_tries += u32::from(out.is_request());
-            window.request = gave_up || window.request_tries < ctx.timing.short_retry_limit;
+            let goes_on = window.request_tries < ctx.timing.short_retry_limit
+                || (ctx.timing.tries_without_end() && window.is_behind());
+            window.request = gave_up || goes_on;
             if gave_up || !window.request {
                 window.request_tries = 0;
             }
@@ -368,7 +370,7 @@ fn report_mpdus(ctx: &mut Context, window: &mut Window, template: &Exchange, fat
 /// What the answer means for each MPDU; returns whether any is given up.
 fn decide(window: &mut Window, answer: Answer, ctx: &Context) -> bool {
     // Tries that have no end are not ended by RTS either.
-    let unreachable = answer == Answer::Unreachable && ctx.timing.mpdu_retry_limit < u32::MAX;
+    let unreachable = answer == Answer::Unreachable && !ctx.timing.tries_without_end();
     let mut gives_up = false;
     let mut next = window.start();
     for held in window.iter_mut() {
