@@ -74,7 +74,7 @@ pub const TABLES: [(Table, &str); 10] = [
 pub const ARRIVED: i64 = 0;
 /// The same of what is for no single node.
 pub const BROADCAST: i64 = 1;
-/// The same where nobody saw what became of it: in captures, and of what is on its way when a run ends.
+/// The same where it was not observed: in captures, and of what is still propagating when a run ends.
 pub const UNKNOWN: i64 = 7;
 
 /// What the numbers of a unit stand for.

@@ -36,7 +36,7 @@ pub struct Writer<W> {
     /// Packets in their aggregates, and NAVs that they set.
     parts: usize,
     sorts: BTreeMap<Sort, usize>,
-    /// Places of sorts that were looked up lately, by what tells most of them apart.
+    /// Places of sorts that were looked up lately, by a hash of the sort.
     lately: [usize; LATELY],
     /// By table: rows that are in no block yet.
     pending: [Rows; TABLES.len()],
@@ -109,10 +109,10 @@ impl<W: Write> Writer<W> {
 
     /// The place of a sort, which may be new.
     fn place_of(&mut self, sort: &Sort) -> usize {
-        let told = sort.from ^ sort.to << 3 ^ sort.kind << 5 ^ sort.flow << 6 ^ sort.airtime >> 10;
-        let told = told as usize % LATELY;
-        if self.model.is(self.lately[told], sort) {
-            return self.lately[told];
+        let hash = sort.from ^ sort.to << 3 ^ sort.kind << 5 ^ sort.flow << 6 ^ sort.airtime >> 10;
+        let slot = hash as usize % LATELY;
+        if self.model.is(self.lately[slot], sort) {
+            return self.lately[slot];
         }
         let known = self.sorts.get(sort).copied();
         let place = known.unwrap_or_else(|| {
@@ -121,7 +121,7 @@ impl<W: Write> Writer<W> {
             self.pending[Table::Sorts as usize].add(Table::Sorts, &sort.row());
             place
         });
-        self.lately[told] = place;
+        self.lately[slot] = place;
         place
     }
 

@@ -24,7 +24,7 @@ const NET: u8 = 10;
 const MOST_PACKETS: u32 = 256;
 
 /// A turn waits no longer than this, so that the caller of the loop can end it.
-const PATIENCE: Span = Span::from_ms(20);
+const TURN_TIMEOUT: Span = Span::from_ms(20);
 
 /// A broadcast that was sent may still be on its way for this long: as light takes to the farthest listener,
 /// and more.
@@ -198,7 +198,7 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
         let released = self.shim.as_ref().and_then(Shim::next).unwrap_or(Time::NEVER);
         let next = self.world.next_delivery().min(released);
         let before = self.clock.elapsed();
-        let at_most = self.real(next).saturating_sub(before).min(PATIENCE);
+        let at_most = self.real(next).saturating_sub(before).min(TURN_TIMEOUT);
         self.wire.wait(at_most)?;
         // A process that was suspended, or had no core, finds packets that may have waited since.
         let overslept = self.clock.elapsed().saturating_sub(before + at_most);

@@ -19,7 +19,7 @@ pub enum Kind {
     Data,
     /// Data that was sent before.
     Retry,
-    /// Frames that arrived damaged, or whose header cannot be read: what they were, and who sent them, is
+    /// Frames that arrived damaged, or whose header cannot be read: their kind and their sender are
     /// unknown.
     Damaged,
 }

@@ -106,7 +106,7 @@ pub struct SnifferReport {
     pub rows: Vec<Row>,
     /// Time of each bin in which a frame was on the air.
     pub busy: Vec<Span>,
-    /// Who was heard, and what of them.
+    /// Stations whose frames were captured, and what is known of them.
     pub stations: Vec<Station>,
     /// What became of data, by sender and receiver.
     pub links: Vec<(StationId, StationId, Link)>,
@@ -234,7 +234,8 @@ impl Sniffer {
         }
     }
 
-    /// What stamps mark, who the radio is and how it sends is known from now on as well as it will be.
+    /// What stamps mark, which station the radio is, and how it sends are known from now on as well as they
+    /// will be.
     fn settle(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
         let stated = waiting.first().and_then(|captured_frame| captured_frame.marks);
@@ -369,7 +370,7 @@ impl Sniffer {
     }
 
     /// A frame as part of an exchange, before the estimators too, and what it settles if it is a block
-    /// acknowledgement. Returns the exchange that it ends, and who sent it.
+    /// acknowledgement. Returns the exchange that it ends, and its sender.
     fn exchange_frame(
         &mut self,
         captured_frame: &CapturedFrame,

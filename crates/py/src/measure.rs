@@ -142,9 +142,9 @@ fn view<'py>(py: Python<'py>, options: &Options, found: Survey) -> PyResult<Boun
     made.set_item("bytes", found.bytes)?;
     made.set_item("broken", found.broken.as_deref())?;
     let interfaces = PyList::empty(py);
-    for (number, name, findings) in found.interfaces {
-        let one = interface(py, &findings)?;
-        one.set_item("estimates", estimates(py, options, &findings)?)?;
+    for (number, name, report) in found.interfaces {
+        let one = interface(py, &report)?;
+        one.set_item("estimates", estimates(py, options, &report)?)?;
         one.set_item("interface", number)?;
         one.set_item("name", name.as_deref())?;
         interfaces.append(one)?;

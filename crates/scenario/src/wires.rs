@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 /// A wire: full duplex, each direction with a queue of its own at its sending end. A packet is received as a
 /// whole before it is passed on. What finds the queue full is lost, and what `loss` takes. What goes from the
-/// one node to the other takes the wire, even where they also hear each other.
+/// one node to the other takes the wire, even where they also receive each other's frames.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wire {

@@ -223,7 +223,7 @@ pub enum Delivery {
     Mpdu,
 }
 
-/// The medium: which nodes hear each other, and which frames survive.
+/// The medium: which nodes sense each other, and which frames are received.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MediumConfig {
     /// Propagation delay between any two nodes, where it does not go by distance.
@@ -234,7 +234,7 @@ pub struct MediumConfig {
     pub packet_error_rate: f64,
     /// The same of single links, on top of that: each directed link at most once.
     pub link_errors: Vec<LinkError>,
-    /// Which nodes hear each other.
+    /// Which nodes sense each other.
     pub model: MediumModel,
 }
 

@@ -4,7 +4,7 @@
 //! is between:
 //!
 //! * `agenda`: the future-event set, a heap of named slots.
-//! * `medium`: which nodes hear each other, and which frames survive.
+//! * `medium`: which nodes sense each other, and which frames are received.
 //! * [`mobility`]: where nodes are at any instant, from models and files. `outages`: radios that are off for
 //!   a while.
 //! * `mac`: the distributed coordination function of one station.

@@ -127,13 +127,13 @@ def _collision(cause: Cause, names: Names, frames: str) -> str:
     lost = f"On {sender} to {receiver}, {frames} were destroyed at {at} by {interferer}"
     match cause.kind:
         case "hidden":
-            deaf = (
+            cts = (
                 ""
                 if facts.get("warned", 1.0) >= 0.5
                 else f" {interferer} cannot decode what {receiver} sends, its CTS neither."
             )
             return (
-                f"{lost}, which {receiver if at == sender else sender} does not sense (a hidden sender): {busy}.{deaf}"
+                f"{lost}, which {receiver if at == sender else sender} does not sense (a hidden sender): {busy}.{cts}"
             )
         case "together":
             return f"{lost}, which began in the same slot: {busy}."

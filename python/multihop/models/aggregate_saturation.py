@@ -38,7 +38,7 @@ class Aggregates:
 
 
 def goodput(stations: int, sent: Aggregates) -> float:
-    """Goodput in bit/s of all stations together, which hear each other and lose nothing but by collisions.
+    """Goodput in bit/s of all stations together, which sense each other and lose nothing but by collisions.
 
     The fixed point of Bianchi (IEEE JSAC 18(3), 2000) for exchanges of two kinds. An A-MPDU that collides is
     not answered. Its sender doubles its window and asks with a BlockAckReq whether it arrived (802.11-2016,

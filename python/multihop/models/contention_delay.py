@@ -32,7 +32,7 @@ def contention_delay(
 
     Args:
         hops: N; of one hop, which the paper leaves out, r is that of two stations.
-        stations: n, stations of a cell that all hear each other.
+        stations: n, stations of a cell that all sense each other.
         packet: bytes of a data packet, as the MAC is asked to carry it.
         feedback: bytes of a packet of feedback.
         standard: physical layer, as in `[phy]`.

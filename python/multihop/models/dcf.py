@@ -26,7 +26,7 @@ def attempt_probability(collision: float, window: int = 32, stages: int = 5, tri
 
 
 def saturation(stations: int, window: int = 32, stages: int = 5) -> tuple[float, float]:
-    """The fixed point of `stations` saturated stations that all hear each other (Bianchi 2000, Eqs. 7 and 9).
+    """The fixed point of `stations` saturated stations that sense each other (Bianchi 2000, Eqs. 7 and 9).
 
     Returns:
         The probability that a station transmits in a slot, and the probability that a transmission collides.

@@ -1,4 +1,4 @@
-"""Saturated stations of several access categories that all hear each other, with aggregates as exchanges."""
+"""Saturated stations of several access categories that all sense each other, with aggregates as exchanges."""
 
 from __future__ import annotations
 

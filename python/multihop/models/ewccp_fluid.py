@@ -73,7 +73,7 @@ class Motion:
     Attributes:
         times: in units of 1 / beta.
         rates: of shape (times, flows), in units of C.
-        residual: how far the end is from rest: the largest speed of a rate, over the speed without prices.
+        residual: how far the end is from equilibrium: the largest speed of a rate, over that without prices.
     """
 
     times: np.ndarray
@@ -117,7 +117,7 @@ def settle(
         law: see the module.
         weights: factor of the step of each flow, 1 by default: what its utility is multiplied by.
         start: rates in units of C, above 0; a thousandth each by default.
-        duration: in units of 1 / beta; long enough for rest by default.
+        duration: in units of 1 / beta; long enough for equilibrium by default.
 
     Raises:
         ValueError: if the step is not above 0, or there is no such law.
@@ -229,8 +229,8 @@ def ewccp_fluid(
         `distance` |x - x*| / |x*|, `gap` (1 less the geometric mean of x / x*) and `least_share` (the least x
         / x*), of rates that were scaled down until no set is overloaded; `raw_distance` before that;
         `overload`, the largest load of a set less 1; `ratio`, the rate of the first flow over the mean of the
-        others (1 if there is no other); `residual`, how far it is from rest; `spread`, how far apart it ends
-        from two starts.
+        others (1 if there is no other); `residual`, how far it is from equilibrium; `spread`, how far apart
+        it ends from two starts.
     """
     if round_trips not in ("equal", "hops"):
         raise ValueError(f"round_trips is {round_trips!r}; needs equal or hops")

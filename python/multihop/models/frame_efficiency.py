@@ -1,7 +1,7 @@
 """RECN's frame transmission efficiency in a saturated clique (He et al., Sensors 17, 2017, Eqs. 2-21).
 
-`n` stations hear each other; each transmits in a slot with probability `tau`. The efficiency is the time of a
-successful exchange over the mean service delay of a frame, `R_FTE = T_SL / E(T_FSD)`.
+`n` stations sense each other; each transmits in a slot with probability `tau`. The efficiency is the time of
+a successful exchange over the mean service delay of a frame, `R_FTE = T_SL / E(T_FSD)`.
 
 Equation 19 of the paper does not follow from its Eqs. 8-18. By default `E(T_FSD)` is the sum that those
 define; `literal=True` is the formula as printed. `docs/reference/models.md` has both and their difference.
@@ -98,7 +98,7 @@ def service_delay(
 
     Args:
         tau: probability that a station transmits in a slot, 0 to 1.
-        n: stations that hear each other, this one included; at least 1.
+        n: stations that sense each other, this one included; at least 1.
         times: of the PHY.
         access: with RTS/CTS or without.
         collisions: `m`, how many a frame has at most; at least 1.
@@ -161,7 +161,7 @@ def frame_transmission_efficiency(
 
     Args:
         tau: probability that a station transmits in a slot.
-        n: stations that hear each other.
+        n: stations that sense each other.
         access: `rts-cts` or `basic`.
         payload_bytes: what a DATA frame carries.
         header_bytes: what it has besides; by default the MAC header and FCS alone, as in the paper.

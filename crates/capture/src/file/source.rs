@@ -67,8 +67,8 @@ impl<'r> Source<'r> {
         Ok(bytes.min(self.end - self.start))
     }
 
-    /// As [`Source::fill`], ahead of need: an error is kept for the next one who needs what it is in the way
-    /// of.
+    /// As [`Source::fill`], ahead of need: an error is kept for the next call that needs more bytes than
+    /// there are.
     pub fn look(&mut self, bytes: usize) -> usize {
         match self.fill(bytes) {
             Ok(found) => found,

@@ -4,7 +4,7 @@
 use crate::{PacketExchange, PhyTimes};
 use multihop_core::Span;
 
-/// How the stations of a cell contend, in which all hear each other and always have a packet to send.
+/// How the stations of a cell contend, in which all sense each other and always have a packet to send.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContentionDelay {
     /// Slot time, sigma.

@@ -10,10 +10,10 @@ fn measured(packets: &[Packet], marks: Marks) -> SnifferReport {
     let file = file(packets);
     let options = Options { marks: Some(marks), ..Options::default() };
     let found = survey(Capture::from_reader(&file[..]).unwrap(), &options, |_| true).unwrap();
-    let findings = found.interfaces.into_iter().next().unwrap().2;
-    let frames: u64 = findings.rows.iter().map(|row| row.cell.frames).sum();
+    let report = found.interfaces.into_iter().next().unwrap().2;
+    let frames: u64 = report.rows.iter().map(|row| row.cell.frames).sum();
     assert_eq!(frames, packets.len() as u64, "every frame is in the table");
-    findings
+    report
 }
 
 fn busy(found: &SnifferReport) -> Span {

@@ -1,4 +1,4 @@
-//! Damaged captures: whatever the bytes, there are findings or a sentence, and both are small.
+//! Damaged captures: whatever the bytes, there is a report or a sentence, and both are small.
 
 use crate::captures::gzip;
 use crate::captures::mutation::{config, mutate, mutation, seeds};
@@ -37,7 +37,7 @@ fn options() -> impl Strategy<Value = Options> {
     (bin, marks).prop_map(|(bin, marks)| Options { bin: Span::from_ns(bin), marks, ..Options::default() })
 }
 
-/// What holds for any findings.
+/// What holds for any report.
 fn check(found: &SnifferReport) {
     let frames: u64 = found.rows.iter().map(|row| row.cell.frames).sum();
     assert!(frames <= found.quality.records);
@@ -64,7 +64,7 @@ fn measure(file: &[u8], options: &Options) -> u64 {
     let found = Capture::from_reader(file).and_then(|capture| survey(capture, options, |_| true));
     match found {
         Ok(found) => {
-            found.interfaces.iter().for_each(|(_, _, findings)| check(findings));
+            found.interfaces.iter().for_each(|(_, _, report)| check(report));
             found.records
         }
         Err(error) => {
@@ -84,7 +84,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn mutated_captures_give_findings_or_a_sentence(
+    fn mutated_captures_give_a_report_or_a_sentence(
         seed in 0..9_usize,
         mutations in prop::collection::vec(mutation(), 1..8),
         options in options(),

@@ -38,8 +38,8 @@ pub enum Generator {
     Star(Star),
     /// Two chains that cross in their middle. Canonical flows: one along each chain.
     Cross(Cross),
-    /// R1, S1, S2, R2 in a line, as n0 to n3: the senders hear each other, the receivers do not. Canonical
-    /// flows: S1 to R1, S2 to R2.
+    /// R1, S1, S2, R2 in a line, as n0 to n3: the senders sense each other, and neither receiver
+    /// senses the other sender. Canonical flows: S1 to R1, S2 to R2.
     ExposedTerminal(ExposedTerminal),
     /// Parallel one-hop links, one per row: the middle ones contend with both neighbours. Canonical flows:
     /// one per row.
@@ -97,7 +97,7 @@ impl From<Plan> for Network {
 }
 
 impl Generator {
-    /// The topology. `reach` is the distance up to which nodes can talk to each other on the scenario's
+    /// The topology. `reach` is the distance up to which nodes can exchange frames on the scenario's
     /// medium.
     pub(super) fn network(&self, document: &Document<'_>, phy: &Phy, reach: f64) -> Result<Network> {
         let plan = match self {

@@ -44,7 +44,7 @@ pub struct Circle {
     /// Stations, besides the sink.
     #[schemars(transform = bounds!(1, 99999))]
     pub stations: u32,
-    /// Distance of each station from the sink. Small against the ranges, so that all hear each other.
+    /// Distance of each station from the sink. Small against the ranges, so that all sense each other.
     #[serde(default = "near")]
     pub radius: Length,
 }

@@ -21,7 +21,7 @@ pub struct Wlan {
     #[serde(default = "five")]
     #[schemars(transform = bounds!(1, 99_998))]
     pub clients: u32,
-    /// Distance of each client from the base station. Small against the ranges, so that all hear each other.
+    /// Distance of each client from the base station. Small against the ranges, so that all sense each other.
     #[serde(default = "near")]
     pub radius: Length,
     /// A server behind the base station, by wire, as the last node. Default: none, and the base station

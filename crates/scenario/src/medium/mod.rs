@@ -1,4 +1,4 @@
-//! `[medium]`: which nodes hear each other, and which frames survive.
+//! `[medium]`: which nodes sense each other, and which frames are received.
 
 mod propagation;
 
@@ -28,7 +28,7 @@ pub enum Medium {
     Ranges(Ranges),
     /// Path loss, cumulative interference, and error rates by SINR.
     Sinr(Sinr),
-    /// Measured links, listed under `[topology]`; what is not listed is not heard at all.
+    /// Measured links, listed under `[topology]`; what is not listed is not sensed at all.
     Matrix(Matrix),
 }
 

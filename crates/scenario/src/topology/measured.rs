@@ -25,7 +25,7 @@ pub struct Link {
     /// that is sensed but never decoded.
     #[schemars(transform = bounds!(0, 1))]
     pub delivery: Option<f64>,
-    /// The same in the other direction. Absent means that `from` does not hear `to`, unless another entry
+    /// The same in the other direction. Absent means that `from` does not sense `to`, unless another entry
     /// says so.
     #[schemars(transform = bounds!(0, 1))]
     pub reverse: Option<f64>,

@@ -104,7 +104,7 @@ fn check(document: &Document<'_>, at: &KeyPath, phy: &Phy, number: u16) -> Resul
     Err(document.error(at, problem))
 }
 
-/// An associated station talks to the radio of its base station that is on its channel.
+/// An associated station exchanges frames with the radio of its base station that is on its channel.
 fn associate(document: &Document<'_>, nodes: &Nodes, radios: &Radios, config: &mut Config) -> Result<()> {
     let channel = |radio: NodeId| radios.channels[radio.index()].number;
     for station in 0..nodes.list.len() {

@@ -246,7 +246,7 @@ scheme = "udp"
 "#;
 
 #[test]
-fn acknowledgements_are_lost_in_both_directions_unless_told_otherwise() {
+fn acknowledgements_are_lost_in_both_directions_unless_configured_otherwise() {
     let acks = |text: &str| {
         let errors = config(&PAIR.replacen("packet_error_rate = 0.1", text, 1)).medium.link_errors;
         errors.iter().map(|error| (error.from.0, error.to.0, error.ack_error_rate)).collect::<Vec<_>>()

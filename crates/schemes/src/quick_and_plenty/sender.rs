@@ -6,7 +6,7 @@ use multihop_core::{HeaderBytes, Segment, Span, Time};
 use multihop_transport::{Delivered, Endpoint, Messages, Progress};
 
 /// Intervals without a report after which the rate is halved.
-const PATIENCE: u64 = 4;
+const REPORT_TIMEOUT_INTERVALS: u64 = 4;
 
 /// A sender of datagrams. Each push is a message of its own; one that does not fit in a packet is split.
 pub(super) struct LevelSender {
@@ -83,7 +83,7 @@ impl Endpoint for LevelSender {
         self.next += 1;
         let share = f64::from(payload) / f64::from(self.segment_size);
         self.release = now + Span::from_seconds(self.control.spacing() * share).max(Span::from_ns(1));
-        self.overdue.get_or_insert(now + self.interval * PATIENCE);
+        self.overdue.get_or_insert(now + self.interval * REPORT_TIMEOUT_INTERVALS);
         let header = PlentyData { number: PlentyData::number(seq), timestamp: PlentyData::clock(now) };
         let feedback = HeaderBytes::of(&header);
         Some(Segment { seq, offset, payload, header: self.header, feedback, ..Segment::default() })

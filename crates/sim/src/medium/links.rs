@@ -1,4 +1,4 @@
-//! Which nodes hear each other, as a table of directed links.
+//! Which nodes sense each other, as a table of directed links.
 
 use super::NodeOrder;
 use crate::config::{Config, MatrixQuantity, MediumModel, NodeConfig, PathLoss, Radios, SensedLink};

@@ -1,4 +1,4 @@
-//! The medium: which nodes hear each other, and which frames survive.
+//! The medium: which nodes sense each other, and which frames are received.
 //!
 //! A transmission is one start and one end, a constant propagation delay after the transmitter's own. At
 //! each, the world walks the transmitter's [`Link`]s and notifies the [`Radio`] at the far end of each. Three

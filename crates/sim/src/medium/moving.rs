@@ -196,7 +196,7 @@ impl MovingLinks {
     }
 }
 
-/// Which nodes hear each other in a run.
+/// Which nodes sense each other in a run.
 #[derive(Clone, Debug)]
 pub enum Listeners {
     /// The same all the time.

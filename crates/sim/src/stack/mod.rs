@@ -68,9 +68,9 @@ pub struct Stack {
     /// Ends whose endpoint changed since it was last drained.
     touched: Vec<u32>,
     backlogged: BackloggedSources,
-    /// Who finds routes; none if they are static.
+    /// The agent of the routing protocol; none if they are static.
     agent: Option<Agent>,
-    /// Whose addresses are known; none if all are from the beginning.
+    /// Neighbours whose addresses are known; none if all are from the beginning.
     neighbours: Option<Neighbours>,
     lifetime: Option<Span>,
     /// Estimators whose values are written down, each with the number of its measurement.

@@ -1,5 +1,5 @@
-//! Prints what each interface of a capture saw: `cargo run --release -p multihop-measure --example findings
-//! -- FILE`.
+//! Prints what each interface of a capture saw: `cargo run --release -p multihop-measure --example survey --
+//! FILE`.
 
 use multihop_capture::Capture;
 use multihop_measure::{Options, StationId, survey};
