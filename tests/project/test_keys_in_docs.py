@@ -15,8 +15,8 @@ Schema = dict[str, Any]
 
 def pages() -> list[Path]:
     """Those that people write: not what programs do, nor what says how things were."""
-    written = [path for path in repository() if path.suffix == ".md" and path.parent.name not in {"results", "generated"}]
-    return [path for path in written if path.name != "CHANGELOG.md"]
+    written = [path for path in repository() if path.suffix == ".md" and path.name != "CHANGELOG.md"]
+    return [path for path in written if path.parent.name not in {"results", "generated"}]
 
 
 def properties(schema: Schema, node: Schema) -> Iterator[Schema]:
@@ -46,7 +46,7 @@ def test_pages_name_keys_that_exist():
     assert not exists(schema, ["mac", "queue_limit"])
     dotted = re.compile(rf"`\[?((?:{'|'.join(TABLES)})(?:\.[a-z_]+)+)")
     named = [(path, key) for path in pages() for key in dotted.findall(path.read_text("utf-8"))]
-    assert len(named) > 100
+    assert len(named) > 50
     wrong = [
         f"{path.relative_to(ROOT)}: {key}"
         for path, key in named

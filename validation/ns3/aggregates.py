@@ -52,7 +52,7 @@ class Phy:
         return f"{self.standard} MCS {self.mcs}, {self.width_mhz} MHz{streams}"
 
 
-N3, N7 = Phy("802.11n", 3), Phy("802.11n", 7)
+N1, N2, N3, N7 = (Phy("802.11n", mcs) for mcs in (1, 2, 3, 7))
 AC8, AX11 = Phy("802.11ac", 8, 80, 2), Phy("802.11ax", 11, 80, 2)
 AC9 = Phy("802.11ac", 9, 80)
 #: Rate controls by their names in scenarios, and in ns-3.
@@ -106,7 +106,8 @@ class Cell:
     @property
     def offered_mbps(self) -> float:
         """Of each flow: all together more than the PHY carries, and one of a few more than its share."""
-        return {N3: 40, N7: 80, AC9: 450, AC8: 800, AX11: 1300}[self.phy] * min(1.0, 4 / len(self.flows))
+        carried = {N1: 40, N2: 40, N3: 40, N7: 80, AC9: 450, AC8: 800, AX11: 1300}[self.phy]
+        return carried * min(1.0, 4 / len(self.flows))
 
     def case(self) -> str:
         """What the program reads."""
@@ -186,6 +187,12 @@ def _chain(phy: Phy, hops: int, transport: str, *, rts: bool = False) -> Cell:
     )
 
 
+def _hidden(phy: Phy, metres: int) -> Cell:
+    """Two stations at either side of the one that they send to, which do not sense each other."""
+    places = ((0.0, 0.0), (float(metres), 0.0), (2.0 * metres, 0.0))
+    return Cell(f"{phy}, two hidden stations", phy, places, (Flow(0, 1), Flow(2, 1)), seconds=9)
+
+
 def _link(metres: int) -> Cell:
     places = ((0.0, 0.0), (float(metres), 0.0))
     return Cell(f"rates, link of {metres} m", N7, places, (Flow(0, 1),), rates="minstrel-ht", seconds=10)
@@ -219,6 +226,7 @@ SATURATED = (
     *(_saturated(N7, stations, ampdu) for ampdu in (0, AMPDU) for stations in STATIONS),
     # ns-3.37 ends with "Invalid WifiPhy state" where 20 stations of these collide.
     *(_saturated(phy, stations, AMPDU) for phy in (AC8, AX11) for stations in (1, 5)),
+    *(_hidden(phy, 30) for phy in (N1, N2)),
 )
 LOSSY = tuple(_lossy(lost, load) for load in (None, 10.0) for lost in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5))
 PACED = (

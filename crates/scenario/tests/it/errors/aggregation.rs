@@ -66,7 +66,7 @@ standard = "802.11a"\nchannel = 36 => standard = "802.11n"\nchannel_width = "40 
 standard = "802.11a"\nchannel = 36 => standard = "802.11b"\nchannel = 36 @ channel -> phy.channel: 36 is no channel of 20 MHz at "2.4 GHz" | there are 1 to 14
 { channel = 44 } => { channel = 40 } -> topology.nodes[1].radios[1].channel: 40 is the channel of another radio of "b" | a channel of its own
 { channel = 44 } => { chanel = 44 } -> topology.nodes[1].radios[1].chanel: unknown key | channel
-[topology] => [medium]\nmodel = "sinr"\npreamble_detection = "4 dB"\n[topology] @ preamble_detection -> medium.preamble_detection: "4 dB" has no effect in 802.11a | remove it, or set phy.standard
+duration = "1 s" => medium = { model = "sinr", preamble_detection = "4 dB" }\nduration = "1 s" -> medium.preamble_detection: "4 dB" has no effect in "802.11a" | remove it, or set phy.standard
 { channel = 44 } => { channel = "x" } -> topology.nodes[1].radios[1].channel: found the text "x" | a whole number from 0 to 65535
 adjacent_channels = "apart" => adjacent_channels = "far" -> phy.adjacent_channels: far | overlap
 radios = [ => channel = 40\nradios = [ -> topology.nodes[1].channel: is given beside radios | remove one of the two

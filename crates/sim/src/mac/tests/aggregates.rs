@@ -178,6 +178,21 @@ fn behind_rts_four_tries_alone_and_no_end_of_rts() {
     assert_eq!(kinds, [[Rts, Data].repeat(4), vec![BlockAckRequest; 7]].concat());
 }
 
+/// Where tries have no end, a block acknowledgement is asked for as long as it takes; otherwise the A-MPDU is
+/// sent again after seven requests in vain.
+#[test]
+fn requests_have_an_end_where_tries_have_one() {
+    for (retry_limit, again) in [(None, true), (Some(u32::MAX), false)] {
+        let persistence = Persistence { retry_limit, ..Persistence::default() };
+        let mut s = waits(persistent(AGGREGATION, persistence), 3);
+        let kinds: Vec<_> = s.runs_until(20_000).iter().map(|(_, kind, ..)| *kind).collect();
+        assert_eq!(kinds[..8], [vec![Data], vec![BlockAckRequest; 7]].concat());
+        assert_eq!(kinds[8] == Data, again, "{kinds:?}");
+        assert_eq!(kinds.iter().filter(|kind| **kind == Data).count() > 1, again);
+        assert!(kinds.len() > 10, "{kinds:?}");
+    }
+}
+
 #[test]
 fn a_recipient_may_wait_without_end() {
     let endless = Persistence { reorders_without_end: true, ..Persistence::default() };
