@@ -3,7 +3,7 @@
     multihop reproduce recn
     python -m docs.results recn results/reproduce/recn
 
-writes docs/results/recn.md, the charts into docs/results/images/recn, and the verdicts beside the runs. It runs
+writes docs/results/recn.md, the charts into docs/results/images/recn/ITEM, and the verdicts beside the runs. It runs
 nothing, and needs the build of multihop that made the runs.
 """
 
@@ -50,16 +50,16 @@ def main() -> None:
         sys.exit(f"results.py: {error}")
     target = given.to or DOCS / "results" / f"{paper.name}.md"
     images = target.parent / "images" / target.stem
-    images.mkdir(parents=True, exist_ok=True)
-    for old in images.glob("*.svg"):
+    for old in images.rglob("*.svg"):
         old.unlink()
-    charts = {}
+    charts: dict[str, list[str]] = {}
     for item, result in zip(paper.items, results, strict=True):
-        charts[item] = [(f"{item}-{figure.name}.svg", figure.svg) for figure in figures(result, item)]
-        for name, svg in charts[item]:
-            (images / name).write_text(compact(svg), encoding="utf-8")
-    names = {item: [f"images/{target.stem}/{name}" for name, _ in made] for item, made in charts.items()}
-    target.write_text(page(paper, results, names), encoding="utf-8")
+        charts[item] = []
+        for figure in figures(result, item):
+            (images / item).mkdir(parents=True, exist_ok=True)
+            (images / item / f"{figure.name}.svg").write_text(compact(figure.svg), encoding="utf-8")
+            charts[item].append(f"images/{target.stem}/{item}/{figure.name}.svg")
+    target.write_text(page(paper, results, charts), encoding="utf-8")
     write_verdicts(given.folder, results)
 
 

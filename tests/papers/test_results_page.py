@@ -46,7 +46,7 @@ def page(tmp_path):
     )
     result = study.run(tmp_path / "mine")
     paper = Paper("mine", "A title", "An author", "A journal, 2026", ["item"])
-    return page_of_results.page(paper, [result], {"item": ["images/item-a-chart.svg"]})
+    return page_of_results.page(paper, [result], {"item": ["images/mine/item/a-chart.svg"]})
 
 
 def test_every_claim_has_its_verdict(page):
@@ -54,7 +54,7 @@ def test_every_claim_has_its_verdict(page):
     row = next(line for line in page.splitlines() if line.startswith("| `mine/value`"))
     assert "six hops carry a quarter | **mostly fails** | 1 of 4 hold | not attributed" in row
     assert "Because." in page
-    assert "![item a chart](images/item-a-chart.svg)" in page
+    assert "![a chart](images/mine/item/a-chart.svg)" in page
 
 
 def test_a_study_without_claims_has_all_its_numbers_and_what_was_found(tmp_path):

@@ -14,8 +14,6 @@ MOST_LINES = 70
 
 #: What is meant to be binary: seeds of the fuzzers, and an input of a reader of packed files.
 BINARY = ("fuzz/corpus/", "crates/scenario/tests/data/passing.movements.gz")
-#: Folders that a program fills, one picture for each chart of a paper's page.
-GENERATED = "docs/results/images/"
 
 
 @pytest.fixture(scope="module")
@@ -41,11 +39,7 @@ def full(names):
         parts = name.split("/")
         for depth, part in enumerate(parts):
             entries["/".join(parts[:depth])].add(part)
-    return {
-        folder: len(inner)
-        for folder, inner in entries.items()
-        if len(inner) > MOST_ENTRIES and not folder.startswith(GENERATED)
-    }
+    return {folder: len(inner) for folder, inner in entries.items() if len(inner) > MOST_ENTRIES}
 
 
 def long_functions(sources):
@@ -138,4 +132,3 @@ def test_what_does_not_belong_is_found():
     flat = [f"src/{number}.rs" for number in range(25)]
     assert full(flat) == {}
     assert full([*flat, "src/more/a.rs"]) == {"src": 26}
-    assert full([f"{GENERATED}winf/{number}.svg" for number in range(50)]) == {}
