@@ -214,12 +214,13 @@ pub struct Persistence {
 }
 
 /// When a recipient passes on the MPDUs of an A-MPDU.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Delivery {
     /// Together, when the A-MPDU is over: as adapters hand them to their hosts.
     #[default]
     Ppdu,
-    /// Each when it is over itself (802.11-2016, 10.24.7.6.2).
+    /// Each when it is over itself, as the standard has it (802.11-2016, 10.24.7.6.2), and as ns-3.
     Mpdu,
 }
 

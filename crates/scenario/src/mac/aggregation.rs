@@ -10,7 +10,7 @@ use multihop_dot11::{MPDU_DELIMITER, Phy, Standard};
 use multihop_schemes::keys;
 use multihop_schemes::keys::usually_by;
 use multihop_schemes::quantity::{Duration, Size};
-use multihop_sim::config::{self, AggregationConfig, AppConfig, Config, FlowConfig, Persistence};
+use multihop_sim::config::{AggregationConfig, AppConfig, Config, Delivery, FlowConfig, Persistence};
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -58,17 +58,6 @@ keys! {
         /// A-MPDUs of several MPDUs are sent after RTS/CTS, whatever `mac.rts_threshold` is.
         pub rts: bool,
     }
-}
-
-/// When a recipient passes on the MPDUs of an A-MPDU.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Delivery {
-    /// Together, when the A-MPDU is over: as adapters hand them to their hosts.
-    #[default]
-    Ppdu,
-    /// Each when it is over itself, as the standard has it (802.11-2016, 10.24.7.6.2), and as ns-3.
-    Mpdu,
 }
 
 /// `aPPDUMaxTime` of HT-mixed, VHT and HE PPDUs: as much as the length in a legacy preamble can say.
@@ -156,14 +145,6 @@ impl Aggregation {
         Persistence {
             retry_limit: self.retry_limit.map(|limit| limit.get().unwrap_or(u32::MAX)),
             reorders_without_end: self.reordering_timeout == Switch::Off,
-        }
-    }
-
-    /// When their recipients pass MPDUs on.
-    pub(super) fn delivery(&self) -> config::Delivery {
-        match self.delivery {
-            Delivery::Ppdu => config::Delivery::Ppdu,
-            Delivery::Mpdu => config::Delivery::Mpdu,
         }
     }
 

@@ -24,7 +24,7 @@ use multihop_schemes::keys;
 use multihop_schemes::keys::{usually_by, usually_where};
 use multihop_schemes::quantity::{Duration, Size};
 use multihop_sim::config::{
-    self, AggregationConfig, HardwareQueueConfig, MacConfig, Persistence, RateControlConfig,
+    AggregationConfig, Delivery, HardwareQueueConfig, MacConfig, Persistence, RateControlConfig,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -177,8 +177,8 @@ impl Mac {
     }
 
     /// When their recipients pass MPDUs on.
-    pub(crate) fn delivery(&self) -> config::Delivery {
-        self.aggregation.as_ref().map_or_else(config::Delivery::default, Aggregation::delivery)
+    pub(crate) fn delivery(&self) -> Delivery {
+        self.aggregation.as_ref().map(|aggregation| aggregation.delivery).unwrap_or_default()
     }
 
     /// The queue of the hardware, if it has one.

@@ -17,6 +17,7 @@ impl Function {
     }
 
     /// Will its back-off have run out before it can have sensed what begins now?
+    #[cold]
     pub(super) fn begins_unaware(&self, now: Time, cca: Span, slot: Span) -> bool {
         self.ends(slot).is_some_and(|end| end < now + cca)
     }
@@ -181,24 +182,17 @@ impl Mac {
         let might_reset = self.nav_reset.take().is_some();
         if self.edca.is_some() {
             self.freeze_all(ctx.now, ctx.timing.rules.cca_time, ctx.timing, ctx.agenda);
-        } else if let Some(start) = self.function.counting.take() {
-            if ctx.timing.rules.cca_time > Span::ZERO && self.begins_unaware(ctx, start) {
-                return;
+        } else if let Some(start) = self.function.counting {
+            let cca = ctx.timing.rules.cca_time;
+            if cca > Span::ZERO && self.function.begins_unaware(ctx.now, cca, ctx.timing.slot) {
+                return; // it transmits before it has sensed what begins now
             }
+            self.function.counting = None;
             ctx.agenda.disarm(self.timer);
             self.function.stop(start, ctx.now, ctx.timing, &mut self.rng);
         } else if might_reset && self.phase == Phase::Contending {
             ctx.agenda.disarm(self.timer);
         }
-    }
-
-    /// Does the station transmit before it has sensed what begins now? Then its back-off goes on.
-    #[cold]
-    fn begins_unaware(&mut self, ctx: &Context, start: Time) -> bool {
-        self.function.counting = Some(start);
-        let unaware = self.function.begins_unaware(ctx.now, ctx.timing.rules.cca_time, ctx.timing.slot);
-        self.function.counting = Some(start).filter(|_| unaware);
-        unaware
     }
 
     /// The back-off ran out, or the NAV may be reset.

@@ -129,11 +129,19 @@ impl Mac {
         }
     }
 
+    /// Could it be? Nothing is done for it.
+    fn may_respond(&self, ctx: &Context) -> bool {
+        match self.phase {
+            Phase::Contending => true,
+            Phase::AwaitingCts | Phase::AwaitingAck => ctx.timing.rules.answer_rts_while_waiting,
+            _ => false,
+        }
+    }
+
     /// May a response be owed now? Under the standard, a wait for a CTS or an ACK ends first: the frame was
     /// not the one awaited.
     fn free_to_respond(&mut self, ctx: &mut Context) -> bool {
-        let awaiting = matches!(self.phase, Phase::AwaitingCts | Phase::AwaitingAck);
-        if awaiting && ctx.timing.rules.answer_rts_while_waiting {
+        if self.phase != Phase::Contending && self.may_respond(ctx) {
             self.fail_attempt(ctx);
         }
         self.phase == Phase::Contending
@@ -180,14 +188,8 @@ impl Mac {
 
     /// Would a frame be answered if it ended now?
     pub(super) fn would_accept(&self, ctx: &Context, frame: &Frame) -> bool {
-        let rules = &ctx.timing.rules;
-        let needs_cts = rules.data_needs_own_cts && ctx.timing.needs_rts(frame.bytes);
-        match self.phase {
-            Phase::CtsSent => true,
-            Phase::Contending => !needs_cts,
-            Phase::AwaitingCts | Phase::AwaitingAck => !needs_cts && rules.answer_rts_while_waiting,
-            _ => false,
-        }
+        let needs_cts = ctx.timing.rules.data_needs_own_cts && ctx.timing.needs_rts(frame.bytes);
+        self.phase == Phase::CtsSent || (!needs_cts && self.may_respond(ctx))
     }
 
     /// Can a frame be answered?

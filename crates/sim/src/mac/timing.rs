@@ -271,23 +271,25 @@ impl Timing {
 
     /// Airtime of the shortest DATA frame that there can be.
     pub fn shortest_data(&self) -> Span {
-        let of = |link: &LinkTiming| {
+        self.least(|link| {
             let airtime = |class| link.airtime(class, self.data_bytes(0));
             airtime(RateClass::Data).min(airtime(RateClass::Control))
-        };
-        self.others.iter().map(of).fold(of(&self.nominal), Span::min)
+        })
     }
 
     /// Of the preambles and headers before DATA, the shortest.
     pub fn shortest_preamble(&self) -> Span {
-        let of = |link: &LinkTiming| link.overhead(RateClass::Data).min(link.overhead(RateClass::Control));
-        self.others.iter().map(of).fold(of(&self.nominal), Span::min)
+        self.least(|link| link.overhead(RateClass::Data).min(link.overhead(RateClass::Control)))
     }
 
     /// Airtime of the shortest answer that there can be.
     pub fn shortest_answer(&self) -> Span {
-        let of = |link: &LinkTiming| link.ack.min(link.cts);
-        self.others.iter().map(of).fold(of(&self.nominal), Span::min)
+        self.least(|link| link.ack.min(link.cts))
+    }
+
+    /// The least of this over all rates of links.
+    fn least(&self, of: impl Fn(&LinkTiming) -> Span) -> Span {
+        self.others.iter().map(&of).fold(of(&self.nominal), Span::min)
     }
 
     /// Within this after the last bit of a frame its sender neither begins another one nor parts with the

@@ -47,6 +47,13 @@ impl Course {
         f64::from(self.before) / f64::from(self.all)
     }
 
+    /// At which fraction it ends.
+    pub fn ends(&self, mpdus: &[Mpdu]) -> f64 {
+        let mut after = *self;
+        after.advance(mpdus);
+        after.begins()
+    }
+
     /// The MPDU is over.
     pub fn advance(&mut self, mpdus: &[Mpdu]) {
         self.before += mpdus[self.place].bytes;

@@ -36,9 +36,7 @@ impl World {
     fn first_mpdu_end(&self, row: u32) -> Time {
         let frame = self.nodes[row as usize].mac.on_air();
         let mpdus = self.loads.mpdus(frame.load);
-        let mut course = Course::of(mpdus);
-        course.advance(mpdus);
-        frame.mpdu_end(course.begins())
+        frame.mpdu_end(Course::of(mpdus).ends(mpdus))
     }
 
     /// What this event leads to delivers no packet before. Where it may send DATA, what is delivered first of

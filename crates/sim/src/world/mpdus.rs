@@ -7,6 +7,7 @@ use crate::agenda::{Lane, Slot};
 use crate::medium::{Course, Frame, Link, Mpdu};
 use crate::node::{in_node, settle};
 use crate::outages::Sent;
+use multihop_core::Time;
 
 /// Where a node waits for the ends of MPDUs.
 #[derive(Clone, Debug)]
@@ -25,10 +26,9 @@ impl Arrivals {
     }
 
     /// When the MPDU is over that comes next; none for the last, which ends with its frame.
-    fn next(&self, frame: &Frame, mpdus: &[Mpdu]) -> Option<multihop_core::Time> {
-        let mut after = self.course;
-        after.advance(mpdus);
-        (after.place() < mpdus.len()).then(|| frame.mpdu_end(after.begins()))
+    fn next(&self, frame: &Frame, mpdus: &[Mpdu]) -> Option<Time> {
+        let is_last = self.course.place() + 1 == mpdus.len();
+        (!is_last).then(|| frame.mpdu_end(self.course.ends(mpdus)))
     }
 }
 

@@ -139,12 +139,12 @@ impl Radio {
         let Some(LockedSignal { power, start, counted: true, .. }) = &self.lock else { return };
         let bits = &mut self.rest.disturbance.bits;
         let interference = self.energy as f64 - *power;
-        let own_noise = bits.noise;
+        let (own_noise, disturbed) = (bits.noise, *noise as f64 + interference.max(0.0));
         let per_bit = |of_rate: &RateErrors| {
             if *measured {
                 of_rate.due_to(interference, *power, own_noise)
             } else {
-                of_rate.table.bit_success_ln(*power / (*noise as f64 + interference.max(0.0)))
+                of_rate.table.bit_success_ln(*power / disturbed)
             }
         };
         if let Some(of_header) = header
@@ -152,7 +152,7 @@ impl Radio {
         {
             let length = now.min(bits.from).since(bits.header_counted);
             let detects = bits.header_counted < *start + DETECTION && length > Span::ZERO;
-            if detects && *power < *detection * (*noise as f64 + interference.max(0.0)) {
+            if detects && *power < *detection * disturbed {
                 bits.ln_header = f64::NEG_INFINITY;
             }
             bits.ln_header += length.seconds() * of_header.bps * per_bit(of_header);
