@@ -110,3 +110,26 @@ impl Frame {
         self.air.length()
     }
 }
+
+#[cfg(test)]
+impl Frame {
+    /// DATA of a node for node 9, which says and carries nothing.
+    pub fn sample(from: u32, air: Interval) -> Frame {
+        Frame {
+            kind: FrameKind::Data,
+            from: NodeId(from),
+            to: Some(NodeId(9)),
+            duration: Span::ZERO,
+            bytes: 100,
+            rate: RateClass::Data,
+            rates: RateSet::NOMINAL,
+            packet: None,
+            sequence: 0,
+            report: None,
+            load: None,
+            retry: false,
+            overhead: Span::ZERO,
+            air,
+        }
+    }
+}

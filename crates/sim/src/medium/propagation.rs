@@ -90,26 +90,12 @@ impl<'f> Group<'f> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::medium::{RateClass, RateSet};
-    use multihop_core::{FrameKind, NodeId};
+    use crate::medium::RateClass;
+    use multihop_core::FrameKind;
 
     fn frame(start: u64, end: u64) -> Frame {
-        Frame {
-            kind: FrameKind::Ack,
-            from: NodeId(0),
-            to: Some(NodeId(1)),
-            duration: Span::ZERO,
-            bytes: 14,
-            rate: RateClass::Ack,
-            rates: RateSet::NOMINAL,
-            packet: None,
-            sequence: 0,
-            report: None,
-            load: None,
-            retry: false,
-            overhead: Span::ZERO,
-            air: Interval { start: Time::from_ns(start), end: Time::from_ns(end) },
-        }
+        let air = Interval { start: Time::from_ns(start), end: Time::from_ns(end) };
+        Frame { kind: FrameKind::Ack, rate: RateClass::Ack, bytes: 14, ..Frame::sample(0, air) }
     }
 
     #[test]

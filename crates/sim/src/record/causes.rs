@@ -310,26 +310,10 @@ impl HopCounters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::medium::{RateClass, RateSet};
 
     fn frame(from: u32, start_us: u64, end_us: u64) -> Frame {
         let at = |us: u64| Time::from_ns(us * 1_000);
-        Frame {
-            kind: FrameKind::Data,
-            from: NodeId(from),
-            to: Some(NodeId(9)),
-            duration: Span::ZERO,
-            bytes: 100,
-            rate: RateClass::Data,
-            rates: RateSet::NOMINAL,
-            packet: None,
-            sequence: 0,
-            report: None,
-            load: None,
-            retry: false,
-            overhead: Span::ZERO,
-            air: Interval { start: at(start_us), end: at(end_us) },
-        }
+        Frame::sample(from, Interval { start: at(start_us), end: at(end_us) })
     }
 
     /// On the air: 1 from 0 to 100, 2 from 90 to 300, 3 from 300 to 310, 4 from 250 to 260 (all in

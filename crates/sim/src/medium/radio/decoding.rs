@@ -190,8 +190,8 @@ pub(super) fn is_too_weak(collisions: &Collisions, link: &Link, frame: &Frame) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::medium::{RateClass, RateSet};
-    use multihop_core::{FrameKind, Interval, NodeId};
+    use crate::medium::RateClass;
+    use multihop_core::Interval;
     use multihop_dot11::{DataRate, Mcs, Phy, Preamble, Standard};
 
     const NOISE: u64 = 316;
@@ -201,22 +201,8 @@ mod tests {
     }
 
     fn frame(from: u32, start: u64) -> Frame {
-        Frame {
-            kind: FrameKind::Data,
-            from: NodeId(from),
-            to: Some(NodeId(9)),
-            duration: Span::ZERO,
-            bytes: 1_538,
-            rate: RateClass::Data,
-            rates: RateSet::NOMINAL,
-            packet: None,
-            sequence: 0,
-            report: None,
-            load: None,
-            retry: false,
-            overhead: Span::from_us(36),
-            air: Interval { start: at(start), end: at(start + 228) },
-        }
+        let air = Interval { start: at(start), end: at(start + 228) };
+        Frame { bytes: 1_538, overhead: Span::from_us(36), ..Frame::sample(from, air) }
     }
 
     /// What becomes of a frame upon which a weaker one begins so much later, whose power is lower by 3 dB.
