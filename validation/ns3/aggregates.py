@@ -160,6 +160,13 @@ def _paced(phy: Phy, stations: int, lost: float, load_mbps: float) -> Cell:
     return Cell(name, phy, circle(stations), flows, lost=lost, seconds=5, seeds=MANY_SEEDS)
 
 
+def _shared(phy: Phy, receivers: int, lost: float, load_mbps: float) -> Cell:
+    """One that sends to several, with one queue for all."""
+    name = f"{phy}, one to {receivers} of {load_mbps:g} Mb/s, {lost:g} of MPDUs lost"
+    flows = tuple(Flow(0, i + 1, load_mbps=load_mbps) for i in range(receivers))
+    return Cell(name, phy, circle(receivers), flows, lost=lost, seconds=5, seeds=MANY_SEEDS)
+
+
 def _categories(
     stations: dict[str, int], ampdu: int, *, one_exchange: bool = False, phy: Phy = N7, rts: bool = False
 ) -> Cell:
@@ -235,6 +242,9 @@ PACED = (
     *(_paced(N3, 3, lost, 5) for lost in (0.0, 0.2)),
     *(_paced(AC8, 1, lost, 300) for lost in (0.0, 0.1)),
     *(_paced(AX11, 2, lost, 200) for lost in (0.0, 0.1)),
+    *(_shared(N7, 3, lost, 12) for lost in (0.0, 0.2)),
+    _shared(N7, 2, 0.3, 12),
+    _shared(AC8, 3, 0.1, 100),
 )
 PAIRS = ({"VO": 1, "BE": 1}, {"VI": 1, "BE": 1}, {"BE": 1, "BK": 1})
 CROWDS = ({"VO": 5, "BE": 5}, {"VI": 5, "BE": 5}, {"BE": 5, "BK": 5})

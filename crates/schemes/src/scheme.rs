@@ -64,6 +64,10 @@ pub trait Scheme: Send + Sync {
     fn reliable(&self) -> bool {
         !self.datagrams()
     }
+    /// Does the receiver take packets that arrive at one instant for those of one aggregate?
+    fn sees_aggregates(&self) -> bool {
+        false
+    }
 }
 
 /// What the ends of a TCP connection are made of.
@@ -115,5 +119,9 @@ impl<T: TcpScheme> Scheme for T {
 
     fn segment_size(&self) -> u32 {
         self.options().segment_size
+    }
+
+    fn sees_aggregates(&self) -> bool {
+        self.options().receive_offload
     }
 }

@@ -81,6 +81,11 @@ impl<T> Line<T> {
         self.packets.front().is_some_and(|first| first.size <= most && wanted(&first.item))
     }
 
+    /// When the first packet came.
+    pub(super) fn next_came(&self) -> Option<Time> {
+        self.packets.front().map(|first| first.came)
+    }
+
     pub(super) fn pop_last(&mut self) -> Option<Queued<T>> {
         let packet = self.packets.pop_back()?;
         self.passed = self.passed.min(self.packets.len());

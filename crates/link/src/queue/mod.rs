@@ -150,6 +150,18 @@ impl<T> InterfaceQueue<T> {
         }
     }
 
+    /// Is what [`pop`](InterfaceQueue::pop) takes out next to be served before a packet that has left the
+    /// queue already, and had entered it at `entered`? None where the discipline chooses among flows or
+    /// neighbours: it has no order of arrival to keep.
+    pub fn precedes(&self, entered: Time) -> Option<bool> {
+        match &self.data {
+            Data::DropTail(line) => {
+                Some(self.routing.len() > 0 || line.next_came().is_some_and(|came| came < entered))
+            }
+            Data::FqCodel(_) | Data::Stations(_) => None,
+        }
+    }
+
     /// Takes the next packet for one neighbour out, where one can go with others to it in one frame: the
     /// first for which `wanted` holds, if it has no more than `most` bytes. A discipline may have none
     /// although one waits, where it is the turn of others.

@@ -21,6 +21,9 @@ problems! {
     NoAggregates =>
         "VALUE has no effect without A-MPDUs";
         "remove it, or a_mpdu = \"off\"";
+    NoInstant { scheme: String, instead: &'static str } =>
+        "VALUE passes MPDUs on one by one, and {scheme} takes packets that arrive at one instant for those of an A-MPDU";
+        "remove it, or {instead}";
 
     // Rate control.
     NoStreams =>

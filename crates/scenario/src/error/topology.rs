@@ -97,6 +97,10 @@ problems! {
     NoPath { ends: [Whereabouts; 2] } =>
         "no path: {}, {}", ends[0], ends[1];
         "choose nodes of one component, or join the components: closer nodes, more range, a channel in common, links that work both ways, wires";
+    NoPathForChannels { ends: [Whereabouts; 2], channels: [String; 2] } =>
+        "no path: {}, {}; on one channel they had one, but {} is on {}, {} on {}",
+        ends[0], ends[1], ends[0].node, channels[0], ends[1].node, channels[1];
+        "give them, or nodes between them, radios on a channel in common";
     NoPathBecause { ends: [Whereabouts; 2], key: String } =>
         "no path: {}, {}, because of {key} alone", ends[0], ends[1];
         "lower {key}: a link is used of which 1 % of DATA frames are acknowledged";

@@ -115,8 +115,27 @@ pub(super) fn resolve(
     choice.unwrap_or(&Aggregation::default()).resolve(document, &table, &limits(phy.standard()))
 }
 
-/// Refuses A-MPDUs that are too short for the packets of all flows: each would be sent alone.
+/// Refuses what does not go with the flows.
 pub(crate) fn check(document: &Document<'_>, config: &Config) -> Result<()> {
+    check_delivery(document, config)?;
+    check_room(document, config)
+}
+
+/// Refuses to pass MPDUs on one by one to a receiver that knows those of an A-MPDU by their common instant.
+fn check_delivery(document: &Document<'_>, config: &Config) -> Result<()> {
+    if config.delivery == Delivery::Ppdu {
+        return Ok(());
+    }
+    let mut used = config.flows.iter().map(|flow| &config.schemes[flow.scheme]);
+    let Some(used) = used.find(|used| used.scheme.sees_aggregates()) else { return Ok(()) };
+    let is_tcp = used.scheme.tcp().is_some();
+    let instead = if is_tcp { "set receive_offload = false of the scheme" } else { "choose another scheme" };
+    let problem = MacProblem::NoInstant { scheme: used.name.clone(), instead };
+    Err(document.error(&key!["mac", "aggregation", "delivery"], problem))
+}
+
+/// Refuses A-MPDUs that are too short for the packets of all flows: each would be sent alone.
+fn check_room(document: &Document<'_>, config: &Config) -> Result<()> {
     let Some(AggregationConfig { a_mpdu, mpdus: 2.., .. }) = config.aggregation else { return Ok(()) };
     let rules = &config.mac.rules;
     let around = MPDU_DELIMITER + rules.data_header + rules.llc_header + config.extra_header;
@@ -148,6 +167,18 @@ impl Aggregation {
         }
     }
 
+    /// A key that is given, and says something of A-MPDUs alone.
+    fn for_a_mpdus(&self) -> Option<&'static str> {
+        let given = [
+            ("mpdus", self.mpdus.is_some()),
+            ("window", self.window.is_some()),
+            ("spacing", self.spacing.0 > 0.0),
+            ("delivery", self.delivery != Delivery::Ppdu),
+            ("rts", self.rts),
+        ];
+        given.into_iter().find_map(|(key, is_given)| is_given.then_some(key))
+    }
+
     fn resolve(
         &self,
         document: &Document<'_>,
@@ -166,11 +197,13 @@ impl Aggregation {
         };
         let a_mpdu = size("a_mpdu", self.a_mpdu.unwrap_or(Switch::At(Size(limits.a_mpdu))), limits.a_mpdu)?;
         let a_msdu = size("a_msdu", self.a_msdu, limits.a_msdu)?;
+        if a_mpdu.is_none()
+            && let Some(key) = self.for_a_mpdus()
+        {
+            return Err(document.error(&at(key), MacProblem::NoAggregates));
+        }
         let window = document.count(&at("window"), self.window.unwrap_or(limits.window), 1, limits.window)?;
         let mpdus = match (self.mpdus, a_mpdu) {
-            (Some(_), None) => {
-                return Err(document.error(&at("mpdus"), MacProblem::NoAggregates));
-            }
             (Some(mpdus), _) => document.count(&at("mpdus"), mpdus, 1, window)?,
             (None, Some(_)) => window,
             (None, None) => 1,

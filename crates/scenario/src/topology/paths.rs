@@ -6,7 +6,7 @@ use crate::document::{Document, KeyPath, Result, key};
 use crate::error::{TopologyProblem, Whereabouts};
 use crate::flows::Made;
 use multihop_core::NodeId;
-use multihop_sim::config::{Config, LinkError};
+use multihop_sim::config::{Config, LinkError, Radios};
 
 /// Every flow needs a path over links that work both ways.
 pub(crate) fn check(
@@ -27,22 +27,36 @@ pub(crate) fn check(
             component: reached.map(|index| nodes.list[index].name.clone()).collect(),
         }
     };
-    let ends = [flow.source, flow.destination];
-    let (culprit, ends) = (culprit(document, config, ends), ends.map(whereabouts));
-    Err(match culprit {
-        Some(key) => document.error(at, TopologyProblem::NoPathBecause { ends, key: key.to_string() }),
-        None => document.error(at, TopologyProblem::NoPath { ends }),
+    let ids = [flow.source, flow.destination];
+    let ends = ids.map(whereabouts);
+    Err(if are_joined(config, ids, &|other| other.radios.channels.clear()) {
+        let channels = ids.map(|id| channels(config, id));
+        document.error(at, TopologyProblem::NoPathForChannels { ends, channels })
+    } else if let Some(key) = culprit(document, config, ids) {
+        document.error(at, TopologyProblem::NoPathBecause { ends, key: key.to_string() })
+    } else {
+        document.error(at, TopologyProblem::NoPath { ends })
     })
+}
+
+/// Would two nodes have a path after a change?
+fn are_joined(config: &Config, ends: [NodeId; 2], change: &dyn Fn(&mut Config)) -> bool {
+    let mut other = config.clone();
+    change(&mut other);
+    let component = components(&other);
+    component[ends[0].index()] == component[ends[1].index()]
+}
+
+/// The channels of a node's radios.
+fn channels(config: &Config, node: NodeId) -> String {
+    let Radios { channels, .. } = &config.radios;
+    let numbers = config.radios.of(node).map(|radio| channels[radio.index()].number.to_string());
+    format!("channel {}", numbers.collect::<Vec<_>>().join(" and "))
 }
 
 /// The key of an error rate without which two nodes would have a path.
 fn culprit(document: &Document<'_>, config: &Config, ends: [NodeId; 2]) -> Option<KeyPath> {
-    let joins = |change: &dyn Fn(&mut Config)| {
-        let mut other = config.clone();
-        change(&mut other);
-        let component = components(&other);
-        component[ends[0].index()] == component[ends[1].index()]
-    };
+    let joins = |change: &dyn Fn(&mut Config)| are_joined(config, ends, change);
     // Each entry of the list is two links, one for each direction.
     let entries = config.medium.link_errors.chunks_exact(2).enumerate();
     let alone = |(index, _): &(usize, &[LinkError])| {

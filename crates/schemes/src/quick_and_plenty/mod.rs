@@ -98,6 +98,10 @@ impl Scheme for QuickAndPlenty {
     fn reliable(&self) -> bool {
         false
     }
+
+    fn sees_aggregates(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

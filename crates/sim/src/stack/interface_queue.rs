@@ -47,6 +47,12 @@ impl Stack {
         self.take(now, category, packets, record, |queue| queue.pop_for(now, (peer, tid), &to_peer, most))
     }
 
+    /// Is the next packet of a category to be served before one that has left the queue, and had entered it
+    /// then? None where the discipline has no order of arrival to keep.
+    pub fn precedes(&self, category: AccessCategory, entered: Time) -> Option<bool> {
+        self.queues.of(category).precedes(entered)
+    }
+
     /// Would a packet that entered the queue then be dropped for its age now?
     pub fn is_expired(&self, now: Time, enqueued: Time) -> bool {
         self.lifetime.is_some_and(|limit| now.since(enqueued) > limit)

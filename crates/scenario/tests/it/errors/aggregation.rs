@@ -1,4 +1,4 @@
-//! Aggregates that a standard does not have, and radios that do not hear each other.
+//! Aggregates that a standard does not have, and radios without a channel in common.
 
 use super::check_all;
 
@@ -33,8 +33,31 @@ mpdus = 32 => mpdus = 0 -> mac.aggregation.mpdus: 0 | from 1 to 256
 max_duration = "4 ms" => max_duration = "6 ms" -> mac.aggregation.max_duration: 6 ms | from 0 s to 5484 us
 spacing = "8 us" => spacing = "17 us" -> mac.aggregation.spacing: 17 us | 16 us
 reordering_timeout = "100 ms" => reordering_timeout = "11 s" -> mac.aggregation.reordering_timeout: 11 s | 10 s
+a_mpdu = "65535 B"\na_msdu = "3839 B"\nwindow = 64\nmpdus = 32 => a_mpdu = "off"\na_msdu = "3839 B"\nwindow = 64 @ window -> mac.aggregation.window: has no effect without A-MPDUs | remove it
+a_mpdu = "65535 B"\na_msdu = "3839 B"\nwindow = 64\nmpdus = 32 => a_mpdu = "off"\na_msdu = "3839 B"\n#\n# @ spacing -> mac.aggregation.spacing: has no effect without A-MPDUs | remove it
+a_mpdu = "65535 B"\na_msdu = "3839 B"\nwindow = 64\nmpdus = 32\nmax_duration = "4 ms"\nspacing = "8 us" => a_mpdu = "off"\na_msdu = "3839 B"\n#\ndelivery = "mpdu" @ mpdus -> mac.aggregation.delivery: has no effect without A-MPDUs | remove it
 a_msdu = "3839 B" => a_msdus = "3839 B" -> mac.aggregation.a_msdus: unknown key | did you mean "a_msdu"?
 standard = "802.11n" => standard = "802.11a" @ [mac.aggregation] -> mac.aggregation: there is none in this standard | set phy.standard to "802.11n", "802.11ac" or "802.11ax"
+"#;
+
+const ONE_BY_ONE: &str = r#"duration = "1 s"
+[phy]
+standard = "802.11n"
+[mac.aggregation]
+delivery = "mpdu"
+[topology]
+generator = "chain"
+hops = 1
+[traffic]
+pattern = "canonical"
+scheme = "udp"
+[schemes.tcp-cubic]
+flavour = "ns2"
+"#;
+
+const BROKEN_ONE_BY_ONE: &str = r#"
+scheme = "udp" => scheme = "quick-and-plenty" @ delivery -> mac.aggregation.delivery: "mpdu" passes MPDUs on one by one | quick-and-plenty | remove it, or choose another scheme
+scheme = "udp"\n[schemes.tcp-cubic]\nflavour = "ns2" => scheme = "tcp-cubic"\n[schemes.tcp-cubic]\nflavour = "linux" @ delivery -> mac.aggregation.delivery: "mpdu" passes MPDUs on one by one | tcp-cubic | set receive_offload = false
 "#;
 
 const RADIOS: &str = r#"duration = "1 s"
@@ -65,6 +88,7 @@ channel = 36 => channel = 37 -> phy.channel: 37 is no channel of 20 MHz at "5 GH
 standard = "802.11a"\nchannel = 36 => standard = "802.11n"\nchannel_width = "40 MHz"\nchannel = 165 @ adjacent_channels -> phy.channel: 165 is no channel of 40 MHz at "5 GHz" | there are 36 to 64 by 4, 100 to 144 by 4, 149 to 161 by 4, 184 to 196 by 4
 standard = "802.11a"\nchannel = 36 => standard = "802.11b"\nchannel = 36 @ channel -> phy.channel: 36 is no channel of 20 MHz at "2.4 GHz" | there are 1 to 14
 { channel = 44 } => { channel = 40 } -> topology.nodes[1].radios[1].channel: 40 is the channel of another radio of "b" | a channel of its own
+radios = [{ channel = 40 }, { channel = 44 }] => radios = [{ channel = 44 }, { channel = 48 }] @ [[flows]] -> flows[0]: no path: a is in a component of 1 node (a) | a is on channel 40, b on channel 44 and 48 | a channel in common
 { channel = 44 } => { chanel = 44 } -> topology.nodes[1].radios[1].chanel: unknown key | channel
 duration = "1 s" => medium = { model = "sinr", preamble_detection = "4 dB" }\nduration = "1 s" -> medium.preamble_detection: "4 dB" has no effect in "802.11a" | remove it, or set phy.standard
 { channel = 44 } => { channel = "x" } -> topology.nodes[1].radios[1].channel: found the text "x" | a whole number from 0 to 65535
@@ -108,6 +132,11 @@ fn broken_rate_control() {
 #[test]
 fn broken_aggregation() {
     check_all(AGGREGATING, BROKEN_AGGREGATION);
+}
+
+#[test]
+fn broken_delivery() {
+    check_all(ONE_BY_ONE, BROKEN_ONE_BY_ONE);
 }
 
 #[test]

@@ -20,11 +20,14 @@ enum Choice {
 }
 
 impl Originator {
-    /// Which next hop is served next: the one for which the queue has a packet, and one that has waited here
-    /// in turns.
+    /// Which next hop is served next: that of what came first, where the queue serves packets as they come;
+    /// else the one for which it has a packet and one that has waited here, in turns.
     fn choose(&mut self, mac: &mut Mac, ctx: &mut Context, size: u32) -> Option<Choice> {
-        let waiting = self.waiting();
-        if waiting.is_none() || std::mem::take(&mut self.queue_next) {
+        let (waiting, queue_first) = self.by_arrival(mac, ctx).unwrap_or_else(|| {
+            let waiting = self.waiting();
+            (waiting, waiting.is_none() || std::mem::take(&mut self.queue_next))
+        });
+        if queue_first {
             let next = self.set_aside.pop_front();
             if let Some(next) = next.or_else(|| mac.next_packet(ctx, self.category)) {
                 let Some(peer) = next.item.peer else { return Some(Choice::Broadcast(next)) };
@@ -41,6 +44,20 @@ impl Originator {
         self.served = index;
         mac.send_again(self.category);
         Some(Choice::Window(index))
+    }
+
+    /// The window whose first MPDU came before those of the others, and whether what is not in a window came
+    /// before that. None where no window has something to send, or the order of arrival is not kept: by the
+    /// queue's discipline, or by a hardware queue, which has an order of its own.
+    fn by_arrival(&self, mac: &Mac, ctx: &Context) -> Option<(Option<usize>, bool)> {
+        if mac.has_hardware_queue() {
+            return None;
+        }
+        let pending = self.windows.iter().enumerate().filter(|(_, window)| window.is_pending());
+        let (entered, first) = pending.map(|(index, window)| (window.entered(), index)).min()?;
+        let queue_precedes = ctx.stack.precedes(self.category, entered)?;
+        let set_aside_precedes = self.set_aside.front().is_some_and(|next| next.came < entered);
+        Some((Some(first), set_aside_precedes || queue_precedes))
     }
 
     /// The window that has something to send and was served least lately.

@@ -109,6 +109,13 @@ impl Window {
         self.request || !self.held.is_empty()
     }
 
+    /// When its first MPDU entered the queue. A request for a block acknowledgement goes before all MPDUs, as
+    /// if it had been there from the beginning.
+    pub(super) fn entered(&self) -> Time {
+        let first = self.held.front().filter(|_| !self.request);
+        first.map_or(Time::ZERO, |held| held.enqueued)
+    }
+
     /// The sequence number of a place.
     pub(super) fn sequence(&self, place: usize) -> u16 {
         after(self.start, place)

@@ -7,10 +7,11 @@
 //!       10 + 20 + 192.
 
 use super::script::{A, AGGREGATION, B, C, Script, Signal, config, us};
-use crate::config::{AggregationConfig, Persistence};
+use crate::config::{AggregationConfig, Config, Persistence};
 use multihop_core::FrameKind::{Ack, BlockAck, BlockAckRequest, Cts, Data, Rts};
-use multihop_core::{Exchange, Fate, LinkEvent, Span};
+use multihop_core::{Exchange, Fate, LinkEvent, NodeId, Span};
 use multihop_dot11::DcfRules;
+use multihop_link::{Discipline, FqCodelOptions};
 
 const SINGLE: u64 = 947;
 const PAIR: u64 = 1_710;
@@ -24,10 +25,15 @@ fn aggregating(limits: AggregationConfig) -> Script {
 }
 
 fn persistent(limits: AggregationConfig, persistence: Persistence) -> Script {
+    let setup = aggregating_config(limits);
+    Script::with(&Config { persistence, ..setup })
+}
+
+fn aggregating_config(limits: AggregationConfig) -> Config {
     let mut setup = config(DcfRules::IEEE.with_quality_of_service(), None);
     (setup.mac.cw_min, setup.mac.cw_max) = (0, 0);
-    (setup.aggregation, setup.persistence) = (Some(limits), persistence);
-    Script::with(&setup)
+    setup.aggregation = Some(limits);
+    setup
 }
 
 /// Packets of 1000 bytes for B from 1000 us on: the first leaves alone, the others wait for the end of its
@@ -360,14 +366,46 @@ fn bystanders_keep_silent_until_the_block_ack_is_over() {
     assert_eq!(heard, Some((Data, 2_000)), "one frame with the bytes of all of its packets");
 }
 
-#[test]
-fn turns_alternate_between_the_queue_and_who_waits_for_a_retry() {
-    let mut s = waiting(AGGREGATION, 3);
+/// Packets for B and then for C; nothing of the frame for B arrives.
+fn one_fails_and_another_waits(discipline: Discipline) -> Vec<Option<NodeId>> {
+    let mut setup = aggregating_config(AGGREGATION);
+    setup.discipline = discipline;
+    let mut s = waits(Script::with(&setup), 3);
     s.queues(2_305, Some(C));
     let answer = s.block_ack(B, 1, &[]);
+    let end = s.hears(2_311 + PAIR + 10, answer, Signal::Clear);
+    // C's own, or B's retry in vain.
+    let ack = s.control(Ack, C, A, 0);
+    s.hears(end + 50 + SINGLE + 10, ack, Signal::Clear);
+    s.runs_until(end + 3_000).iter().map(|(_, _, to, _)| *to).collect()
+}
+
+#[test]
+fn turns_alternate_between_a_fair_queue_and_who_waits_for_a_retry() {
+    let to = one_fails_and_another_waits(Discipline::FqCodel(FqCodelOptions::default()));
+    assert_eq!(to, [Some(B), Some(C), Some(B)]);
+}
+
+#[test]
+fn a_retry_goes_before_packets_that_came_later() {
+    let to = one_fails_and_another_waits(Discipline::DropTail);
+    assert_eq!(to[..3], [Some(B), Some(B), Some(B)], "tried again, and asked for a block acknowledgement");
+}
+
+/// The frame for B carries a packet that came after C's, and that alone is to be sent again.
+#[test]
+fn a_packet_that_came_first_goes_before_a_retry_of_a_later_one() {
+    let mut s = aggregating(AGGREGATION);
+    s.queues(1_000, Some(B));
+    for (at, to) in [(1_100, B), (1_200, C), (1_300, B)] {
+        s.queues(at, Some(to));
+    }
+    let ack = s.control(Ack, B, A, 0);
+    s.hears(1_000 + SINGLE + 10, ack, Signal::Clear);
+    let answer = s.block_ack(B, 1, &[0]);
     let end = s.hears(2_311 + PAIR + 10, answer, Signal::Clear);
     let ack = s.control(Ack, C, A, 0);
     s.hears(end + 50 + SINGLE + 10, ack, Signal::Clear);
     let to: Vec<_> = s.runs_until(end + 3_000).iter().map(|(_, _, to, _)| *to).collect();
-    assert_eq!(to, [Some(B), Some(C), Some(B)]);
+    assert_eq!(to[..4], [Some(B), Some(B), Some(C), Some(B)]);
 }
