@@ -32,7 +32,8 @@ CCA_TIME, DETECTION = "4 us", "4 dB"
 
 #: As ns-3.37 has EDCA: the standard's parameters, but one exchange at a time of best effort and background.
 ONE_EXCHANGE: Scenario = {"txop_limit": "0 s"}
-EDCA: Scenario = {"ac_be": ONE_EXCHANGE, "ac_bk": ONE_EXCHANGE}
+#: Frames reserve what is left of an opportunity.
+EDCA: Scenario = {"ac_be": ONE_EXCHANGE, "ac_bk": ONE_EXCHANGE, "protection": "multiple"}
 
 
 @dataclass(frozen=True)

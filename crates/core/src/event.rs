@@ -152,6 +152,8 @@ pub enum FrameKind {
     BlockAckRequest,
     /// Block acknowledgement. Estimators see it as [`FrameKind::Ack`], which ends an exchange as it does.
     BlockAck,
+    /// End of a transmission opportunity, ahead of what was reserved for it.
+    CfEnd,
 }
 
 /// A frame that was decoded, whatever its receiver address.

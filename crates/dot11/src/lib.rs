@@ -36,7 +36,8 @@ pub use edca::{AccessCategory, EdcaParameters, user_priority};
 pub use error::{ErrorTable, bit_error_rate, bit_success_ln, frame_success, success_from_delivery};
 pub use mcs::{Coding, DataRate, GuardInterval, Mcs, PpduOptions};
 pub use phy::{
-    ACK_BYTES, CTS_BYTES, FrameTiming, Modulation, OfdmSymbols, Phy, Preamble, RTS_BYTES, Standard,
+    ACK_BYTES, CF_END_BYTES, CTS_BYTES, FrameTiming, Modulation, OfdmSymbols, Phy, Preamble, RTS_BYTES,
+    Standard,
 };
 pub use ppdu::{Band, Bandwidth, Clock, HePpdu, HtPpdu, MPDU_DELIMITER, Ppdu, VhtPpdu};
 pub use rules::{BackoffDraw, DcfRules, EifsRule, Microseconds, NS2_PROPAGATION, ResponseTimeout};

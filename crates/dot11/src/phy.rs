@@ -13,6 +13,8 @@ pub const RTS_BYTES: u32 = 20;
 pub const CTS_BYTES: u32 = 14;
 /// Bytes of an ACK frame, FCS included (8.3.1.4).
 pub const ACK_BYTES: u32 = 14;
+/// Bytes of a CF-End frame, FCS included (8.3.1.6).
+pub const CF_END_BYTES: u32 = 20;
 
 /// An IEEE 802.11 physical layer.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]

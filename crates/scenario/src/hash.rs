@@ -3,7 +3,7 @@
 use crate::mobility::Moved;
 use multihop_dot11::DataRate;
 use multihop_link::Discipline;
-use multihop_sim::config::{Config, Delivery, NodeConfig, Persistence, SchemeConfig};
+use multihop_sim::config::{Config, Delivery, NodeConfig, Persistence, Protection, SchemeConfig};
 use multihop_sim::mobility::Mobility;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -42,6 +42,7 @@ pub(super) fn hash(
         delivery,
         rate_control,
         edca,
+        protection,
         discipline,
         hardware_queue,
         medium,
@@ -78,6 +79,7 @@ pub(super) fn hash(
     sink.given(fading.as_ref());
     sink.given(rate_control.as_ref());
     sink.given(edca.as_ref());
+    sink.flag(*protection == Protection::Multiple, "multiple protection");
     sink.flag(*arp, "arp");
     sink.flag(*delays_by_distance, "by distance");
     sink.unless(wires.is_empty(), wires);

@@ -177,6 +177,7 @@ fn before_nodes(document: &Document<'_>, scenario: &Scenario) -> Result<Config> 
         delivery: scenario.mac.delivery(),
         rate_control,
         edca,
+        protection: scenario.mac.protection(),
         schemes: Vec::new(),
         flows: Vec::new(),
         extra_header: scenario.network.extra_header(),

@@ -67,6 +67,8 @@ pub struct Config {
     /// What each access category contends with, by [`multihop_dot11::AccessCategory`]; none for one queue
     /// under the DCF.
     pub edca: Option<[EdcaParameters; AccessCategory::COUNT]>,
+    /// What frames of their transmission opportunities reserve.
+    pub protection: Protection,
     /// How packets wait for it.
     pub discipline: Discipline,
     /// The queue of the hardware below; none if the MAC takes packets from the discipline when it puts a
@@ -211,6 +213,18 @@ pub struct Persistence {
     pub retry_limit: Option<u32>,
     /// A receiver waits for what is missing without end.
     pub reorders_without_end: bool,
+}
+
+/// What duration fields reserve in a transmission opportunity (802.11-2020, 9.2.5.2).
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Protection {
+    /// The exchange of the frame, and the next one, if one follows.
+    #[default]
+    Single,
+    /// All that is left of the opportunity. Its holder returns what it does not use with a CF-End, if there
+    /// is time for one (802.11-2020, 10.23.2.10).
+    Multiple,
 }
 
 /// When a recipient passes on the MPDUs of an A-MPDU.

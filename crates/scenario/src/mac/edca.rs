@@ -9,6 +9,7 @@ use multihop_dot11::{AccessCategory, EdcaParameters, Phy, Preamble, Standard};
 use multihop_schemes::keys;
 use multihop_schemes::keys::usually_by;
 use multihop_schemes::quantity::Duration;
+use multihop_sim::config::Protection;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -32,6 +33,10 @@ keys! {
         /// Voice, and messages of routing protocols.
         #[serde(rename = "ac_vo", skip_serializing_if = "Option::is_none")]
         pub voice: Option<Category>,
+        /// What the duration fields of frames reserve in a transmission opportunity: `"single"`, the exchange
+        /// of the frame and the next one; `"multiple"`, as in ns-3, all that is left of the limit, of which
+        /// the rest is returned by a CF-End, if there is time for one.
+        pub protection: Protection,
     }
 }
 

@@ -24,7 +24,7 @@ use multihop_schemes::keys;
 use multihop_schemes::keys::{usually_by, usually_where};
 use multihop_schemes::quantity::{Duration, Size};
 use multihop_sim::config::{
-    AggregationConfig, Delivery, HardwareQueueConfig, MacConfig, Persistence, RateControlConfig,
+    AggregationConfig, Delivery, HardwareQueueConfig, MacConfig, Persistence, Protection, RateControlConfig,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -203,6 +203,11 @@ impl Mac {
         phy: &dot11::Phy,
     ) -> Result<Option<[EdcaParameters; AccessCategory::COUNT]>> {
         edca::resolve(document, self.edca.as_ref(), self.rules, phy)
+    }
+
+    /// What frames of their transmission opportunities reserve.
+    pub(crate) fn protection(&self) -> Protection {
+        self.edca.as_ref().map(|edca| edca.protection).unwrap_or_default()
     }
 
     /// The PHY with the slot that the coverage class needs.

@@ -66,6 +66,7 @@ App | video | flows[0].app | plain | flows[0].scheme = "tcp-sack" ; flows[0].app
 App | external | flows[0].app | plain | flows[0].app = { kind = "external" }
 Aql | | mac.hardware_queue.aql | plain | mac.discipline = "stations" ; mac.hardware_queue.aql = {}
 Codel | | mac.codel | plain | mac.discipline = "stations"
+Edca | | mac.edca | plain | mac.edca = {}
 Flow | | flows[0] | plain |
 Generator | chain | topology | pattern | topology = { generator = "chain", hops = 2 }
 Generator | grid | topology | pattern | topology = { generator = "grid", columns = 2, rows = 2 }

@@ -21,6 +21,7 @@ const CTS: u8 = 0xc4;
 const ACK: u8 = 0xd4;
 const BLOCK_ACK_REQUEST: u8 = 0x84;
 const BLOCK_ACK: u8 = 0x94;
+const CF_END: u8 = 0xe4;
 const DATA: u8 = 0x08;
 /// Of DATA without a body, or with one that is too short for any.
 const NULL: u8 = 0x48;
@@ -126,14 +127,17 @@ pub(super) fn put(out: &mut Vec<u8>, unit: &Unit) {
         FrameKind::Ack => ACK,
         FrameKind::BlockAckRequest => BLOCK_ACK_REQUEST,
         FrameKind::BlockAck => BLOCK_ACK,
+        FrameKind::CfEnd => CF_END,
         FrameKind::Data if body < datagram::SHORTEST => NULL | quality,
         FrameKind::Data => DATA | quality,
     };
     out.extend([kind, if unit.retry { RETRY } else { 0 }]);
     out.extend(duration(frame.duration).to_le_bytes());
     out.extend(address(frame.to));
-    if !matches!(frame.kind, FrameKind::Cts | FrameKind::Ack) {
-        out.extend(address(Some(frame.from)));
+    match frame.kind {
+        FrameKind::Cts | FrameKind::Ack => {}
+        FrameKind::CfEnd => out.extend(BSSID), // 802.11-2020, 9.3.1.6
+        _ => out.extend(address(Some(frame.from))),
     }
     if let Some(about) = unit.about {
         put_block_ack(out, unit, about);

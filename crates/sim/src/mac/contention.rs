@@ -33,12 +33,12 @@ impl Function {
         self.drawn = true;
     }
 
-    /// Stops the back-off, whose slots count since `start`, where it is.
+    /// Stops the back-off, whose slots count since `start`, where it is when the busy medium is sensed.
     #[inline(never)]
-    pub(super) fn stop(&mut self, start: Time, now: Time, timing: &Timing, rng: &mut Rng) {
-        let counted = now.since(start).whole(timing.slot) as u32;
+    pub(super) fn stop(&mut self, start: Time, sensed: Time, timing: &Timing, rng: &mut Rng) {
+        let counted = sensed.since(start).whole(timing.slot) as u32;
         let mut left = self.backoff.expect("a running back-off is pending") - counted;
-        if timing.busy_period_counts_as_slot && now >= start {
+        if timing.busy_period_counts_as_slot && sensed >= start {
             left = left.saturating_sub(1);
         }
         self.attempt.slots += counted;
@@ -189,7 +189,7 @@ impl Mac {
             }
             self.function.counting = None;
             ctx.agenda.disarm(self.timer);
-            self.function.stop(start, ctx.now, ctx.timing, &mut self.rng);
+            self.function.stop(start, ctx.now + cca, ctx.timing, &mut self.rng);
         } else if might_reset && self.phase == Phase::Contending {
             ctx.agenda.disarm(self.timer);
         }
@@ -219,7 +219,7 @@ impl Mac {
     }
 
     #[inline(never)]
-    fn cut_nav(&mut self, stack: &mut Stack, reset: Time) {
+    pub(super) fn cut_nav(&mut self, stack: &mut Stack, reset: Time) {
         if reset < self.nav {
             self.nav = reset;
             self.report(stack, &LinkEvent::NavReset(reset));

@@ -137,7 +137,7 @@ impl Mac {
             if cca > Span::ZERO && function.begins_unaware(now, cca, timing.slot) {
                 unaware = true;
             } else if let Some(start) = function.counting.take() {
-                function.stop(start, now, timing, rng);
+                function.stop(start, now + cca, timing, rng);
             }
         }
         if unaware {

@@ -68,8 +68,10 @@ enum Phase {
     AckDue(Answered),
     /// It owes a block acknowledgement after SIFS, about MPDUs of this traffic identifier. Timer: SIFS.
     BlockAckDue { answered: Answered, tid: u8 },
-    /// Its ACK, or block acknowledgement, is on the air. No timer.
-    AckSent,
+    /// It returns the rest of its transmission opportunity after SIFS. Timer: SIFS.
+    CfEndDue,
+    /// Its ACK, block acknowledgement or CF-End is on the air. No timer.
+    ControlSent,
 }
 
 /// The frame that a response is owed for.
@@ -351,11 +353,12 @@ impl Mac {
             Phase::AwaitingCts | Phase::AwaitingAck => self.on_response_overdue(ctx),
             Phase::DataDue => self.send_data_after_cts(ctx),
             Phase::NextDue => self.begin_exchange(ctx),
+            Phase::CfEndDue => self.send_cf_end(ctx),
             Phase::CtsDue(answered) => self.send_cts(ctx, answered),
             Phase::AckDue(answered) => self.send_ack(ctx, answered),
             Phase::BlockAckDue { answered, tid } => self.send_block_ack(ctx, answered, tid),
             Phase::CtsSent => self.rest(ctx),
-            Phase::Broadcasting | Phase::AckSent => unreachable!("no timer runs in {:?}", self.phase),
+            Phase::Broadcasting | Phase::ControlSent => unreachable!("no timer runs in {:?}", self.phase),
         }
     }
 
@@ -398,7 +401,7 @@ impl Mac {
             ctx.record.transmitted_by(self.id, self.function.category, air, ctx.now);
         }
         match self.phase {
-            Phase::AckSent => self.phase = Phase::Contending,
+            Phase::ControlSent => self.phase = Phase::Contending,
             Phase::CtsSent if !ctx.timing.rules.data_needs_own_cts => self.phase = Phase::Contending,
             Phase::Broadcasting => self.finish(ctx, multihop_core::Fate::Broadcast),
             _ => {}

@@ -301,6 +301,10 @@ impl Mac {
         if self.function.current.is_some() || self.take_next(ctx) {
             self.add_extra_backoff(ctx);
         }
+        if succeeded && self.returns_opportunity(ctx) {
+            self.phase = Phase::CfEndDue;
+            self.arm(ctx, ctx.now + ctx.timing.sifs);
+        }
     }
 
     /// Counts what a frame, or a try of an aggregate, took of the medium: so many PPDUs with DATA, each with

@@ -87,6 +87,7 @@ impl Mac {
             FrameKind::Data => self.on_data(ctx, frame),
             FrameKind::BlockAckRequest => self.on_request(ctx, frame),
             FrameKind::BlockAck => self.on_block_ack(ctx, frame),
+            FrameKind::CfEnd => self.on_cf_end(ctx),
         }
         self.fail_if_late(ctx);
     }
@@ -239,7 +240,7 @@ impl Mac {
     pub(super) fn send_ack(&mut self, ctx: &mut Context, answered: Answered) {
         let frame = self.response(ctx, FrameKind::Ack, answered);
         let frame = Frame { report: ctx.stack.report(ctx.now), ..frame };
-        self.phase = Phase::AckSent;
+        self.phase = Phase::ControlSent;
         self.transmit(ctx, frame);
     }
 

@@ -4,11 +4,12 @@ use super::access::Access;
 use super::aggregation::{BLOCK_ACK_REQUEST_BYTES, block_ack_bytes};
 use super::link_timing::{LinkTiming, equal_wait, largest};
 use super::rate_control::{RateChoices, candidates};
-use crate::config::{AggregationConfig, Config, MatrixQuantity, MediumModel};
+use crate::config::{AggregationConfig, Config, MatrixQuantity, MediumModel, Protection};
 use crate::medium::{Collisions, Frame, FrameLoss, RateClass, RateErrors, RateSet, femtowatts};
 use multihop_core::{FrameKind, Interval, NodeId, Span, Time};
 use multihop_dot11::{
-    ACK_BYTES, AccessCategory, BackoffDraw, CTS_BYTES, DataRate, DcfRules, RTS_BYTES, ResponseTimeout,
+    ACK_BYTES, AccessCategory, BackoffDraw, CF_END_BYTES, CTS_BYTES, DataRate, DcfRules, RTS_BYTES,
+    ResponseTimeout,
 };
 use multihop_link::{AggregateLimits, PhyTimes};
 
@@ -33,6 +34,8 @@ pub struct Timing {
     pub busy_period_counts_as_slot: bool,
     /// Traffic identifiers of frames are those of their packets.
     pub differentiates: bool,
+    /// What duration fields cover in a transmission opportunity.
+    pub protection: Protection,
     /// Transmissions before giving up, without and with RTS.
     pub short_retry_limit: u32,
     /// Tries of an MPDU before it is given up.
@@ -93,6 +96,7 @@ impl Timing {
             access: Access::of(config),
             busy_period_counts_as_slot: rules.busy_period_counts_as_slot || config.edca.is_some(),
             differentiates: config.edca.is_some(),
+            protection: config.protection,
             short_retry_limit: limit(config.mac.short_retry_limit),
             mpdu_retry_limit: config.persistence.retry_limit.unwrap_or(limit(config.mac.short_retry_limit)),
             reordering_timeout: config
@@ -325,8 +329,13 @@ impl Timing {
         }
     }
 
-    /// A frame that starts now, without packet. `between` are its sender and its receiver; `rates` are those
-    /// of what it precedes or answers.
+    /// Airtime of a CF-End, which goes to all.
+    pub fn cf_end(&self) -> Span {
+        self.nominal.airtime(RateClass::Control, CF_END_BYTES)
+    }
+
+    /// A frame that starts now, without packet. `between` are its sender and its receiver, of a CF-End the
+    /// sender twice; `rates` are those of what it precedes or answers.
     pub fn control_frame(
         &self,
         kind: FrameKind,
@@ -349,13 +358,14 @@ impl Timing {
             FrameKind::BlockAck => {
                 (RateClass::Ack, block_ack_bytes(self.aggregation.as_ref()), link.block_ack)
             }
+            FrameKind::CfEnd => (RateClass::Control, CF_END_BYTES, self.cf_end()),
             FrameKind::Data => unreachable!("DATA is not a control frame"),
         };
         let start = now + self.propagation;
         Frame {
             kind,
             from,
-            to: Some(to),
+            to: (kind != FrameKind::CfEnd).then_some(to),
             duration,
             bytes,
             rate,

@@ -1,12 +1,15 @@
 //! Transmission opportunities of several exchanges (802.11-2016, 10.22.2.7 and 10.22.2.8).
 //!
 //! After an exchange that succeeded, the function that won the opportunity goes on SIFS later, as long as the
-//! next frame and its answer end within the limit. A failure ends it. Frames protect what follows as single
-//! protection has it (9.2.5.2): their duration fields cover their own exchange and, where another packet
-//! waits and would fit, the next one, which is taken to be as long.
+//! next frame and its answer end within the limit. A failure ends it. Under single protection (9.2.5.2) duration
+//! fields cover their own exchange and, where another packet waits and would fit, the next one, which is taken
+//! to be as long. Under multiple protection they cover all that is left of the limit, and a CF-End returns what
+//! is not used.
 
 use super::{Context, Mac, Outgoing, Phase};
-use multihop_core::{Span, Time};
+use crate::config::Protection;
+use crate::medium::RateSet;
+use multihop_core::{FrameKind, Span, Time};
 
 impl Mac {
     /// The function in service has won an opportunity.
@@ -40,6 +43,28 @@ impl Mac {
         fits
     }
 
+    /// Is more reserved than was used, and is there time to say so?
+    pub(super) fn returns_opportunity(&self, ctx: &Context) -> bool {
+        ctx.timing.protection == Protection::Multiple
+            && self.opportunity().is_some_and(|end| ctx.now + ctx.timing.sifs + ctx.timing.cf_end() < end)
+    }
+
+    /// SIFS after the last exchange of an opportunity (802.11-2020, 10.23.2.10).
+    pub(super) fn send_cf_end(&mut self, ctx: &mut Context) {
+        let sequence = self.function.sequence;
+        let own = [self.id, self.id];
+        let kind = FrameKind::CfEnd;
+        let frame = ctx.timing.control_frame(kind, own, RateSet::NOMINAL, sequence, Span::ZERO, ctx.now);
+        self.phase = Phase::ControlSent;
+        self.transmit(ctx, frame);
+    }
+
+    /// A CF-End: nothing is reserved any more.
+    pub(super) fn on_cf_end(&mut self, ctx: &mut Context) {
+        self.nav_reset = None;
+        self.cut_nav(ctx.stack, ctx.now);
+    }
+
     /// How long the exchange of a frame takes; of MPDUs, which are put together later, that of the first.
     fn least_exchange(&self, ctx: &Context, out: &Outgoing) -> Span {
         if out.peer.is_none() {
@@ -55,12 +80,15 @@ impl Mac {
     /// What the duration fields of an exchange cover besides it, which takes so long from now on.
     #[inline]
     pub(super) fn following(&self, ctx: &Context, out: &Outgoing, rest: Span) -> Span {
-        self.opportunity().map_or(Span::ZERO, |end| self.following_until(end, ctx, out, rest))
+        self.opportunity().map_or(Span::ZERO, |end| match ctx.timing.protection {
+            Protection::Single => self.following_until(end, ctx, out, rest),
+            Protection::Multiple => ctx.timing.rules.duration_field.apply(end.since(ctx.now + rest)),
+        })
     }
 
     #[inline(never)]
     fn following_until(&self, end: Time, ctx: &Context, out: &Outgoing, rest: Span) -> Span {
-        if out.peer.is_none() || !self.has_supply(ctx.stack, self.function.category) {
+        if out.peer.is_none() || out.is_request() || !self.has_supply(ctx.stack, self.function.category) {
             return Span::ZERO;
         }
         let (answer, _) = out.response(ctx.timing.on(out.rates));

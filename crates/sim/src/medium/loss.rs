@@ -48,7 +48,7 @@ impl FrameLoss {
         match kind {
             FrameKind::Data => LossFrom { everywhere: self.everywhere, row: row(&self.data, from) },
             FrameKind::Ack | FrameKind::BlockAck => LossFrom { everywhere: 0.0, row: row(&self.acks, from) },
-            FrameKind::Rts | FrameKind::Cts | FrameKind::BlockAckRequest => {
+            FrameKind::Rts | FrameKind::Cts | FrameKind::BlockAckRequest | FrameKind::CfEnd => {
                 LossFrom { everywhere: 0.0, row: &[] }
             }
         }

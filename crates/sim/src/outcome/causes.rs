@@ -180,6 +180,7 @@ fn name(kind: FrameKind) -> &'static str {
         FrameKind::Ack => "ack",
         FrameKind::BlockAckRequest => "block-ack-request",
         FrameKind::BlockAck => "block-ack",
+        FrameKind::CfEnd => "cf-end",
     }
 }
 

@@ -12,13 +12,14 @@ use multihop_core::{
 };
 use std::collections::VecDeque;
 
-const KINDS: [FrameKind; 6] = [
+const KINDS: [FrameKind; 7] = [
     FrameKind::Rts,
     FrameKind::Cts,
     FrameKind::Data,
     FrameKind::Ack,
     FrameKind::BlockAckRequest,
     FrameKind::BlockAck,
+    FrameKind::CfEnd,
 ];
 
 /// A frame that is on the air, or was lately.

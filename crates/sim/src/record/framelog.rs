@@ -91,6 +91,12 @@ fn outcome(cause: LossCause) -> i64 {
     2 + cause as i64
 }
 
+/// The place in the enumeration `kind`; a CF-End is one of the other control frames.
+fn kind(kind: FrameKind) -> i64 {
+    const OTHER_CONTROL: i64 = 7;
+    if kind == FrameKind::CfEnd { OTHER_CONTROL } else { kind as i64 }
+}
+
 /// Flow, and the place in the enumeration `carries`, of a packet.
 fn carried(packet: &Named) -> (i64, i64) {
     match packet.flow {
@@ -207,7 +213,7 @@ impl FrameLog {
             to: index(frame.to),
             flow,
             carries,
-            kind: frame.kind as i64,
+            kind: kind(frame.kind),
             from: i64::from(frame.from.0),
             bytes: i64::from(frame.bytes),
             rate: self.timing.on(frame.rates).rate(frame.rate).bps() as i64,

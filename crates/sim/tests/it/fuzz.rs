@@ -17,8 +17,8 @@ use multihop_link::{
 use multihop_schemes::find;
 use multihop_sim::config::{
     AodvConfig, AppConfig, Config, DsdvConfig, DsrConfig, HardwareQueueConfig, LinkFailureRule, LocalRepair,
-    MatrixLink, MatrixQuantity, MediumModel, PathLoss, RouteMetric, RoutingProtocol, SchemeConfig,
-    VideoConfig, WireConfig,
+    MatrixLink, MatrixQuantity, MediumModel, PathLoss, Protection, RouteMetric, RoutingProtocol,
+    SchemeConfig, VideoConfig, WireConfig,
 };
 use multihop_sim::{Ties, World, run};
 
@@ -333,6 +333,7 @@ fn differentiate(rng: &mut Rng, config: &mut Config) {
             txop_limit: Span::from_us(pick(rng, &[0, 32, 2_080, 50_000])),
         }
     }));
+    config.protection = pick(rng, &[Protection::Single, Protection::Multiple]);
     for flow in &mut config.flows {
         flow.dscp = Dscp::new(pick(rng, &[0, 0, 8, 34, 40, 46, 56])).expect("six bits");
     }

@@ -120,7 +120,7 @@ impl RtWinf {
             FrameKind::Cts => self.overhear_cts(heard),
             FrameKind::Data => self.overhear_data(heard),
             FrameKind::Ack => self.overhear_ack(heard),
-            FrameKind::BlockAckRequest | FrameKind::BlockAck => {}
+            FrameKind::BlockAckRequest | FrameKind::BlockAck | FrameKind::CfEnd => {}
         }
     }
 

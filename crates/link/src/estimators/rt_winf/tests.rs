@@ -89,7 +89,9 @@ fn overhears(estimator: &mut RtWinf, start: Time, kinds: &[FrameKind]) {
             FrameKind::Cts => hears(*kind, C, B, cts, NAV_CTS),
             FrameKind::Data => hears(*kind, B, C, data, NAV_DATA),
             FrameKind::Ack => hears(*kind, C, B, ack, 0),
-            FrameKind::BlockAckRequest | FrameKind::BlockAck => unreachable!("not in these tests"),
+            FrameKind::BlockAckRequest | FrameKind::BlockAck | FrameKind::CfEnd => {
+                unreachable!("not in these tests")
+            }
         });
     }
 }

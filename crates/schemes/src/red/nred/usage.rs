@@ -65,7 +65,11 @@ impl Usage {
                 let before = self.asked.take().map(|rts| answered(&rts, heard));
                 self.own += before.unwrap_or(Span::ZERO) + heard.air.length() + heard.duration;
             }
-            FrameKind::Cts | FrameKind::Ack | FrameKind::BlockAckRequest | FrameKind::BlockAck => {}
+            FrameKind::Cts
+            | FrameKind::Ack
+            | FrameKind::BlockAckRequest
+            | FrameKind::BlockAck
+            | FrameKind::CfEnd => {}
         }
     }
 }

@@ -68,8 +68,12 @@ impl Mac {
         let out = self.function.current.as_mut().expect("a request is to be sent");
         let peer = out.peer.expect("agreements are with one neighbour");
         out.data_tries += 1;
+        let out = *out;
         let link = ctx.timing.on(out.rates);
-        let duration = ctx.timing.rules.duration_field.apply(ctx.timing.sifs + link.block_ack);
+        let after = ctx.timing.sifs + link.block_ack;
+        let airtime = link.airtime(RateClass::Control, BLOCK_ACK_REQUEST_BYTES);
+        let following = self.following(ctx, &out, airtime + after);
+        let duration = ctx.timing.rules.duration_field.apply(after) + following;
         let (between, rates, sequence) = ([self.id, peer], out.rates, self.function.sequence);
         let kind = FrameKind::BlockAckRequest;
         let frame = ctx.timing.control_frame(kind, between, rates, sequence, duration, ctx.now);
@@ -79,7 +83,7 @@ impl Mac {
         load.mpdus.clear();
         (load.start, load.tid) = (window.start(), window.tid);
         let frame = Frame { load: Some(agreements.load), ..frame };
-        out.data = frame.airtime();
+        self.function.current.as_mut().expect("it is being sent").data = frame.airtime();
         self.phase = Phase::AwaitingAck;
         self.arm(ctx, ctx.now + frame.airtime() + link.block_ack_timeout);
         self.transmit(ctx, frame);

@@ -150,7 +150,7 @@ impl Mac {
         (load.start, load.arrived) = agreements.reorderings[index].scoreboard();
         let frame = Frame { report: ctx.stack.report(ctx.now), load: Some(agreements.load), ..frame };
         self.agreements = Some(agreements);
-        self.phase = Phase::AckSent;
+        self.phase = Phase::ControlSent;
         self.transmit(ctx, frame);
     }
 }

@@ -41,6 +41,28 @@ fn what_begins_within_the_cca_time_is_not_sensed() {
     }
 }
 
+/// A slot boundary counts at which the medium is sensed idle: one that comes after a frame began, but before
+/// that is sensed, as well (802.11-2016, 10.22.2.4). The inter-frame space ends at 2050 us.
+#[test]
+fn a_boundary_before_the_frame_is_sensed_counts() {
+    for (cca, before, slots) in [(4, 2, 0), (4, 4, 0), (4, 5, 1), (0, 2, 1), (0, 0, 0)] {
+        let rules = DcfRules { cca_time: Span::from_us(cca), ..DcfRules::IEEE };
+        let mut setup = config(rules, None);
+        let alike = EdcaParameters { aifsn: 2, cw_min: 0, cw_max: 0, txop_limit: Span::ZERO };
+        setup.edca = Some([alike; AccessCategory::COUNT]);
+        let mut s = Script::with(&setup);
+        let first = s.data(B, None, 1);
+        let length = first.airtime().ns() / 1_000;
+        s.hears(2_000 - length, first, Signal::Clear);
+        s.queues(1_900, Some(B));
+        s.mac.function_of(AccessCategory::BestEffort).backoff = Some(1);
+        let second = s.data(C, None, 1);
+        let end = s.hears(2_050 - before, second, Signal::Clear);
+        let at: Vec<u64> = s.runs_until(end + 71).iter().map(|(at, ..)| *at).collect();
+        assert_eq!(at, [end + 50 + 20 * slots], "{cca} us, {before} us before the boundary");
+    }
+}
+
 fn kinds(s: &mut Script, until: u64) -> Vec<multihop_core::FrameKind> {
     s.runs_until(until).iter().map(|(_, kind, ..)| *kind).collect()
 }

@@ -8,7 +8,7 @@
 use crate::agenda::{Agenda, Lane, Slot};
 use crate::config::{
     AggregationConfig, Config, Delivery, LinkFailureRule, MacConfig, MediumConfig, MediumModel, NodeConfig,
-    PathLoss, Persistence, Radios, RouteMetric, RoutingConfig, RoutingProtocol,
+    PathLoss, Persistence, Protection, Radios, RouteMetric, RoutingConfig, RoutingProtocol,
 };
 use crate::mac::{Context, Mac, Timing};
 use crate::medium::{Bitmap, Collisions, Frame, Link, LoadId, Loads, Mpdu, Radio, RateClass, RateSet};
@@ -454,6 +454,7 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
         },
         persistence: Persistence::default(),
         delivery: Delivery::default(),
+        protection: Protection::default(),
         sensitivity_by_rate: false,
         preamble_detection: None,
         fading: None,

@@ -2,14 +2,20 @@
 
 use super::edca::{EXCHANGE, busy, marked, setup};
 use super::script::{A, AGGREGATION, B, C, Script, Signal};
-use multihop_core::FrameKind::{Ack, BlockAck, Data};
+use crate::config::{Config, Protection};
+use multihop_core::FrameKind::{Ack, BlockAck, CfEnd, Data};
 use multihop_core::{Dscp, Span};
 use multihop_dot11::AccessCategory::{BestEffort, Video, Voice};
 
 /// With voice's opportunities of so many microseconds.
-fn limited(us: u64, aggregates: bool) -> Script {
+fn voice_limited(us: u64) -> Config {
     let mut setup = setup();
     setup.edca.as_mut().expect("it is there")[Voice as usize].txop_limit = Span::from_us(us);
+    setup
+}
+
+fn limited(us: u64, aggregates: bool) -> Script {
+    let mut setup = voice_limited(us);
     setup.aggregation = aggregates.then_some(AGGREGATION);
     Script::with(&setup)
 }
@@ -41,6 +47,50 @@ fn exchanges_follow_each_other_after_sifs_as_long_as_they_fit() {
         *expected.last_mut().expect("there is one") = 314;
         assert_eq!(durations, expected, "limit {limit}");
     }
+}
+
+/// A CF-End of 20 bytes at 1 Mb/s.
+const CF_END: u64 = 352;
+
+/// Under multiple protection two exchanges of voice and this many microseconds reserve all of the limit.
+fn reserved(beyond: u64) -> (Script, u64, u64) {
+    let two = 2 * EXCHANGE + 10;
+    let mut setup = voice_limited(two + beyond);
+    setup.protection = Protection::Multiple;
+    let mut s = Script::with(&setup);
+    let first = busy(&mut s) + 50;
+    (0..2).for_each(|_| s.queues_marked(200, Some(B), marked(Voice)));
+    acknowledges(&mut s, &[first, first + EXCHANGE + 10]);
+    (s, first, first + two)
+}
+
+/// A CF-End returns what is left, if it is over before the limit (802.11-2020, 10.23.2.10).
+#[test]
+fn multiple_protection_reserves_the_limit_and_returns_the_rest() {
+    for (beyond, returns) in [(0, false), (10 + CF_END, false), (10 + CF_END + 1, true), (5_000, true)] {
+        let (mut s, first, end) = reserved(beyond);
+        s.queues_marked(first + 1, Some(C), marked(BestEffort));
+        let mut expected = vec![
+            (first, Data, Some(B), 314 + 10 + EXCHANGE + beyond),
+            (first + EXCHANGE + 10, Data, Some(B), 314 + beyond),
+        ];
+        let next = if returns { end + 10 + CF_END } else { end };
+        expected.extend(returns.then_some((end + 10, CfEnd, None, 0)));
+        expected.push((next + 70, Data, Some(C), 314));
+        assert_eq!(s.runs_until(next + 71), expected, "{beyond} us beyond two exchanges");
+    }
+}
+
+#[test]
+fn a_cf_end_drops_the_nav() {
+    let mut s = limited(0, false);
+    let frame =
+        crate::medium::Frame { duration: Span::from_us(20_000), ..s.marked_data(B, 1, marked(Voice)) };
+    let end = s.hears(1_000, crate::medium::Frame { to: Some(C), ..frame }, Signal::Clear);
+    s.queues_marked(1_500, Some(B), marked(Voice));
+    let cf_end = s.control(CfEnd, B, B, 0);
+    let end = s.hears(end + 500, cf_end, Signal::Clear);
+    assert_eq!(s.runs_until(end + 51), [(end + 50, Data, Some(B), 314)]);
 }
 
 #[test]

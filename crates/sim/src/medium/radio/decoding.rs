@@ -19,7 +19,7 @@ pub(super) struct Decoding {
 }
 
 /// In which a preamble is detected: half of a short training field.
-const DETECTION: Span = Span::from_us(4);
+pub(super) const DETECTION: Span = Span::from_us(4);
 
 impl Radio {
     /// All MPDUs of a frame arrived.
@@ -205,8 +205,8 @@ mod tests {
         Frame { bytes: 1_538, overhead: Span::from_us(36), ..Frame::sample(from, air) }
     }
 
-    /// What becomes of a frame upon which a weaker one begins so much later, whose power is lower by 3 dB.
-    fn overlapped(detection: f64, later_us: u64) -> Reception {
+    /// What becomes of two frames of these powers, of which the second begins so much later.
+    fn both(detection: f64, later_us: u64, powers: [u64; 2]) -> [Reception; 2] {
         let phy = Phy::new(Standard::Dot11n, Preamble::Long);
         let errors = RateErrors::new(&phy, DataRate::Mcs(Mcs { streams: 1, scheme: 7 }));
         let collisions = Collisions::Sinr {
@@ -218,12 +218,22 @@ mod tests {
             measured: false,
         };
         let link = |power: u64| Link::new(9, true, power, power as f64, 0.0);
-        let (strong, weak) = (link(2_000_000), link(1_000_000));
+        let powers = [powers[0], powers[1]].map(link);
         let mut radio = Radio::new(NOISE, Rng::at(1, &["test"]));
-        let (first, second) = (frame(1, 0), frame(2, later_us));
-        radio.begin(&collisions, &strong, &first, at(0));
-        radio.begin(&collisions, &weak, &second, at(later_us));
-        radio.finish(&collisions, &strong, &first, || 0.0, &Loads::default(), first.end()).reception
+        let frames = [frame(1, 0), frame(2, later_us)];
+        for (link, frame) in powers.iter().zip(&frames) {
+            radio.begin(&collisions, link, frame, frame.air.start);
+        }
+        let end = |(link, frame): (&Link, &Frame)| {
+            radio.finish(&collisions, link, frame, || 0.0, &Loads::default(), frame.end()).reception
+        };
+        let [first, second] = [0, 1].map(|place| (&powers[place], &frames[place])).map(end);
+        [first, second]
+    }
+
+    /// What becomes of a frame upon which a weaker one begins so much later, whose power is lower by 3 dB.
+    fn overlapped(detection: f64, later_us: u64) -> Reception {
+        both(detection, later_us, [2_000_000, 1_000_000])[0]
     }
 
     /// At 3 dB the bits of a header are mostly right, and those at MCS 7 are not.
@@ -234,5 +244,15 @@ mod tests {
         assert_eq!(overlapped(four_db, 0), Reception::Noise);
         assert_eq!(overlapped(four_db, 2), Reception::Noise, "within the first 4 us");
         assert_eq!(overlapped(four_db, 5), Reception::FcsError, "it is detected by then");
+    }
+
+    /// 20 dB more are enough for the header, but not for MCS 7.
+    #[test]
+    fn of_preambles_that_begin_before_one_is_detected_the_strongest_is_received() {
+        let powers = [10_000, 1_000_000];
+        let four_db = 10f64.powf(0.4);
+        assert_eq!(both(four_db, 3, powers), [Reception::NotSynchronised, Reception::FcsError]);
+        assert_eq!(both(four_db, 4, powers)[1], Reception::NotSynchronised, "the first is detected by then");
+        assert_eq!(both(0.0, 3, powers)[1], Reception::NotSynchronised, "without detection it is at once");
     }
 }

@@ -5,7 +5,7 @@ mod decoding;
 use super::locked_signal::{Bits, Disturbance, Locked, LockedSignal, Overlap};
 use super::success_curve::SuccessCurve;
 use super::{Bitmap, Collisions, Finished, Frame, Link, Loads, Reception};
-use decoding::{Decoding, is_too_weak};
+use decoding::{DETECTION, Decoding, is_too_weak};
 use multihop_core::{FrameKind, Rng, Time};
 
 /// Its own frame is not over at the listeners.
@@ -204,15 +204,19 @@ impl Radio {
     /// A signal begins, where bits fail by SINR.
     #[inline(never)]
     fn begin_by_power(&mut self, collisions: &Collisions, link: &Link, frame: &Frame, now: Time) -> bool {
-        let Collisions::Sinr { sensitivity, noise, errors, measured, .. } = collisions else { return false };
+        let Collisions::Sinr { sensitivity, noise, errors, measured, detection, .. } = collisions else {
+            return false;
+        };
         let was_quiet = self.is_quiet(now);
         self.count_bits(collisions, now);
         self.energy += link.energy;
         self.loud = self.is_loud(collisions);
-        // Of signals that begin at one instant the strongest is received; of equals, one that does not depend on order.
+        // Of signals that begin at one instant the strongest is received, or of those that begin before one is detected; of equals, one
+        // that does not depend on order.
         let rank = |power: f64, from: u32| (power, std::cmp::Reverse(from));
         let fresh = rank(link.power, frame.from.0);
-        let stronger = |lock: &LockedSignal| lock.start == now && fresh > rank(lock.power, lock.from);
+        let together = |start: Time| start == now || (*detection > 0.0 && now < start + DETECTION);
+        let stronger = |lock: &LockedSignal| together(lock.start) && fresh > rank(lock.power, lock.from);
         if link.energy >= *sensitivity && self.lock.as_ref().is_none_or(stronger) {
             let rate = frame.rate_index();
             let noise = if *measured { errors[rate].noise_of(link, *noise as f64) } else { 0.0 };

@@ -101,6 +101,7 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
         medium: ns2_ranges(),
         persistence: Persistence::default(),
         delivery: Delivery::default(),
+        protection: Protection::default(),
         sensitivity_by_rate: false,
         preamble_detection: None,
         fading: None,

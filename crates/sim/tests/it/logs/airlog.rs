@@ -85,7 +85,9 @@ fn kind(kind: FrameKind) -> Kind {
         FrameKind::Rts => Kind::Rts,
         FrameKind::Cts => Kind::Cts,
         FrameKind::Ack => Kind::Ack,
-        FrameKind::BlockAckRequest | FrameKind::BlockAck => unreachable!("nothing is aggregated here"),
+        FrameKind::BlockAckRequest | FrameKind::BlockAck | FrameKind::CfEnd => {
+            unreachable!("nothing is aggregated here")
+        }
         FrameKind::Data => Kind::Data,
     }
 }

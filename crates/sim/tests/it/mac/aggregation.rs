@@ -12,7 +12,7 @@ use multihop_schemes::Scheme;
 use multihop_sim::capacity::Capacity;
 use multihop_sim::config::{
     AggregationConfig, Config, Delivery, HardwareQueueConfig, LinkError, MediumModel, Persistence,
-    SchemeConfig,
+    Protection, SchemeConfig,
 };
 use multihop_sim::outcome::{At, LinkOutcome, Outcome, Table, Values};
 use multihop_sim::run;
@@ -186,6 +186,7 @@ fn differentiate(config: &mut Config, pick: &mut impl FnMut(&[u32]) -> u32) {
         txop_limit: Span::from_us(pick(&[0, 500, 2_080, 50_000]).into()),
         ..EdcaParameters::new(category, &config.phy)
     }));
+    config.protection = [Protection::Single, Protection::Multiple][pick(&[0, 1]) as usize];
     for flow in &mut config.flows {
         flow.dscp = Dscp::new(pick(&[0, 8, 18, 34, 40, 46, 48]) as u8).expect("six bits");
     }
