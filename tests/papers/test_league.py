@@ -27,6 +27,7 @@ NETWORKS = [
     "mobile-mesh",
     "chain-11n",
     "chain-two-radios",
+    "mesh-11n",
     "wlan-11ac",
 ]
 LEIPZIG = DATA / "freifunk-leipzig-meshviewer.stripped.json"
