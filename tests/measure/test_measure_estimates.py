@@ -69,6 +69,28 @@ def test_of_a_mpdus_a_sender_s_numbers_come_back_per_mpdu():
             assert row.measured == pytest.approx(row.simulated, rel=0.01), row
 
 
+def test_a_cf_end_returns_what_was_reserved():
+    ends = [{"name": name, "position": [f"{x} m", "0 m"]} for name, x in (("ap", 0), ("b", 5), ("c", -5))]
+    app = {"kind": "cbr", "rate": "2 Mb/s", "packet": "1000 B"}
+    scenario = {
+        "duration": "4 s",
+        "record_interval": "1 s",
+        "phy": {"standard": "802.11n", "data_rate": "MCS 7"},
+        "mac": {"aggregation": {"a_mpdu": "off"}},
+        "topology": {"nodes": ends},
+        "flows": [{"from": name, "to": "ap", "scheme": "udp", "app": app | {"dscp": "EF"}} for name in "bc"],
+        "measure": [{"estimator": "idlegap"}],
+    }
+    left = {}
+    for protection in ("single", "multiple"):
+        edca = {"mac": scenario["mac"] | {"edca": {"protection": protection}}}
+        rows = measured_back.rows(scenario | edca | {"name": protection})
+        assert all(row.measured == pytest.approx(row.simulated, rel=1e-3) for row in rows)
+        left[protection] = [row.measured for row in rows if row.quantity == "available_bps"]
+    # Without CF-Ends half of the time is reserved; they take a hundredth of it themselves.
+    assert left["multiple"] == pytest.approx(left["single"], rel=0.05)
+
+
 def test_a_link_has_the_aggregates_tries_and_rates_of_the_run(tmp_path, inline):
     scenario = measured_back.aggregated(4)
     done = run(scenario, pcap=tmp_path / "a.pcapng")

@@ -255,9 +255,9 @@ pub enum LinkEvent {
     /// The network allocation vector was set, at the first instant, to the second. The frame that set it ends
     /// at the first, so that the medium is busy up to there.
     NavSet(Interval),
-    /// The network allocation vector is over from this instant on, before its time, because nothing followed
-    /// the RTS that had set it (9.3.2.4). Reported when the station next looks at it, and at the latest when
-    /// the medium turns busy.
+    /// The network allocation vector is over from this instant on, before its time: nothing followed the RTS
+    /// that had set it (9.3.2.4), or a CF-End says that nothing is reserved any more. Reported when the
+    /// station next looks at it, and at the latest when the medium turns busy.
     NavReset(Time),
     /// A packet was lost here.
     Dropped(Dropped),

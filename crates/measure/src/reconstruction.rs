@@ -163,6 +163,11 @@ impl Reconstruction {
         } else if frame.control().is_none() && frame.receiver.is_none() {
             self.own_to_group(frame, air, report);
         }
+        if frame.control() == Some(Control::CfEnd) {
+            // Whoever sent it: nothing is reserved any more.
+            (self.nav, self.nav_reset) = (self.nav.min(air.end), None);
+            report(&LinkEvent::NavReset(air.end));
+        }
         let settled = settled.filter(|_| self.me.is_some() && frame.receiver == self.me);
         match with {
             Some(seen) => self.own(seen, settled, report),

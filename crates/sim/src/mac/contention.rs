@@ -219,7 +219,7 @@ impl Mac {
     }
 
     #[inline(never)]
-    pub(super) fn cut_nav(&mut self, stack: &mut Stack, reset: Time) {
+    fn cut_nav(&mut self, stack: &mut Stack, reset: Time) {
         if reset < self.nav {
             self.nav = reset;
             self.report(stack, &LinkEvent::NavReset(reset));

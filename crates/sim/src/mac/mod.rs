@@ -400,6 +400,9 @@ impl Mac {
         {
             ctx.record.transmitted_by(self.id, self.function.category, air, ctx.now);
         }
+        if frame.kind == FrameKind::CfEnd {
+            self.on_cf_end(ctx);
+        }
         match self.phase {
             Phase::ControlSent => self.phase = Phase::Contending,
             Phase::CtsSent if !ctx.timing.rules.data_needs_own_cts => self.phase = Phase::Contending,

@@ -9,7 +9,7 @@
 use super::{Context, Mac, Outgoing, Phase};
 use crate::config::Protection;
 use crate::medium::RateSet;
-use multihop_core::{FrameKind, Span, Time};
+use multihop_core::{FrameKind, LinkEvent, Span, Time};
 
 impl Mac {
     /// The function in service has won an opportunity.
@@ -59,10 +59,12 @@ impl Mac {
         self.transmit(ctx, frame);
     }
 
-    /// A CF-End: nothing is reserved any more.
+    /// A CF-End, or the station's own: nothing is reserved any more, by frames to this station neither, which
+    /// set no NAV here.
     pub(super) fn on_cf_end(&mut self, ctx: &mut Context) {
         self.nav_reset = None;
-        self.cut_nav(ctx.stack, ctx.now);
+        self.nav = self.nav.min(ctx.now);
+        self.report(ctx.stack, &LinkEvent::NavReset(ctx.now));
     }
 
     /// How long the exchange of a frame takes; of MPDUs, which are put together later, that of the first.
