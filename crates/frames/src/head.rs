@@ -77,9 +77,6 @@ struct Described<'h> {
 struct DescribedTable {
     name: &'static str,
     columns: &'static [Column],
-    /// The column of numbers that go on within a run of rows.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    runs: Option<usize>,
 }
 
 impl Head {
@@ -91,11 +88,9 @@ impl Head {
 
     /// The head with the description of all tables, as JSON.
     pub(crate) fn json(&self) -> Vec<u8> {
-        let tables = layout::TABLES.iter().map(|(table, _)| DescribedTable {
-            name: table.name(),
-            columns: table.columns(),
-            runs: table.counted(),
-        });
+        let tables = layout::TABLES
+            .iter()
+            .map(|(table, _)| DescribedTable { name: table.name(), columns: table.columns() });
         let described =
             Described { head: self, enumerations: layout::ENUMERATIONS.to_vec(), tables: tables.collect() };
         serde_json::to_vec(&described).expect("numbers and texts are JSON")

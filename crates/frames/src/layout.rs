@@ -1,9 +1,7 @@
 //! Every table and column of a frame log: the one place that says what there is. Times and lengths of time
 //! are whole nanoseconds.
 
-use crate::Coding::{
-    self, After, Delta, DeltaBy, Follows, Modelled, Optional, PacedBy, Plain, Since, TimeBy,
-};
+use crate::Coding::{self, Delta, DeltaBy, Like, Modelled, Optional, Plain};
 use serde::Serialize;
 
 /// A column.
@@ -16,7 +14,8 @@ pub struct Column {
     /// How it is written.
     #[serde(flatten)]
     pub coding: Coding,
-    /// What it means.
+    /// What it means. Files do not say that.
+    #[serde(skip)]
     pub meaning: &'static str,
 }
 
@@ -77,6 +76,9 @@ pub const BROADCAST: i64 = 1;
 /// The same where it was not observed: in captures, and of what is still propagating when a run ends.
 pub const UNKNOWN: i64 = 7;
 
+/// Of a flow, windows are written no oftener than once in this time, in nanoseconds.
+pub const BETWEEN_WINDOWS_NS: i64 = 10_000_000;
+
 /// What the numbers of a unit stand for.
 pub const ENUMERATIONS: &[(&str, &[&str])] = &[
     (
@@ -110,15 +112,15 @@ const SORTS: &[Column] = &[
     column("from", "node", Plain, "index of the node that sends"),
     column("to", "node", Optional, "index of the node that it is for; none of broadcasts"),
     column("kind", "kind", Plain, "what it is"),
-    column("airtime", "ns", Plain, "how long it is on the air, with preamble and PLCP header"),
-    column("bytes", "B", Plain, "MAC bytes, FCS included"),
-    column("rate", "b/s", Plain, "rate of its payload"),
-    column("nav", "ns", Plain, "its duration field: for how long after its end others set their NAV"),
-    column("flow", "flow", Optional, "index of the flow of the packet in it, or that it is sent for"),
+    column("airtime", "ns", Like([0, 2]), "how long it is on the air, with preamble and PLCP header"),
+    column("bytes", "B", Like([2, 3]), "MAC bytes, FCS included"),
+    column("rate", "b/s", Like([2, 3]), "rate of its payload"),
+    column("nav", "ns", Like([2, 3]), "its duration field: for how long after its end others set their NAV"),
+    column("flow", "flow", Like([0, 1]), "index of the flow of the packet in it, or that it is sent for"),
     column(
         "carries",
         "carries",
-        Plain,
+        Like([2, 7]),
         "what that packet is: data of the flow, feedback to its sender, or none of a flow",
     ),
 ];
@@ -186,20 +188,20 @@ const MPDUS: &[Column] = &[
 ];
 
 const DROPS: &[Column] = &[
-    column("flow", "flow", Follows, "index of the flow"),
-    column("carries", "carries", Plain, "what the packet was"),
-    column("node", "node", Plain, "index of the node that lost it"),
-    column("cause", "cause", Plain, "why"),
-    column("packet", "1", DeltaBy(0), "number of the packet among those of its flow and direction"),
-    column("time", "ns", PacedBy([0, 4]), "when"),
+    column("flow", "flow", Modelled, "index of the flow"),
+    column("carries", "carries", Modelled, "what the packet was"),
+    column("node", "node", Modelled, "index of the node that lost it"),
+    column("cause", "cause", Modelled, "why"),
+    column("packet", "1", Modelled, "number of the packet among those of its flow and direction"),
+    column("time", "ns", Modelled, "when"),
 ];
 
 const WINDOWS: &[Column] = &[
-    column("time", "ns", After, "when it was seen"),
-    column("flow", "flow", Follows, "index of the flow"),
-    column("window", "B", DeltaBy(1), "congestion window; -1 of a sender that has none"),
-    column("rtt", "ns", TimeBy(1), "the latest round-trip sample; 0 before the first"),
-    column("timeouts", "1", DeltaBy(1), "expiries of the retransmission timer until then"),
+    column("time", "ns", Modelled, "when it was seen"),
+    column("flow", "flow", Modelled, "index of the flow"),
+    column("window", "B", Modelled, "congestion window; -1 of a sender that has none"),
+    column("rtt", "ns", Modelled, "the latest round-trip sample; 0 before the first"),
+    column("timeouts", "1", Modelled, "expiries of the retransmission timer until then"),
 ];
 
 const ROUTES: &[Column] = &[
@@ -231,9 +233,9 @@ const INGRESS: &[Column] = &[
 ];
 
 const ENTRIES: &[Column] = &[
-    column("ingress", "ingress", Follows, "row of `ingress`, from 0"),
-    column("packet", "1", DeltaBy(0), "number of the packet among those of its flow and direction"),
-    column("time", "ns", Since([0, 1]), "when it came to the node"),
+    column("ingress", "ingress", Modelled, "row of `ingress`, from 0"),
+    column("packet", "1", Modelled, "number of the packet among those of its flow and direction"),
+    column("time", "ns", Modelled, "when it came to the node"),
 ];
 
 impl Table {
@@ -279,15 +281,6 @@ impl Table {
         }
     }
 
-    /// The column of the numbers of packets, which go on within a run of rows; none of tables without runs.
-    pub const fn counted(self) -> Option<usize> {
-        match self {
-            Table::Drops => Some(4),
-            Table::Entries => Some(1),
-            _ => None,
-        }
-    }
-
     /// Are its rows in the blocks of transmissions?
     pub const fn is_with_transmissions(self) -> bool {
         !matches!(self, Table::Sorts | Table::Routes | Table::Places | Table::Ingress)
@@ -304,14 +297,9 @@ mod tests {
             assert_eq!(*table as usize, index);
             let time = table.time().map(|time| table.columns()[time].name);
             assert!(time.is_none_or(|name| name == "time" || name == "start"));
-            assert!(table.counted().is_none_or(|counted| table.columns()[counted].name == "packet"));
             for (at, column) in table.columns().iter().enumerate() {
-                assert!(
-                    !matches!(column.coding, DeltaBy(by) | TimeBy(by) | PacedBy([by, _] | [_, by]) | Since([by, _] | [_, by]) if by >= at),
-                    "{}.{}",
-                    table.name(),
-                    column.name
-                );
+                let looks_on = matches!(column.coding, DeltaBy(by) | Like([by, _] | [_, by]) if by >= at);
+                assert!(!looks_on, "{}.{}", table.name(), column.name);
             }
         }
     }

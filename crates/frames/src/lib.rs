@@ -1,4 +1,4 @@
-//! The frame log: every transmission of a run or of a capture, in two to five bytes each.
+//! The frame log: every transmission of a run or of a capture, in less than three bytes each.
 //!
 //! It is a sibling of the capture that a run can write, and says what a capture cannot: which frames
 //! collided, how long stations backed off, at which stations the NAV was set, how long queues were.
@@ -28,25 +28,30 @@
 //! in browsers. Any other block has streams of bytes, each packed by its frequencies (module `rans`). Of a
 //! table that stands alone these are its columns: a number for each row, made as its [`Coding`] says, in a
 //! varint: seven bits in each byte, the lowest first, the highest bit set in all bytes but the last (LEB128).
-//! A block of transmissions has the streams of their model (modules `timeline` and `streams`), from which
-//! packets in aggregates and reservations are read too, and then, of drops, of windows and of entries, how
-//! many rows there are (a varint) and their columns. Of drops and entries only runs of rows are there: rows
-//! that follow each other and differ in nothing but the number of the packet, one more each time, which is
-//! the column `runs` of the table in the description. A stream before the columns has, for each run, how many
-//! rows follow its first one; columns are those of first rows; what a coding takes from the last row with a
-//! key, it takes from the last row of the run. Codings begin afresh in each block, so that blocks can be
-//! skipped: a reader that wants a window of time looks at the instants alone.
+//!
+//! A block of transmissions has the streams of module `streams`, which are read in the order in which each
+//! can be told from what was read before:
+//!
+//! 1. packets that did not fit a queue (module `beside`): they are not among those that are sent;
+//! 2. transmissions (module `timeline`), from which packets in aggregates and reservations are read too;
+//! 3. other drops, and entries: they follow from transmissions, or come at a steady pace;
+//! 4. windows: they are seen when a frame begins, and an RTT lies between two entries;
+//! 5. queues (module `timeline::queues`): they follow from all of these.
+//!
+//! Rows of drops, windows and entries are in the order of their times, and of what makes their groups at one
+//! instant. Codings begin afresh in each block, so that blocks can be skipped: a reader that wants a window
+//! of time looks at the instants alone. A reader of this version reads no other one.
 
 #![forbid(unsafe_code)]
 
+mod beside;
+mod chance;
 mod coding;
 mod head;
 pub mod layout;
 mod part;
 mod rans;
 mod reader;
-mod runs;
-mod since;
 mod streams;
 mod timeline;
 mod writer;
@@ -62,7 +67,7 @@ pub use writer::{Summary, Writer};
 /// How a frame log begins.
 pub const MAGIC: [u8; 8] = *b"mhframes";
 /// The version of the format.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 /// The table of a block that holds the description.
 pub const HEAD: u8 = 0xfe;
 /// The table of the last block; without one the file is cut short.

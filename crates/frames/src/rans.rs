@@ -9,6 +9,8 @@ use crate::coding::{put, take};
 /// Frequencies add up to two to this.
 const SCALE: u32 = 12;
 const TOTAL: u32 = 1 << SCALE;
+/// Bits of a frequency after the highest one.
+const DIGITS: u32 = 3;
 /// Below this a state takes in another byte.
 const LOW: u32 = 1 << 23;
 /// A packed stream has no more bytes than this, or a damaged one could ask for any memory.
@@ -39,8 +41,9 @@ pub fn unpack(bytes: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     (unpacked.len() == length).then_some((unpacked, rest))
 }
 
-/// How often each byte occurs, of [`TOTAL`]; at least once if it occurs at all.
-fn frequencies(bytes: &[u8]) -> [u32; 256] {
+/// How often each byte occurs, of [`TOTAL`], at least once if it occurs at all, and one that occurs most often:
+/// the frequencies of all others have no more than [`DIGITS`] bits after the highest one.
+fn frequencies(bytes: &[u8]) -> ([u32; 256], usize) {
     let mut counts = [0_u32; 256];
     if bytes[1..] == bytes[..bytes.len() - 1] {
         // Compared at once: a stream is often one byte again and again.
@@ -51,34 +54,110 @@ fn frequencies(bytes: &[u8]) -> [u32; 256] {
         }
     }
     let of_all = |count: u32| (u64::from(count) * u64::from(TOTAL) / bytes.len() as u64) as u32;
-    let mut made = counts.map(|count| if count == 0 { 0 } else { of_all(count).max(1) });
+    let rounded = |frequency: u32| frequency >> spare(frequency) << spare(frequency);
+    let mut made = counts.map(|count| if count == 0 { 0 } else { rounded(of_all(count).max(1)) });
+    let most = (0..256).max_by_key(|byte| counts[*byte]).expect("there are 256");
     loop {
         let sum: u32 = made.iter().sum();
-        let most = made.iter_mut().max().expect("there are 256");
-        match sum.cmp(&TOTAL) {
-            std::cmp::Ordering::Less => *most += TOTAL - sum,
-            std::cmp::Ordering::Equal => return made,
-            std::cmp::Ordering::Greater => *most -= (sum - TOTAL).min(*most / 2),
+        let others = sum - made[most];
+        if others < TOTAL {
+            made[most] = TOTAL - others;
+            return (made, most);
+        }
+        // There are many that are seldom.
+        made.iter_mut().filter(|frequency| **frequency > 1).for_each(|frequency| {
+            *frequency = rounded(*frequency / 2);
+        });
+    }
+}
+
+/// How many low bits of a frequency are not set.
+fn spare(frequency: u32) -> u32 {
+    (u32::BITS - frequency.leading_zeros()).saturating_sub(DIGITS + 1)
+}
+
+/// Appends which bytes there are and how often, as bits, the lowest first: how many bytes, less one, in eight
+/// bits; of each how many values are left out before it, as a number; how many bits its frequency has, in
+/// four, or 0 of the one that has what is left of the total; and up to
+/// [`DIGITS`] bits of the frequency after the highest one. A number is one more in its bits, the highest
+/// first, after as many zeros as it has bits beyond the first (Elias 1975, doi:10.1109/TIT.1975.1055349).
+fn put_frequencies(frequencies: &[u32; 256], most: usize, out: &mut Vec<u8>) {
+    let present = frequencies.iter().filter(|frequency| **frequency > 0).count();
+    let (mut left, mut count) = (0_u64, 0);
+    let mut bits = |value: u32, bits: u32| {
+        left |= u64::from(value) << count;
+        count += bits;
+        while count >= 8 {
+            out.push(left as u8);
+            (left, count) = (left >> 8, count - 8);
+        }
+    };
+    bits(present as u32 - 1, 8);
+    let mut next = 0;
+    for byte in (0..256).filter(|byte| frequencies[*byte] > 0) {
+        let gap = (byte - next) as u32 + 1;
+        next = byte + 1;
+        let zeros = gap.ilog2();
+        bits(0, zeros);
+        (0..=zeros).rev().for_each(|bit| bits(gap >> bit & 1, 1));
+        let frequency = frequencies[byte];
+        if byte == most {
+            bits(0, 4);
+            continue;
+        }
+        let digits = frequency.ilog2();
+        bits(digits + 1, 4);
+        let kept = digits.min(DIGITS);
+        bits(frequency >> (digits - kept) & ((1 << kept) - 1), kept);
+    }
+    bits(0, 7);
+}
+
+/// The same read; what follows.
+fn take_frequencies(content: &[u8]) -> Option<([u32; 256], &[u8])> {
+    let mut at = 0;
+    let mut bits = |count: u32| {
+        let mut value = 0;
+        for bit in 0..count {
+            value |= u32::from(content.get(at / 8)? >> (at % 8) & 1) << bit;
+            at += 1;
+        }
+        Some(value)
+    };
+    let (mut made, mut next, mut most, mut sum) = ([0; 256], 0, None, 0);
+    for _ in 0..=bits(8)? {
+        let mut zeros = 0;
+        while bits(1)? == 0 {
+            zeros += 1;
+        }
+        let mut gap = 1_usize;
+        for _ in 0..zeros {
+            gap = gap.checked_mul(2)? | bits(1)? as usize;
+        }
+        let byte = (gap - 1).checked_add(next).filter(|byte| *byte < 256)?;
+        next = byte + 1;
+        match bits(4)?.checked_sub(1) {
+            None => most = Some(byte),
+            Some(digits) => {
+                let kept = digits.min(DIGITS);
+                made[byte] = (1 << kept | bits(kept)?) << (digits - kept);
+                sum += made[byte];
+            }
         }
     }
+    made[most?] = TOTAL.checked_sub(sum).filter(|left| *left > 0)?;
+    Some((made, content.get(at.div_ceil(8)..)?))
 }
 
 /// The table of frequencies, and the state and bytes in the order in which they are read.
 fn coded(bytes: &[u8]) -> Vec<u8> {
-    let frequency = frequencies(bytes);
+    let (frequency, most) = frequencies(bytes);
     let mut out = Vec::with_capacity(bytes.len() / 2 + 64);
-    let present: Vec<u8> = (0..=u8::MAX).filter(|byte| frequency[usize::from(*byte)] > 0).collect();
-    out.push((present.len() - 1) as u8);
-    let mut before = 0;
-    for byte in &present {
-        out.push(byte - before);
-        put(&mut out, u64::from(frequency[usize::from(*byte)] - 1));
-        before = *byte;
-    }
+    put_frequencies(&frequency, most, &mut out);
     let head = out.len();
     let mut state = LOW;
     // Bytes that are all alike leave the state as it is.
-    if present.len() > 1 {
+    if frequency.iter().all(|frequency| *frequency < TOTAL) {
         let symbols = symbols(&frequency);
         for byte in bytes.iter().rev() {
             let symbol = &symbols[usize::from(*byte)];
@@ -131,23 +210,13 @@ fn symbols(frequencies: &[u32; 256]) -> [Symbol; 256] {
     })
 }
 
-fn decoded(mut content: &[u8], length: usize) -> Option<Vec<u8>> {
-    let (count, rest) = content.split_first()?;
-    content = rest;
+fn decoded(content: &[u8], length: usize) -> Option<Vec<u8>> {
+    let (frequencies, content) = take_frequencies(content)?;
     let mut symbols = Vec::with_capacity(TOTAL as usize);
     let mut table = [(0_u32, 0_u32); 256];
-    let mut byte = 0_u8;
-    for _ in 0..=*count {
-        let (step, rest) = content.split_first()?;
-        let (frequency, rest) = take(rest)?;
-        content = rest;
-        byte = byte.checked_add(*step)?;
-        let frequency = u32::try_from(frequency).ok().filter(|frequency| *frequency < TOTAL)? + 1;
+    for (byte, frequency) in (0..=u8::MAX).zip(frequencies) {
         table[usize::from(byte)] = (frequency, symbols.len() as u32);
         symbols.extend(std::iter::repeat_n(byte, frequency as usize));
-    }
-    if symbols.len() != TOTAL as usize {
-        return None;
     }
     let (state, mut rest) = content.split_first_chunk()?;
     let mut state = u32::from_be_bytes(*state);

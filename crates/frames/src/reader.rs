@@ -1,12 +1,13 @@
 //! Reads a log back into columns.
 
-use crate::coding::{take, unpack_rows};
+use crate::beside::{Beside, Run};
+use crate::coding::unpack_rows;
 use crate::head::{constants, inflated, is_of_a_run};
 use crate::layout::TABLES;
 use crate::part::Part;
 use crate::streams::{Read, STREAMS, Stream};
 use crate::timeline::{Model, Sort, Transmission};
-use crate::writer::{BESIDE, MOST_PARTS};
+use crate::writer::MOST_PARTS;
 use crate::{BLOCK_HEADER, END, HEAD, MAGIC, Table, VERSION, rans};
 use std::collections::BTreeMap;
 
@@ -37,7 +38,10 @@ pub enum ReadError {
     #[error("no frame log: it does not begin with `mhframes`")]
     NoFrameLog,
     /// It was written by another version.
-    #[error("a frame log of version {0}; this build reads version {VERSION}")]
+    #[error(
+        "a frame log of version {0}; this build reads version {VERSION}: write it again, or read it with the \
+         build that wrote it"
+    )]
     Version(u32),
     /// A block is not what it says.
     #[error("damaged at byte {0}: the block there is not what its header says")]
@@ -121,6 +125,7 @@ pub(crate) fn walk(
     }
     let mut cut_short = true;
     let mut model = None;
+    let mut ingresses = Vec::new();
     let mut part = Part::new(window);
     for block in blocks.iter().filter(wanted) {
         let damaged = ReadError::Damaged(block.at + MAGIC.len() + 4);
@@ -135,7 +140,7 @@ pub(crate) fn walk(
             }
             _ => {
                 let model = model.as_mut().ok_or(damaged)?;
-                decode(block, model, &mut part, to).ok_or(damaged)?;
+                decode(block, model, &mut ingresses, &mut part, to).ok_or(damaged)?;
             }
         }
     }
@@ -159,26 +164,14 @@ pub fn sizes(bytes: &[u8]) -> Result<BTreeMap<String, usize>, ReadError> {
             add("description".into(), &[], &mut rest);
             continue;
         };
-        if *table == Table::Transmissions {
-            for stream in 0..STREAMS {
-                let (_, after) = rans::unpack(rest).ok_or(damaged)?;
-                add(format!("transmissions: {:?}", Stream::ALL[stream]), after, &mut rest);
-            }
-        }
-        for table in if *table == Table::Transmissions { &BESIDE[..] } else { std::slice::from_ref(table) } {
-            if table.is_with_transmissions() {
-                rest = take(rest).ok_or(damaged)?.1;
-            }
-            if table.counted().is_some() {
-                let (_, after) = rans::unpack(rest).ok_or(damaged)?;
-                add(format!("{}: runs", table.name()), after, &mut rest);
-            }
-            for column in table.columns() {
-                for _ in 0..column.coding.streams() {
-                    let (_, after) = rans::unpack(rest).ok_or(damaged)?;
-                    add(format!("{}: {}", table.name(), column.name), after, &mut rest);
-                }
-            }
+        let columns = |table: Table| table.columns().iter().map(move |column| column.name.to_owned());
+        let streams: Vec<String> = match *table {
+            Table::Transmissions => (0..STREAMS).map(|stream| format!("{:?}", Stream::ALL[stream])).collect(),
+            table => columns(table).collect(),
+        };
+        for stream in streams {
+            let (_, after) = rans::unpack(rest).ok_or(damaged)?;
+            add(format!("{}: {stream}", table.name()), after, &mut rest);
         }
     }
     Ok(found)
@@ -228,66 +221,83 @@ fn blocks(bytes: &[u8]) -> Vec<Block<'_>> {
 }
 
 /// Hands on the rows of a block; none if it is not what its header says.
-fn decode(block: &Block, model: &mut Model, part: &mut Part, to: &mut impl Take) -> Option<()> {
+fn decode(
+    block: &Block,
+    model: &mut Model,
+    ingresses: &mut Vec<[i64; 4]>,
+    part: &mut Part,
+    to: &mut impl Take,
+) -> Option<()> {
     let table = TABLES.get(usize::from(block.table))?.0;
     let rows = block.rows as usize;
     if table == Table::Transmissions {
-        return decode_transmissions(rows, block.content, model, part, to);
+        return decode_transmissions(rows, block.content, (model, ingresses), part, to);
+    }
+    if table.is_with_transmissions() {
+        return None;
     }
     let mut columns = vec![Vec::new(); table.columns().len()];
-    let rest = if table.is_with_transmissions() {
-        None
-    } else {
-        unpack_rows(table, rows, block.content, &[], &mut columns)
-    };
-    if table == Table::Sorts {
-        (0..columns[0].len()).try_for_each(|row| {
-            model.learn(Sort::of_row(std::array::from_fn(|column| columns[column][row]))).map(drop)
-        })?;
+    let rest = unpack_rows(table, rows, block.content, &mut columns)?;
+    let rows = 0..columns[0].len();
+    match table {
+        Table::Sorts => rows
+            .map(|row| model.learn(Sort::of_row(std::array::from_fn(|column| columns[column][row]))))
+            .try_for_each(|learned| learned.map(drop))?,
+        Table::Ingress => {
+            ingresses.extend(rows.map(|row| std::array::from_fn::<_, 4, _>(|column| columns[column][row])));
+        }
+        _ => (),
     }
     to.rows(table, columns)?;
-    rest?.is_empty().then_some(())
+    rest.is_empty().then_some(())
 }
 
 fn decode_transmissions(
     rows: usize,
     content: &[u8],
-    model: &mut Model,
+    (model, ingresses): (&mut Model, &[[i64; 4]]),
     part: &mut Part,
     to: &mut impl Take,
 ) -> Option<()> {
-    let (mut streams, mut rest) = Read::unpack(content)?;
-    let mut parts = 0;
+    let mut streams = Read::unpack(content).filter(|(_, rest)| rest.is_empty())?.0;
+    let mut beside = Beside::default();
     model.restart();
-    let (mut place, mut row) = (0, Transmission::default());
-    let mut starts = Vec::new();
+    beside.code_early(&mut streams)?;
+    for group in &beside.drops.all {
+        let [flow, carries, node, ..] = group.key;
+        for (packet, time) in group.runs.iter().flat_map(Run::rows) {
+            model.did_not_fit(node, [flow, carries], packet, time);
+        }
+    }
+    let (mut parts, mut found) = (0, Vec::new());
     for _ in 0..rows {
-        row.reserves.clear();
-        row.mpdus.clear();
+        let (mut place, mut row) = (0, Transmission::default());
         model.code(&mut streams, &mut place, &mut row)?;
         parts += row.reserves.len() + row.mpdus.len();
         if streams.failed || parts > MOST_PARTS {
             return None;
         }
-        starts.push(row.start);
+        found.push((place, row));
+    }
+    beside.code_rest(&mut streams, model, ingresses)?;
+    if !streams.is_over() {
+        return None;
+    }
+    // A writer is to have the drops before transmissions that are coded by them.
+    for table in [Table::Drops, Table::Windows, Table::Entries] {
+        let mut columns = beside.columns(table);
+        part.cut(table, &mut columns);
+        to.rows(table, columns)?;
+    }
+    let queues: Vec<i64> = model.queues().collect();
+    for ((place, mut row), queue) in found.into_iter().zip(queues) {
+        row.queue = queue;
         let sort = model.sort(place);
         if part.takes(sort, &mut row) {
             to.transmission(place, sort, &mut row)?;
         }
     }
-    if !streams.is_over() {
-        return None;
-    }
-    for table in BESIDE {
-        let count;
-        (count, rest) = take(rest)?;
-        let mut columns = vec![Vec::new(); table.columns().len()];
-        rest = unpack_rows(table, usize::try_from(count).ok()?, rest, &starts, &mut columns)?;
-        part.cut(table, &mut columns);
-        to.rows(table, columns)?;
-    }
-    to.block_ends()?;
-    rest.is_empty().then_some(())
+    to.block_ends()
 }
 
 /// Keeps rows as columns.

@@ -1,6 +1,7 @@
 //! What is written of transmissions, as streams of small numbers, each of which is packed apart; and the two
 //! directions in which they go.
 
+use crate::chance::{Chance, Decoder, Encoder};
 use crate::coding::{of_thousands, put, take, thousands, unzigzag, zigzag};
 use crate::rans;
 
@@ -22,21 +23,25 @@ pub enum Stream {
     AccessAgain,
     /// Its transmitter.
     Who,
-    /// Which of its latest sorts it is.
+    /// Which of its latest sorts it is; or what sort.
     Which,
-    /// Slots that counted; of first tries and of others.
+    Sorts,
+    /// How many bits have the slots that counted; of first tries, of second ones and so on.
     Slots,
     SlotsAgain,
+    SlotsThird,
+    SlotsLater,
+    /// The bits after the highest one.
+    Raw,
     /// Slots since something on the air ended.
     Since,
     /// The rest of a slot.
     Rest,
     /// What is seldom otherwise.
     Rare,
-    Queue,
     Loss,
     Collided,
-    /// Listeners: nodes that did not occur before, and a bit for each node.
+    /// Listeners: nodes that did not occur before, and a bit for each node, by how often it was set.
     Listeners,
     Bits,
     Navs,
@@ -52,10 +57,29 @@ pub enum Stream {
     Low,
     /// Numbers that are larger.
     Wide,
+    /// How many groups, their keys, and how many rows or runs they have.
+    Groups,
+    Drops,
+    DropChoices,
+    DropSteps,
+    DropSaid,
+    DropCounts,
+    Entries,
+    EntryChoices,
+    EntrySteps,
+    EntrySaid,
+    EntryCounts,
+    Windows,
+    WindowChoices,
+    WindowSteps,
+    WindowSaid,
+    Rtts,
+    Timeouts,
+    Queues,
 }
 
 /// How many there are.
-pub const STREAMS: usize = Stream::Wide as usize + 1;
+pub const STREAMS: usize = Stream::Queues as usize + 1;
 
 impl Stream {
     /// All of them, in their order in a block.
@@ -69,12 +93,15 @@ impl Stream {
         Stream::AccessAgain,
         Stream::Who,
         Stream::Which,
+        Stream::Sorts,
         Stream::Slots,
         Stream::SlotsAgain,
+        Stream::SlotsThird,
+        Stream::SlotsLater,
+        Stream::Raw,
         Stream::Since,
         Stream::Rest,
         Stream::Rare,
-        Stream::Queue,
         Stream::Loss,
         Stream::Collided,
         Stream::Listeners,
@@ -89,6 +116,24 @@ impl Stream {
         Stream::Outcomes,
         Stream::Low,
         Stream::Wide,
+        Stream::Groups,
+        Stream::Drops,
+        Stream::DropChoices,
+        Stream::DropSteps,
+        Stream::DropSaid,
+        Stream::DropCounts,
+        Stream::Entries,
+        Stream::EntryChoices,
+        Stream::EntrySteps,
+        Stream::EntrySaid,
+        Stream::EntryCounts,
+        Stream::Windows,
+        Stream::WindowChoices,
+        Stream::WindowSteps,
+        Stream::WindowSaid,
+        Stream::Rtts,
+        Stream::Timeouts,
+        Stream::Queues,
     ];
 }
 
@@ -99,6 +144,13 @@ const TWO: i64 = 192;
 const MANY: i64 = TWO + ((ESCAPE as i64 - TWO) << 8);
 const ESCAPE: u8 = 255;
 
+/// Numbers that are spread have no more bits, or are said.
+const MOST_BITS: u32 = 20;
+const SAID: u8 = 255;
+/// Of those that are steep, these are as they are; larger ones have at least so many bits.
+const STEEP: i64 = 64;
+const STEEP_BITS: u32 = 7;
+
 /// Numbers on their way to streams, or from them. A writer returns what it is given; a reader, what is there.
 pub trait Coder {
     /// Is it a writer?
@@ -106,8 +158,56 @@ pub trait Coder {
 
     fn byte(&mut self, stream: Stream, value: u8) -> u8;
 
+    /// A bit of [`Stream::Bits`], which is set as often as that says.
+    fn bit(&mut self, chance: &mut Chance, bit: bool) -> bool;
+
+    /// So many bits, at most 56, which look random.
+    fn raw(&mut self, value: u64, bits: u32) -> u64;
+
+    /// A number that is as likely to be in the upper half of those with as many bits as in the lower one.
+    fn spread(&mut self, stream: Stream, value: i64) -> i64 {
+        let bits = 64 - value.leading_zeros();
+        let bits = u32::from(self.byte(stream, if bits > MOST_BITS { SAID } else { bits as u8 }));
+        match bits {
+            0 => 0,
+            1..=MOST_BITS => {
+                self.raw(value as u64, bits - 1) as i64 & ((1 << (bits - 1)) - 1) | 1 << (bits - 1)
+            }
+            _ => unzigzag(self.wide(zigzag(value))),
+        }
+    }
+
+    /// A number of which small values are likelier than large ones, and those with the same two bits after the
+    /// highest one are as likely as each other.
+    fn steep(&mut self, stream: Stream, value: i64) -> i64 {
+        let bits = 64 - value.leading_zeros();
+        let first = match value {
+            0..STEEP => value,
+            _ if bits > MOST_BITS => i64::from(SAID),
+            _ => STEEP + i64::from(bits - STEEP_BITS) * 4 + (value >> (bits - 3) & 3),
+        };
+        let first = i64::from(self.byte(stream, first as u8));
+        if first < STEEP {
+            return first;
+        }
+        let bits = STEEP_BITS + ((first - STEEP) / 4) as u32;
+        if bits > MOST_BITS {
+            return unzigzag(self.wide(zigzag(value)));
+        }
+        let top = 4 | ((first - STEEP) % 4);
+        self.raw(value as u64, bits - 3) as i64 & ((1 << (bits - 3)) - 1) | top << (bits - 3)
+    }
+
+    /// A number of any size, in a stream that has no others.
+    fn varint(&mut self, stream: Stream, value: u64) -> u64;
+
+    /// May a stream have so many numbers more?
+    fn holds(&self, stream: Stream, numbers: usize) -> bool;
+
     /// A number of any size.
-    fn wide(&mut self, value: u64) -> u64;
+    fn wide(&mut self, value: u64) -> u64 {
+        self.varint(Stream::Wide, value)
+    }
 
     /// A number that is mostly small and not negative.
     #[inline]
@@ -148,23 +248,32 @@ fn first_of(value: i64) -> i64 {
 }
 
 /// Streams that are being written.
-pub struct Written([Vec<u8>; STREAMS]);
+pub struct Written {
+    streams: [Vec<u8>; STREAMS],
+    encoder: Encoder,
+    /// Raw bits that are no byte yet, the lowest first, and how many.
+    raw: (u64, u32),
+}
 
 impl Default for Written {
     fn default() -> Written {
-        Written(std::array::from_fn(|_| Vec::new()))
+        let streams = std::array::from_fn(|_| Vec::new());
+        Written { streams, encoder: Encoder::default(), raw: (0, 0) }
     }
 }
 
 impl Written {
     /// The length of the longest.
     pub fn longest(&self) -> usize {
-        self.0.iter().map(Vec::len).max().unwrap_or_default()
+        self.streams.iter().map(Vec::len).max().unwrap_or_default()
     }
 
     /// Appends all of them, packed, and empties them.
     pub fn pack(&mut self, out: &mut Vec<u8>) {
-        for stream in &mut self.0 {
+        self.encoder.end(&mut self.streams[Stream::Bits as usize]);
+        let (left, bits) = std::mem::take(&mut self.raw);
+        self.streams[Stream::Raw as usize].extend((bits > 0).then_some(left as u8));
+        for stream in &mut self.streams {
             rans::pack(stream, out);
             stream.clear();
         }
@@ -176,19 +285,45 @@ impl Coder for Written {
 
     #[inline]
     fn byte(&mut self, stream: Stream, value: u8) -> u8 {
-        self.0[stream as usize].push(value);
+        self.streams[stream as usize].push(value);
         value
     }
 
-    fn wide(&mut self, value: u64) -> u64 {
-        put(&mut self.0[Stream::Wide as usize], value);
+    fn bit(&mut self, chance: &mut Chance, bit: bool) -> bool {
+        self.encoder.code(chance, bit, &mut self.streams[Stream::Bits as usize]);
+        bit
+    }
+
+    #[inline]
+    fn raw(&mut self, value: u64, bits: u32) -> u64 {
+        let (left, count) = &mut self.raw;
+        *left |= (value & ((1 << bits) - 1)) << *count;
+        *count += bits;
+        while *count >= 8 {
+            self.streams[Stream::Raw as usize].push(*left as u8);
+            *left >>= 8;
+            *count -= 8;
+        }
         value
+    }
+
+    #[inline]
+    fn varint(&mut self, stream: Stream, value: u64) -> u64 {
+        put(&mut self.streams[stream as usize], value);
+        value
+    }
+
+    fn holds(&self, _: Stream, _: usize) -> bool {
+        true
     }
 }
 
 /// Streams that are being read.
 pub struct Read {
     streams: [(Vec<u8>, usize); STREAMS],
+    decoder: Decoder,
+    /// How many bits of the last raw byte are left, and these.
+    raw: (u64, u32),
     /// More was asked for than was there.
     pub failed: bool,
 }
@@ -196,7 +331,12 @@ pub struct Read {
 impl Read {
     /// The streams at the beginning of these bytes, and what follows.
     pub fn unpack(mut bytes: &[u8]) -> Option<(Read, &[u8])> {
-        let mut read = Read { streams: std::array::from_fn(|_| Default::default()), failed: false };
+        let mut read = Read {
+            streams: std::array::from_fn(|_| Default::default()),
+            decoder: Decoder::default(),
+            raw: (0, 0),
+            failed: false,
+        };
         for stream in &mut read.streams {
             (stream.0, bytes) = rans::unpack(bytes)?;
         }
@@ -205,7 +345,11 @@ impl Read {
 
     /// Was all read, and nothing beyond?
     pub fn is_over(&self) -> bool {
-        !self.failed && self.streams.iter().all(|(bytes, at)| *at == bytes.len())
+        // What ends the bits may not be needed to tell them.
+        let is_over = |(stream, (bytes, at)): (&Stream, &(Vec<u8>, usize))| {
+            *at == bytes.len() || *stream == Stream::Bits
+        };
+        !self.failed && Stream::ALL.iter().zip(&self.streams).all(is_over)
     }
 }
 
@@ -222,8 +366,32 @@ impl Coder for Read {
         *byte
     }
 
-    fn wide(&mut self, _: u64) -> u64 {
-        let (bytes, at) = &mut self.streams[Stream::Wide as usize];
+    fn bit(&mut self, chance: &mut Chance, _: bool) -> bool {
+        let (bytes, at) = &mut self.streams[Stream::Bits as usize];
+        self.decoder.code(chance, || {
+            *at += 1;
+            bytes.get(*at - 1).copied().unwrap_or(0)
+        })
+    }
+
+    fn raw(&mut self, _: u64, bits: u32) -> u64 {
+        while self.raw.1 < bits {
+            let byte = self.byte(Stream::Raw, 0);
+            self.raw.0 |= u64::from(byte) << self.raw.1;
+            self.raw.1 += 8;
+        }
+        let value = self.raw.0 & ((1 << bits) - 1);
+        self.raw = (self.raw.0 >> bits, self.raw.1 - bits);
+        value
+    }
+
+    fn holds(&self, stream: Stream, numbers: usize) -> bool {
+        let (bytes, at) = &self.streams[stream as usize];
+        numbers <= bytes.len() - at
+    }
+
+    fn varint(&mut self, stream: Stream, _: u64) -> u64 {
+        let (bytes, at) = &mut self.streams[stream as usize];
         let Some((value, rest)) = take(&bytes[*at..]) else {
             self.failed = true;
             return 0;

@@ -1,9 +1,9 @@
 //! Writes a log as a run goes on, block by block.
 
-use crate::coding::{pack_rows, put};
+use crate::beside::{Beside, QUEUE_FULL};
+use crate::coding::pack_rows;
 use crate::head::deflated;
 use crate::layout::TABLES;
-use crate::runs::Rows;
 use crate::streams::Written;
 use crate::timeline::{Constants, Model, Sort, Transmission};
 use crate::{END, HEAD, Head, MAGIC, Table, VERSION};
@@ -38,8 +38,12 @@ pub struct Writer<W> {
     sorts: BTreeMap<Sort, usize>,
     /// Places of sorts that were looked up lately, by a hash of the sort.
     lately: [usize; LATELY],
-    /// By table: rows that are in no block yet.
-    pending: [Rows; TABLES.len()],
+    /// By table that stands alone: rows that are in no block yet, one after the other.
+    pending: [Vec<i64>; TABLES.len()],
+    /// Rows of the others.
+    beside: Beside,
+    /// All rows of that table.
+    ingresses: Vec<[i64; 4]>,
     blocks: u32,
     bytes: u64,
     transmissions: u64,
@@ -76,6 +80,8 @@ impl<W: Write> Writer<W> {
             sorts: BTreeMap::new(),
             lately: [0; LATELY],
             pending: Default::default(),
+            beside: Beside::default(),
+            ingresses: Vec::new(),
             blocks: 0,
             bytes: (MAGIC.len() + 4) as u64,
             transmissions: 0,
@@ -118,14 +124,14 @@ impl<W: Write> Writer<W> {
         let place = known.unwrap_or_else(|| {
             let place = self.model.learn(*sort).expect("nodes have an index");
             self.sorts.insert(*sort, place);
-            self.pending[Table::Sorts as usize].add(Table::Sorts, &sort.row());
+            self.pending[Table::Sorts as usize].extend(sort.row());
             place
         });
         self.lately[slot] = place;
         place
     }
 
-    /// Adds a row to a table that has no model, with a value for each column.
+    /// Adds a row to another table, with a value for each column.
     ///
     /// # Errors
     /// If a block is full and cannot be written.
@@ -138,11 +144,28 @@ impl<W: Write> Writer<W> {
     #[inline]
     pub(crate) fn add(&mut self, table: Table, values: &[i64]) -> io::Result<()> {
         debug_assert_eq!(table.columns().len(), values.len(), "{} has other columns", table.name());
-        let is_beside = table.is_with_transmissions();
-        if self.pending[table as usize].are_many(table, if is_beside { MOST_BESIDE } else { ROWS }) {
-            if is_beside { self.end_block()? } else { self.flush(table)? }
+        if table.is_with_transmissions() {
+            if self.beside.are_many(MOST_BESIDE) {
+                self.end_block()?;
+            }
+            let is_early = |time: i64| self.starts.last().is_none_or(|start| *start < time);
+            let is_early = match (table, values) {
+                (Table::Drops, [flow, carries, node, QUEUE_FULL, packet, time]) if is_early(*time) => {
+                    self.model.did_not_fit(*node, [*flow, *carries], *packet, *time);
+                    true
+                }
+                _ => false,
+            };
+            self.beside.add(table, values, is_early);
+            return Ok(());
         }
-        self.pending[table as usize].add(table, values);
+        if let (Table::Ingress, Ok(ingress)) = (table, values.try_into()) {
+            self.ingresses.push(ingress);
+        }
+        if self.pending[table as usize].len() >= ROWS * values.len() {
+            self.flush(table)?;
+        }
+        self.pending[table as usize].extend_from_slice(values);
         Ok(())
     }
 
@@ -174,25 +197,20 @@ impl<W: Write> Writer<W> {
     pub(crate) fn end_block(&mut self) -> io::Result<()> {
         self.flush(Table::Sorts)?;
         self.flush(Table::Ingress)?;
-        let (mut first, mut last) = (i64::MAX, i64::MIN);
-        let mut pass = |time: i64| (first, last) = (first.min(time), last.max(time));
-        self.starts.first().into_iter().chain(self.starts.last()).for_each(|start| pass(*start));
+        let starts = self.starts.first().into_iter().chain(self.starts.last()).copied();
+        let times = starts.chain(self.beside.times.into_iter().flatten());
+        let Some([first, last]) =
+            times.map(|time| [time; 2]).reduce(|[first, last], [time, _]| [first.min(time), last.max(time)])
+        else {
+            return Ok(());
+        };
         self.model.flush(&mut self.streams);
+        let coded = self.beside.code(&mut self.streams, &mut self.model, &self.ingresses);
+        coded.expect("what is written can be coded");
         let mut content = Vec::new();
         self.streams.pack(&mut content);
-        for table in BESIDE {
-            let rows = &mut self.pending[table as usize];
-            let columns = table.columns().len();
-            let time = table.time().expect("it has times");
-            rows.values.chunks_exact(columns).for_each(|row| pass(row[time]));
-            put(&mut content, rows.count() as u64);
-            pack_rows(table, rows, &self.starts, &mut content);
-            rows.clear();
-        }
+        self.beside.clear();
         self.model.restart();
-        if first > last {
-            return Ok(());
-        }
         let rows = self.starts.len();
         self.transmissions += rows as u64;
         self.starts.clear();
@@ -204,14 +222,15 @@ impl<W: Write> Writer<W> {
     fn flush(&mut self, table: Table) -> io::Result<()> {
         let rows = std::mem::take(&mut self.pending[table as usize]);
         let columns = table.columns().len();
-        if rows.count() == 0 {
+        let count = rows.len() / columns;
+        if count == 0 {
             return Ok(());
         }
-        let at = |row: usize| table.time().map_or(0, |time| rows.values[row * columns + time] as u64);
-        let times = [at(0), at(rows.count() - 1)];
+        let at = |row: usize| table.time().map_or(0, |time| rows[row * columns + time] as u64);
+        let times = [at(0), at(count - 1)];
         let mut content = Vec::new();
-        pack_rows(table, &rows, &[], &mut content);
-        self.block(table as u8, rows.count() as u32, times, &content)
+        pack_rows(table, &rows, &mut content);
+        self.block(table as u8, count as u32, times, &content)
     }
 
     fn block(&mut self, table: u8, rows: u32, times: [u64; 2], content: &[u8]) -> io::Result<()> {
@@ -226,6 +245,3 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 }
-
-/// Tables of which the rows are behind the transmissions of a block.
-pub(crate) const BESIDE: [Table; 3] = [Table::Drops, Table::Windows, Table::Entries];

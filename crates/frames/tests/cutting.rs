@@ -74,7 +74,11 @@ fn log(seed: u64, transmissions: usize, entries: i64) -> Vec<u8> {
         }
         match draw.below(12) {
             0 => writer.row(Table::Windows, [time, flow, 1_460 * draw.below(40), draw.below(1 << 30), 0]),
-            1 => writer.row(Table::Drops, [flow, 1, draw.below(4), 1, draw.below(1_000), time]),
+            1 => {
+                let packet = numbers[flow as usize] + 1 + draw.below(9);
+                writer
+                    .row(Table::Drops, [flow, 1, draw.below(4), draw.below(2), packet, time + draw.below(2)])
+            }
             2 => writer.row(Table::Routes, [time, draw.below(4), draw.below(4), draw.below(4)]),
             3 => writer.row(Table::Places, [time, draw.below(4), draw.below(9_000), 0, 0]),
             _ => Ok(()),

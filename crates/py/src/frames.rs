@@ -99,11 +99,7 @@ pub fn frame_layout(py: Python<'_>) -> PyResult<(Bound<'_, PyList>, Bound<'_, Py
             Coding::Optional => "optional".to_owned(),
             Coding::Delta => "delta".to_owned(),
             Coding::DeltaBy(key) => format!("delta by {}", by(key)),
-            Coding::TimeBy(key) => format!("time by {}", by(key)),
-            Coding::PacedBy([key, count]) => format!("paced by {} and {}", by(key), by(count)),
-            Coding::Since([key, count]) => format!("since by {} and {}", by(key), by(count)),
-            Coding::Follows => "follows".to_owned(),
-            Coding::After => "after".to_owned(),
+            Coding::Like(keys) => format!("like, by {}", keys.map(by).join(" and ")),
             Coding::Modelled => "modelled".to_owned(),
         }
     };

@@ -2,17 +2,18 @@
 //! air ended.
 
 use super::{Model, Transmission};
-use crate::coding::to_front;
+use crate::coding::{to_front, unzigzag, zigzag};
 use crate::streams::{Coder, Stream};
 
-/// Since when a station contends: its last exchange, an arrival at it or at the node that feeds it, a
-/// time-out, something else.
+/// Since when a station contends: its last exchange, the last arrival at it or at the node that feeds it, a
+/// time-out, something else, the arrival before the last one.
 const SINCE: u8 = 7;
 const BY_EXCHANGE: u8 = 0;
 const BY_ARRIVAL: u8 = 1;
 const BY_FEEDER: u8 = 2;
 const BY_GAP: u8 = 3;
 const OTHERWISE: u8 = 4;
+const BY_EARLIER: u8 = 5;
 /// From here, when it begins: as its back-off says, or so many slots after the last end and one of the latest
 /// rests, or another.
 const START: u8 = 3;
@@ -21,6 +22,9 @@ const BY_OTHER_REST: u8 = 5;
 const BEGINS: u8 = 1 << 6;
 /// More slots than these between the first instant of contention and the first slot are no space but a wait.
 const MOST_SLOTS_OF_SPACE: i64 = 64;
+
+/// A node has a packet for no longer than this, in nanoseconds, before it contends with it.
+const MOST_DELAY: i64 = 1_000_000;
 
 /// How a beginning was come by.
 struct Access {
@@ -37,10 +41,10 @@ impl Model {
         &mut self,
         c: &mut C,
         place: usize,
-        again: bool,
+        tries: i64,
         row: &mut Transmission,
     ) -> Option<()> {
-        let from = self.sorts[place].from as usize;
+        let (from, again) = (self.sorts[place].from as usize, tries > 1);
         let mut access = Access { code: 0, slots: 0, after: [0, 0] };
         if C::WRITES {
             access = self.access(from, again, self.begins(place, row.start), row);
@@ -52,10 +56,11 @@ impl Model {
             if since == OTHERWISE {
                 row.waited = c.time(row.waited);
             }
-            access.slots = c.number(if again { Stream::SlotsAgain } else { Stream::Slots }, access.slots);
+            let streams = [Stream::Slots, Stream::SlotsAgain, Stream::SlotsThird, Stream::SlotsLater];
+            access.slots = c.spread(streams[(tries - 1).clamp(0, 3) as usize], access.slots);
         }
         if start != BY_SLOTS {
-            access.after[0] = c.signed(Stream::Since, access.after[0]);
+            access.after[0] = unzigzag(c.steep(Stream::Since, zigzag(access.after[0]) as i64) as u64);
             if start == BY_OTHER_REST {
                 access.after[1] = c.number(Stream::Rest, access.after[1]);
             } else if !C::WRITES {
@@ -115,6 +120,7 @@ impl Model {
                 _ if began == self.since(from, BY_ARRIVAL) => BY_ARRIVAL,
                 _ if began == self.since(from, BY_FEEDER) => BY_FEEDER,
                 _ if began == self.since(from, BY_GAP) => BY_GAP,
+                _ if began == self.since(from, BY_EARLIER) => BY_EARLIER,
                 _ => OTHERWISE,
             };
             slots = self.passed(from, row).wrapping_sub(row.frozen);
@@ -140,8 +146,9 @@ impl Model {
         let node = &self.nodes[from];
         match since {
             BY_EXCHANGE => node.end,
-            BY_ARRIVAL => node.arrived,
+            BY_ARRIVAL => node.arrived.wrapping_add(self.delay),
             BY_FEEDER => self.nodes[node.feeder].arrived,
+            BY_EARLIER => node.arrived_before.wrapping_add(self.delay),
             _ => node.end.wrapping_add(node.gap),
         }
     }
@@ -163,8 +170,11 @@ impl Model {
             let is_fed_by = |node: &&usize| self.nodes.get(**node).is_some_and(|node| node.arrived == began);
             let feeder = self.arrivals.iter().find(is_fed_by).copied();
             let node = &mut self.nodes[from];
+            let after = began.wrapping_sub(node.arrived);
             if let Some(feeder) = feeder {
                 node.feeder = feeder;
+            } else if (0..MOST_DELAY).contains(&after) {
+                self.delay = after;
             } else {
                 let gap = began.wrapping_sub(node.end);
                 if std::mem::replace(&mut node.gap_before, gap) == gap {

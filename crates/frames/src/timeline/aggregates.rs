@@ -12,19 +12,21 @@ struct Walk {
     link: Link,
     again: usize,
     fresh: i64,
+    /// When it begins.
+    now: i64,
 }
 
 impl Walk {
-    fn new(node: &OfNode, to: i64) -> Walk {
+    fn new(node: &OfNode, to: i64, now: i64) -> Walk {
         let link = node.link(to).cloned().unwrap_or(Link { to, latest: usize::MAX, again: Vec::new() });
-        Walk { link, again: 0, fresh: 0 }
+        Walk { link, again: 0, fresh: 0, now }
     }
 
     /// The stream and number of the packet that should come next.
     fn next(&self, node: &OfNode) -> Option<(usize, i64)> {
         self.link.again.get(self.again).copied().or_else(|| {
-            let (_, last) = node.streams.get(self.link.latest)?;
-            Some((self.link.latest, last.wrapping_add(1)))
+            node.streams.get(self.link.latest)?;
+            Some((self.link.latest, node.next(self.link.latest, self.now)))
         })
     }
 
@@ -46,30 +48,23 @@ fn expected(before: usize, arrived: bool) -> usize {
     if arrived { before } else { 0 }
 }
 
-/// Are the packets those that are expected, and all there? And how many are not of the last aggregate?
-pub fn look(node: &OfNode, to: i64, (before, arrived): (usize, bool), mpdus: &[Mpdu]) -> (bool, i64) {
-    if mpdus.is_empty() {
-        return (expected(before, arrived) == 0, 0);
+/// Are the packets those that are expected, and all there?
+pub fn look(node: &OfNode, (to, now): (i64, i64), (before, arrived): (usize, bool), mpdus: &[Mpdu]) -> bool {
+    let expected = expected(before, arrived);
+    if mpdus.is_empty() || mpdus.len() != expected {
+        return mpdus.len() == expected;
     }
-    let Some(link) = node.link(to) else { return (false, mpdus.len() as i64) };
-    let mut same = mpdus.len() == expected(before, arrived);
-    let mut rest = link.again.as_slice();
-    let (mut fresh, mut last) = (0, node.streams[link.latest].1);
+    let Some(link) = node.link(to) else { return false };
+    let (latest, mut last) = node.streams[link.latest];
     let is = |mpdu: &Mpdu, (stream, packet): (usize, i64)| {
         mpdu.packet == packet && node.streams[stream].0 == mpdu.stream
     };
-    for mpdu in mpdus {
-        same &= mpdu.outcome == 0;
-        if let Some(place) = rest.iter().position(|known| is(mpdu, *known)) {
-            same &= place == 0;
-            rest = &rest[place + 1..];
-        } else {
-            same &= rest.is_empty() && is(mpdu, (link.latest, last.wrapping_add(1)));
-            last = mpdu.packet;
-            fresh += 1;
-        }
-    }
-    (same, fresh)
+    let (again, fresh) = mpdus.split_at(link.again.len().min(mpdus.len()));
+    again.iter().zip(&link.again).all(|(mpdu, known)| mpdu.outcome == 0 && is(mpdu, *known))
+        && fresh.iter().all(|mpdu| {
+            last = node.after(latest, last, now);
+            mpdu.outcome == 0 && mpdu.packet == last && mpdu.stream == latest
+        })
 }
 
 /// Codes the packets, which are as expected unless `signalled`; returns how many are not of the last
@@ -77,7 +72,7 @@ pub fn look(node: &OfNode, to: i64, (before, arrived): (usize, bool), mpdus: &[M
 pub fn code<C: Coder>(
     c: &mut C,
     node: &mut OfNode,
-    sort: &Sort,
+    (sort, now): (&Sort, i64),
     (signalled, before, arrived): (bool, usize, bool),
     mpdus: &mut Vec<Mpdu>,
 ) -> Option<i64> {
@@ -92,9 +87,9 @@ pub fn code<C: Coder>(
         return Some(0);
     }
     if C::WRITES && !signalled {
-        return all(node, sort.to, count);
+        return all(node, (sort.to, now), count);
     }
-    let mut walk = Walk::new(node, sort.to);
+    let mut walk = Walk::new(node, sort.to, now);
     if !C::WRITES {
         mpdus.resize(count as usize, Mpdu::default());
     }
@@ -108,7 +103,7 @@ pub fn code<C: Coder>(
         }
         at += hits;
         if let Some(mpdu) = mpdus.get_mut(at) {
-            let packet = other(c, node, mpdu)?;
+            let packet = other(c, node, mpdu, now)?;
             walk.take(node, packet);
             at += 1;
         }
@@ -130,14 +125,16 @@ pub fn code<C: Coder>(
 
 /// Learns from an aggregate of so many packets, which are as expected and arrived, what [`code`] learns from
 /// it.
-fn all(node: &mut OfNode, to: i64, count: i64) -> Option<i64> {
+fn all(node: &mut OfNode, (to, now): (i64, i64), count: i64) -> Option<i64> {
     let link = node.links.iter_mut().find(|link| link.to == to)?;
-    let fresh = (count - link.again.len() as i64).max(0);
-    if fresh > 0 {
-        let (_, last) = node.streams.get_mut(link.latest)?;
-        *last = last.wrapping_add(fresh);
-    }
+    let (fresh, latest) = ((count - link.again.len() as i64).max(0), link.latest);
     link.again.clear();
+    if fresh > 0 && node.dropped.is_empty() {
+        let (_, last) = node.streams.get_mut(latest)?;
+        *last = last.wrapping_add(fresh);
+    } else {
+        (0..fresh).for_each(|_| node.streams[latest].1 = node.next(latest, now));
+    }
     Some(fresh)
 }
 
@@ -154,8 +151,9 @@ fn hits<C: Coder>(c: &mut C, node: &OfNode, walk: &Walk, mpdus: &[Mpdu]) -> Opti
                     *first
                 }
                 (None, Some(known)) => {
-                    last = Some(known.wrapping_add(1));
-                    (walk.link.latest, known.wrapping_add(1))
+                    let next = node.after(node.streams[walk.link.latest].0, known, walk.now);
+                    last = Some(next);
+                    (walk.link.latest, next)
                 }
                 (None, None) => break,
             };
@@ -172,16 +170,15 @@ fn hits<C: Coder>(c: &mut C, node: &OfNode, walk: &Walk, mpdus: &[Mpdu]) -> Opti
 }
 
 /// A packet that is not as expected: its stream among those of the node, and its number.
-fn other<C: Coder>(c: &mut C, node: &mut OfNode, mpdu: &mut Mpdu) -> Option<(usize, i64)> {
+fn other<C: Coder>(c: &mut C, node: &mut OfNode, mpdu: &mut Mpdu, now: i64) -> Option<(usize, i64)> {
     let known = node.streams.iter().position(|(key, _)| *key == mpdu.stream).unwrap_or(node.streams.len());
     let place = usize::try_from(c.number(Stream::Streams, known as i64)).ok()?;
     if place == node.streams.len() {
         let key = mpdu.stream.map(|value| c.number(Stream::Streams, value));
         node.streams.push((key, 0));
     }
-    let (key, last) = node.streams.get(place)?;
-    mpdu.stream = *key;
-    mpdu.packet = c.near(Stream::Jumps, mpdu.packet, last.wrapping_add(1));
+    mpdu.stream = node.streams.get(place)?.0;
+    mpdu.packet = c.near(Stream::Jumps, mpdu.packet, node.next(place, now));
     Some((place, mpdu.packet))
 }
 

@@ -1,23 +1,31 @@
 //! What transmissions are expected to be, and how they differ: the coding of the largest table.
 //!
 //! A model looks at transmissions in their order and says of the next one what it should be: the answer to
-//! one that arrived, after as long as such an answer came the last time, with the queue that its sender had.
+//! one that arrived, after as long as such an answer came the last time.
 //! Only what is otherwise is written: how many transmissions are as expected, and then a mask of what
 //! differs. [`Model::code`] is run alike by writer and reader, which differ in a [`Coder`] alone, so that
 //! both know the same. Everything that a model has learned is forgotten at the end of a block.
 
 mod access;
 mod aggregates;
+mod constants;
+mod dropped;
+mod queues;
 mod reserved;
 mod rows;
+mod seen;
 mod state;
 
+pub use constants::Constants;
 pub use rows::{Mpdu, Sort, Transmission};
+pub use seen::Seen;
 
+use crate::beside::Beside;
 use crate::coding::to_front;
 use crate::streams::{Coder, Stream};
-use reserved::Places;
-use rows::{ACK, CTS, DATA, RTS};
+use queues::Taken;
+use reserved::{Known, Places};
+use rows::{CTS, DATA, RTS};
 use state::{Expected, LATEST, MOST_NODES, OfNode, OfSort};
 
 /// What of a transmission is not as expected. The two lowest bits say which of the answers that are awaited
@@ -25,7 +33,6 @@ use state::{Expected, LATEST, MOST_NODES, OfNode, OfSort};
 const ANSWERS: u8 = 3;
 /// The next answer, and all of it.
 const AS_EXPECTED: u8 = 1;
-const QUEUE: u8 = 1 << 2;
 const LOSS: u8 = 1 << 3;
 const RESERVES: u8 = 1 << 4;
 const PACKET: u8 = 1 << 5;
@@ -37,26 +44,6 @@ const FROZEN: u8 = 2;
 const WAITED: u8 = 4;
 /// So many answers are awaited at once.
 const MOST_AWAITED: usize = 8;
-
-/// What does not change in a log, of what its description says.
-#[derive(Clone, Debug)]
-pub struct Constants {
-    slot: i64,
-    propagation: i64,
-    /// An answer begins no later than this after the end of what it answers.
-    answered_within: i64,
-    /// Source and destination of each flow.
-    flows: Vec<[i64; 2]>,
-}
-
-impl Constants {
-    /// Times are in nanoseconds.
-    pub fn new(slot: u64, propagation: u64, flows: Vec<[i64; 2]>) -> Constants {
-        const MOST: u64 = 1 << 40;
-        let (slot, propagation) = (slot.clamp(1, MOST) as i64, propagation.min(MOST) as i64);
-        Constants { slot, propagation, answered_within: 3 * slot + 2 * propagation, flows }
-    }
-}
 
 /// What transmissions are expected to be.
 pub struct Model {
@@ -70,11 +57,22 @@ pub struct Model {
     last_end: i64,
     /// By how much what began an exchange was not whole slots after that, the latest first.
     rests: [i64; 4],
-    /// By how much NAVs lasted longer than frames said, the latest first.
-    offsets: [i64; 8],
+    /// How long NAVs lasted otherwise than as frames said, the latest first.
+    lengths: [i64; 4],
     places: Places,
+    /// Nodes that may not hear a frame.
+    covered: reserved::Set,
     /// Nodes at which DATA arrived lately.
     arrivals: [usize; 4],
+    /// One more than the largest place of a sort of the block.
+    next_sort: usize,
+    /// How long after the arrival of a packet a node contended with it.
+    delay: i64,
+    /// What instants beside transmissions follow from; and by sort: its place there.
+    pub seen: Seen,
+    arrival_of: Vec<usize>,
+    /// What queues depend on, of the transmissions of the block.
+    taken: Vec<Taken>,
     /// Of a writer: how many were as expected; of a reader: how many will be.
     run: Option<i64>,
     run_stream: Stream,
@@ -97,9 +95,15 @@ impl Model {
             expected: Vec::new(),
             last_end: 0,
             rests: [0; 4],
-            offsets: [0; 8],
+            lengths: [0; 4],
             places: Places::default(),
+            covered: reserved::Set::default(),
             arrivals: [0; 4],
+            next_sort: 0,
+            delay: 0,
+            seen: Seen::default(),
+            arrival_of: Vec::new(),
+            taken: Vec::new(),
             run: None,
             run_stream: Stream::RunAlone,
         }
@@ -111,12 +115,32 @@ impl Model {
         if sort.from < 0 || sort.to < -1 || nodes > MOST_NODES {
             return None;
         }
-        if nodes as usize > self.nodes.len() {
-            self.nodes.resize(nodes as usize, OfNode::default());
-        }
+        self.make_room(nodes as usize);
+        self.arrival_of.push(self.seen.place_of(&sort));
         self.sorts.push(sort);
         self.of_sorts.push(OfSort::default());
         Some(self.sorts.len() - 1)
+    }
+
+    /// There are at least so many nodes.
+    fn make_room(&mut self, nodes: usize) {
+        if nodes > self.nodes.len() {
+            self.nodes.resize(nodes, OfNode::default());
+            self.seen.resize(nodes);
+        }
+    }
+
+    /// The node that the data of a flow comes from.
+    pub fn source(&self, flow: i64) -> Option<i64> {
+        Some(self.constants.flows.get(usize::try_from(flow).ok()?)?[0])
+    }
+
+    /// A packet did not fit the queue of a node. It is known of transmissions that begin then or later.
+    pub fn did_not_fit(&mut self, node: i64, stream: [i64; 2], packet: i64, time: i64) {
+        if (0..MOST_NODES).contains(&node) {
+            self.make_room(node as usize + 1);
+            self.nodes[node as usize].drops(stream).add(packet, time);
+        }
     }
 
     /// The sort at a place.
@@ -135,8 +159,10 @@ impl Model {
         self.of_sorts.fill(OfSort::default());
         self.nodes.fill(OfNode::default());
         self.expected.clear();
-        (self.last_end, self.run) = (0, None);
-        (self.rests, self.offsets, self.arrivals) = ([0; 4], [0; 8], [0; 4]);
+        self.seen.restart();
+        self.taken.clear();
+        (self.last_end, self.next_sort, self.delay, self.run) = (0, 0, 0, None);
+        (self.rests, self.lengths, self.arrivals) = ([0; 4], [0; 4], [0; 4]);
     }
 
     /// Of a writer: writes how many were as expected since the last one that was not.
@@ -158,18 +184,20 @@ impl Model {
         let (mask, rare, known) = if C::WRITES { self.mask(*place, row) } else { Default::default() };
         if C::WRITES && mask == AS_EXPECTED {
             self.run = Some(run + 1);
-            if !row.mpdus.is_empty() {
+            let fresh = if row.mpdus.is_empty() {
+                0
+            } else {
                 // As it has what is expected, it stays as it is.
                 let guess = Guess { tries: row.tries, packet: row.packet };
-                self.code_rest(c, 0, *place, &guess, row)?;
-            }
-            self.follow(1, *place, row);
+                self.code_rest(c, 0, *place, &guess, row)?
+            };
+            self.follow(1, *place, row, fresh);
             return Some(());
         }
         if !C::WRITES && run > 0 {
             self.run = Some(run - 1);
-            self.fill(c, place, row)?;
-            self.follow(1, *place, row);
+            let fresh = self.fill(c, place, row)?;
+            self.follow(1, *place, row, fresh);
             return Some(());
         }
         if C::WRITES {
@@ -184,12 +212,15 @@ impl Model {
         } else if !C::WRITES {
             *place = self.expected.get(awaited - 1)?.sort;
         }
-        let guess = if C::WRITES { known } else { self.guess(*place, awaited > 0) };
+        let mut guess = if C::WRITES { known } else { self.guess(*place) };
         let rare = if mask & RARE > 0 { c.byte(Stream::Rare, rare) } else { 0 };
         if awaited == 0 {
-            self.code_access(c, *place, guess.tries > 1, row)?;
+            self.code_access(c, *place, guess.tries, row)?;
         } else if !C::WRITES {
             (row.start, row.frozen, row.waited) = (self.expected[awaited - 1].time, 0, -1);
+        }
+        if !C::WRITES {
+            guess.packet = self.guess_packet(*place, awaited > 0, guess.tries, row.start);
         }
         let or = |c: &mut C, bit, value, usual| {
             if rare & bit > 0 { c.near(Stream::Rare, value, usual) } else { usual }
@@ -199,8 +230,8 @@ impl Model {
             row.frozen = or(c, FROZEN, row.frozen, 0);
             row.waited = or(c, WAITED, row.waited, -1);
         }
-        self.code_rest(c, mask, *place, &guess, row)?;
-        self.follow(awaited, *place, row);
+        let fresh = self.code_rest(c, mask, *place, &guess, row)?;
+        self.follow(awaited, *place, row, fresh);
         Some(())
     }
 
@@ -211,16 +242,16 @@ impl Model {
         let awaited = self.expected.iter().take(3).position(is).map_or(0, |place| place as u8 + 1);
         let (sort, of_sort) = (&self.sorts[place], &self.of_sorts[place]);
         let node = &self.nodes[sort.from as usize];
-        let guess = self.guess(place, awaited > 0);
+        let mut guess = self.guess(place);
+        guess.packet = self.guess_packet(place, awaited > 0, guess.tries, row.start);
         let arrived = row.outcome == sort.usual();
-        let (same, fresh) = aggregates::look(node, sort.to, (of_sort.mpdus, arrived), &row.mpdus);
+        let same = aggregates::look(node, (sort.to, row.start), (of_sort.mpdus, arrived), &row.mpdus);
         let bit = |is: bool, bit: u8| if is { bit } else { 0 };
         let is_access = awaited == 0 && self.begins(place, row.start);
         let rare = bit(row.tries != guess.tries, TRIES)
             | bit(!is_access && row.frozen != 0, FROZEN)
             | bit(!is_access && row.waited != -1, WAITED);
         let mask = awaited
-            | bit(row.queue != node.queue.wrapping_sub(fresh), QUEUE)
             | bit(!arrived || row.collided != -1 || row.overlap != 0, LOSS)
             | bit(row.reserves != of_sort.reserves, RESERVES)
             | bit(row.packet != guess.packet, PACKET)
@@ -230,15 +261,17 @@ impl Model {
     }
 
     /// All of a transmission that is as expected.
-    fn fill<C: Coder>(&mut self, c: &mut C, place: &mut usize, row: &mut Transmission) -> Option<()> {
+    fn fill<C: Coder>(&mut self, c: &mut C, place: &mut usize, row: &mut Transmission) -> Option<i64> {
         let Expected { time, sort } = *self.expected.first()?;
         *place = sort;
-        let guess = self.guess(sort, true);
+        let mut guess = self.guess(sort);
+        guess.packet = self.guess_packet(sort, true, guess.tries, time);
         (row.start, row.frozen, row.waited, row.tries) = (time, 0, -1, guess.tries);
         self.code_rest(c, 0, sort, &guess, row)
     }
 
-    /// Everything but when, from which node, and after what.
+    /// Everything but when, from which node, and after what. Returns how many packets of an aggregate were not in
+    /// the last one.
     fn code_rest<C: Coder>(
         &mut self,
         c: &mut C,
@@ -246,7 +279,10 @@ impl Model {
         place: usize,
         guess: &Guess,
         row: &mut Transmission,
-    ) -> Option<()> {
+    ) -> Option<i64> {
+        if mask & RESERVES > 0 {
+            self.cover(self.sorts[place].from, row.start);
+        }
         let (sort, of_sort) = (&self.sorts[place], &mut self.of_sorts[place]);
         let node = &mut self.nodes[sort.from as usize];
         if mask & LOSS > 0 {
@@ -258,13 +294,13 @@ impl Model {
         }
         let arrived = row.outcome == sort.usual();
         let signalled = (mask & MPDUS > 0, of_sort.mpdus, arrived);
-        let fresh = aggregates::code(c, node, sort, signalled, &mut row.mpdus)?;
-        let queue = node.queue.wrapping_sub(fresh);
-        row.queue = if mask & QUEUE > 0 { c.near(Stream::Queue, row.queue, queue) } else { queue };
+        let fresh = aggregates::code(c, node, (sort, row.start), signalled, &mut row.mpdus)?;
         row.packet =
             if mask & PACKET > 0 { c.near(Stream::Packet, row.packet, guess.packet) } else { guess.packet };
         if mask & RESERVES > 0 {
-            reserved::code(c, node, sort.nav, &mut self.offsets, &mut self.places, &mut row.reserves)?;
+            let known =
+                Known { kind: sort.kind, nav: sort.nav, before: &of_sort.reserves, covered: &self.covered };
+            reserved::code(c, node, &known, &mut self.lengths, &mut self.places, &mut row.reserves)?;
             of_sort.reserves.clone_from(&row.reserves);
         } else if !C::WRITES {
             row.reserves.clone_from(&of_sort.reserves);
@@ -272,7 +308,17 @@ impl Model {
         if arrived {
             of_sort.mpdus = row.mpdus.len();
         }
-        Some(())
+        Some(fresh)
+    }
+
+    /// Finds the nodes that may not hear what begins: they send, or hear others that do.
+    fn cover(&mut self, from: i64, start: i64) {
+        let Model { nodes, seen, covered, .. } = self;
+        covered.clear();
+        for node in seen.that_send(start).filter(|node| *node != from as usize) {
+            covered.add(node as u32);
+            nodes[node].listeners.iter().for_each(|listener| covered.add(listener.node));
+        }
     }
 
     /// Its transmitter, and which of its latest sorts it is.
@@ -288,7 +334,8 @@ impl Model {
         };
         let signalled = usize::try_from(c.number(Stream::Which, known as i64)).ok()?;
         let place = if signalled == 0 {
-            c.wide(place as u64) as usize
+            let next = self.next_sort as i64;
+            next.wrapping_add(c.signed(Stream::Sorts, (place as i64).wrapping_sub(next))) as usize
         } else if signalled <= latest.len() {
             latest[signalled - 1]
         } else {
@@ -299,11 +346,12 @@ impl Model {
         }
         let back = if signalled == 0 { latest.len() } else { signalled };
         to_front(latest, back - 1, place);
+        self.next_sort = self.next_sort.max(place.checked_add(1)?);
         (self.sorts.get(place)?.from == from).then_some(place)
     }
 
-    /// What a transmission of this sort should have.
-    fn guess(&self, place: usize, awaited: bool) -> Guess {
+    /// What a transmission of this sort should have, but for its packet.
+    fn guess(&self, place: usize) -> Guess {
         let sort = &self.sorts[place];
         let node = &self.nodes[sort.from as usize];
         if sort.is_answer() {
@@ -317,20 +365,26 @@ impl Model {
         } else {
             last.wrapping_add(1)
         };
-        let packet = if sort.carries == 0 {
-            0
-        } else if awaited || tries > 1 {
-            node.packet
-        } else {
-            let again = node.link(sort.to).and_then(|link| link.again.first());
-            let next = node.stream(sort).map_or(1, |place| node.streams[place].1.wrapping_add(1));
-            again.map_or(next, |(_, packet)| *packet)
-        };
-        Guess { tries, packet }
+        Guess { tries, packet: 0 }
+    }
+
+    /// The packet that a transmission of this sort should have, if it is expected to be this try.
+    fn guess_packet(&self, place: usize, awaited: bool, tries: i64, now: i64) -> i64 {
+        let sort = &self.sorts[place];
+        let node = &self.nodes[sort.from as usize];
+        if sort.is_answer() || sort.carries == 0 {
+            return 0;
+        }
+        if awaited || tries > 1 {
+            return node.packet;
+        }
+        let again = node.link(sort.to).and_then(|link| link.again.first());
+        let next = || node.stream(sort).map_or(1, |place| node.next(place, now));
+        again.map_or_else(next, |(_, packet)| *packet)
     }
 
     /// Learns from a transmission, which was this one of the awaited, from 1.
-    fn follow(&mut self, awaited: usize, place: usize, row: &Transmission) {
+    fn follow(&mut self, awaited: usize, place: usize, row: &Transmission, fresh: i64) {
         // Those that did not come, and it.
         let mut at = 0;
         self.expected.retain(|expected| {
@@ -345,7 +399,6 @@ impl Model {
             self.learn_answer(place, row.start);
         }
         let node = &mut self.nodes[sort.from as usize];
-        node.queue = row.queue;
         if !sort.is_answer() {
             node.end = end;
             node.packet = row.packet;
@@ -359,9 +412,25 @@ impl Model {
                 }
             }
         }
+        self.seen.sent(sort.from, row.start, end);
+        let mpdus = row.mpdus.len() as i64;
+        self.taken.push(Taken { sort: place, start: row.start, mpdus, fresh, arrived, queue: row.queue });
         if sort.to >= 0 {
-            self.reaches(&sort, place, (row.start, end), arrived, row);
+            self.reaches(&sort, place, (row.start, end), arrived, &row.mpdus);
         }
+    }
+
+    /// Codes the queues of the transmissions of the block.
+    pub fn code_queues<C: Coder>(&mut self, c: &mut C, beside: &Beside, ingresses: &[[i64; 4]]) {
+        let Model { constants, sorts, nodes, taken, .. } = self;
+        queues::code(c, taken, sorts, nodes.len(), (beside, ingresses), |sort| {
+            constants.destination(sort) == sort.to
+        });
+    }
+
+    /// The queue of each transmission of the block.
+    pub fn queues(&self) -> impl Iterator<Item = i64> {
+        self.taken.iter().map(|taken| taken.queue)
     }
 
     /// The same, of the node that it is for.
@@ -371,7 +440,7 @@ impl Model {
         place: usize,
         (start, end): (i64, i64),
         arrived: bool,
-        row: &Transmission,
+        mpdus: &[Mpdu],
     ) {
         let node = &mut self.nodes[sort.to as usize];
         node.addressed = Some((place, start, end));
@@ -384,21 +453,13 @@ impl Model {
         if sort.is_answer() {
             node.tries[0].1 = true;
             node.tries[1].1 |= sort.kind != CTS;
-            if sort.kind == ACK && node.queue > 0 {
-                node.queue -= 1;
-            }
         }
         if sort.kind == DATA {
+            node.arrived_before = node.arrived;
             node.arrived = end.wrapping_add(self.constants.propagation);
-            let last = match usize::try_from(sort.flow).ok().and_then(|flow| self.constants.flows.get(flow)) {
-                Some([source, destination]) => *if sort.carries == 1 { destination } else { source },
-                None => sort.to,
-            };
-            if node.queue > 0 && last != sort.to {
-                node.queue = node.queue.wrapping_add(row.mpdus.len().max(1) as i64);
-            }
             to_front(&mut self.arrivals, 3, sort.to as usize);
         }
+        self.seen.arrived(sort, self.arrival_of[place], end, mpdus);
         if let Some((after, sort)) = self.of_sorts[place].answer {
             let time = start.wrapping_add(after);
             let at = self.expected.partition_point(|expected| expected.time <= time);

@@ -4,17 +4,28 @@ use super::state::{Listener, MOST_NODES, OfNode};
 use crate::coding::to_front;
 use crate::streams::{Coder, Stream};
 
+/// What is known before a set is read.
+pub struct Known<'k> {
+    pub kind: i64,
+    /// What the frame says, in nanoseconds.
+    pub nav: i64,
+    /// The set of the last frame of its sort.
+    pub before: &'k [(u32, i64)],
+    /// Nodes that may not hear it.
+    pub covered: &'k Set,
+}
+
 /// Codes a set that is not that of the last frame of its sort. None if it cannot be.
 pub fn code<C: Coder>(
     c: &mut C,
     node: &mut OfNode,
-    nav: i64,
-    offsets: &mut [i64; 8],
+    known: &Known,
+    lengths: &mut [i64; 4],
     places: &mut Places,
     set: &mut Vec<(u32, i64)>,
 ) -> Option<()> {
     let listeners = &mut node.listeners;
-    let known = listeners.len();
+    let old = listeners.len();
     if C::WRITES {
         places.note(set);
         let there = listeners.iter().filter(|listener| places.of(listener.node).is_some()).count();
@@ -25,11 +36,11 @@ pub fn code<C: Coder>(
             }
         }
     }
-    let new = c.number(Stream::Listeners, (listeners.len() - known) as i64);
+    let new = c.number(Stream::Listeners, (listeners.len() - old) as i64);
     if !(0..MOST_NODES).contains(&new) {
         return None;
     }
-    for at in known..known + new as usize {
+    for at in old..old + new as usize {
         let index =
             c.number(Stream::Listeners, listeners.get(at).map_or(0, |listener| i64::from(listener.node)));
         if !C::WRITES {
@@ -39,23 +50,76 @@ pub fn code<C: Coder>(
             listeners.push(Listener { node: index as u32, ..Listener::default() });
         }
     }
-    bits(c, listeners, places, set);
-    let others = c.number(Stream::Navs, i64::from(C::WRITES && set.iter().any(|(_, until)| *until != nav)));
-    if others > 0 {
-        // A reader has them in the order of the listeners.
-        let order = (0..set.len()).filter(|_| !C::WRITES);
-        let noted = listeners.iter().filter(|_| C::WRITES).filter_map(|listener| places.of(listener.node));
-        for place in order.chain(noted) {
-            let (_, until) = &mut set[place];
-            *until = nav.wrapping_add(offset(c, offsets, until.wrapping_sub(nav))?);
-        }
-    } else if !C::WRITES {
-        for (_, until) in set.iter_mut() {
-            *until = nav;
+    for listener in listeners.iter_mut() {
+        let was = known.before.iter().any(|(node, _)| *node == listener.node);
+        let chance = usize::from(was) | usize::from(known.covered.has(listener.node)) << 1;
+        let hears = c.bit(&mut listener.chances[chance], places.of(listener.node).is_some());
+        if hears && !C::WRITES {
+            set.push((listener.node, 0));
         }
     }
+    navs(c, listeners, known, lengths, places, set)?;
     places.forget(set);
     Some(())
+}
+
+/// How long the NAVs of a set last: as the frame says, or otherwise, as by an EIFS.
+fn navs<C: Coder>(
+    c: &mut C,
+    listeners: &mut [Listener],
+    known: &Known,
+    lengths: &mut [i64; 4],
+    places: &Places,
+    set: &mut [(u32, i64)],
+) -> Option<()> {
+    let others = C::WRITES && set.iter().any(|(_, until)| *until != known.nav);
+    if c.number(Stream::Navs, others.into()) == 0 {
+        for (_, until) in set {
+            *until = known.nav;
+        }
+        return Some(());
+    }
+    let kind = known.kind.clamp(0, 2) as usize;
+    // A reader has them in the order of the listeners.
+    let mut next = 0;
+    for listener in listeners {
+        let place = if C::WRITES { places.of(listener.node) } else { Some(next) };
+        let Some((_, until)) =
+            place.and_then(|place| set.get_mut(place)).filter(|(node, _)| *node == listener.node)
+        else {
+            continue;
+        };
+        next += 1;
+        let decodes = c.bit(&mut listener.decodes[kind], *until == known.nav);
+        *until = if decodes { known.nav } else { other(c, lengths, *until)? };
+    }
+    Some(())
+}
+
+/// Nodes.
+#[derive(Default)]
+pub struct Set {
+    has: Vec<bool>,
+    nodes: Vec<u32>,
+}
+
+impl Set {
+    pub fn add(&mut self, node: u32) {
+        if node as usize >= self.has.len() {
+            self.has.resize(node as usize + 1, false);
+        }
+        if !std::mem::replace(&mut self.has[node as usize], true) {
+            self.nodes.push(node);
+        }
+    }
+
+    fn has(&self, node: u32) -> bool {
+        self.has.get(node as usize).copied().unwrap_or(false)
+    }
+
+    pub fn clear(&mut self) {
+        self.nodes.drain(..).for_each(|node| self.has[node as usize] = false);
+    }
 }
 
 /// Where nodes are in a set that is written.
@@ -91,32 +155,11 @@ impl Places {
     }
 }
 
-/// How much longer a NAV lasts than the frame says: one of the latest such lengths, or another.
-fn offset<C: Coder>(c: &mut C, latest: &mut [i64; 8], value: i64) -> Option<i64> {
+/// How long another NAV lasts: as one did lately, or otherwise.
+fn other<C: Coder>(c: &mut C, latest: &mut [i64; 4], value: i64) -> Option<i64> {
     let known = latest.iter().position(|known| *known == value).unwrap_or(latest.len());
     let place = usize::try_from(c.number(Stream::Navs, known as i64)).ok()?;
     let value = if place == latest.len() { c.time(value) } else { *latest.get(place)? };
-    to_front(latest, place.min(7), value);
+    to_front(latest, place.min(3), value);
     Some(value)
-}
-
-/// A bit for each listener: is it otherwise than it mostly was?
-fn bits<C: Coder>(c: &mut C, listeners: &mut [Listener], places: &Places, set: &mut Vec<(u32, i64)>) {
-    for eight in listeners.chunks_mut(8) {
-        let mut byte = 0;
-        if C::WRITES {
-            for (place, listener) in eight.iter().enumerate() {
-                let hears = places.of(listener.node).is_some();
-                byte |= u8::from(hears != (listener.lean >= 0)) << place;
-            }
-        }
-        let byte = c.byte(Stream::Bits, byte);
-        for (place, listener) in eight.iter_mut().enumerate() {
-            let hears = (byte >> place & 1 == 1) != (listener.lean >= 0);
-            listener.lean = (listener.lean + if hears { 1 } else { -1 }).clamp(-4, 3);
-            if hears && !C::WRITES {
-                set.push((listener.node, 0));
-            }
-        }
-    }
 }

@@ -15,14 +15,14 @@ use crate::record::FlowFilter;
 pub use crate::record::selection::Selection;
 use crate::record::{Came, Dropped, Named};
 use multihop_core::{FlowId, FrameKind, Interval, NodeId, Packet, Port, Span, Time};
-use multihop_frames::layout::{ARRIVED, BROADCAST, UNKNOWN};
+use multihop_frames::layout::{ARRIVED, BETWEEN_WINDOWS_NS, BROADCAST, UNKNOWN};
 use multihop_frames::{Flow, Head, Mpdu, Node, Sort, Table, Transmission, Writer};
 use multihop_transport::Progress;
 use std::collections::VecDeque;
 use std::io::{self, Write};
 
 /// A window is written down no oftener than this.
-const BETWEEN_WINDOWS: Span = Span::from_ms(10);
+const BETWEEN_WINDOWS: Span = Span::from_ns(BETWEEN_WINDOWS_NS as u64);
 
 /// Transmissions are written when there are so many. What codes them and what simulates put each other out of
 /// the processor's caches: one by one, writing takes a third longer.

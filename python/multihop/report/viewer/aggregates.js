@@ -59,6 +59,31 @@ export class Aggregates {
     return made;
   }
 
+  /**
+   * Calls back with how many packets arrived of the last transmission, which is `row`: of streams other than `own` each time that some follow each
+   * other, and then of `own`.
+   */
+  lastArrived(row, own, call) {
+    const { lost } = this;
+    let run = this.row.length;
+    while (run > 0 && this.row.values[run - 1] === row) run -= 1;
+    let miss = lost.row.length;
+    while (miss > 0 && lost.row.values[miss - 1] === row) miss -= 1;
+    let ofOwn = 0;
+    for (let end = 0; run < this.row.length;) {
+      const stream = this.streams[this.stream.values[run]];
+      let there = 0;
+      for (const { values } = this.stream, number = values[run]; run < this.row.length && values[run] === number; run += 1) {
+        end += this.length.values[run];
+        there += this.length.values[run];
+      }
+      for (; miss < lost.row.length && lost.place.values[miss] < end; miss += 1) there -= 1;
+      if (stream.flow === own.flow && stream.carries === own.carries) ofOwn += there;
+      else if (there) call(stream, there);
+    }
+    if (ofOwn) call(own, ofOwn);
+  }
+
   /** The transmissions that a packet is in. */
   rowsWith(flow, carries, packet) {
     const stream = this.places.get(`${flow} ${carries}`);
@@ -92,8 +117,9 @@ export class Walk {
   constructor(aggregates) { this.aggregates = aggregates; }
 
   /** Reads `count` packets of transmission `row`; returns how many are not of the last aggregate. Without `signalled` they are as expected. */
-  read(coded, node, link, row, count, signalled) {
+  read(coded, node, link, { row, start }, count, signalled) {
     this.row = row;
+    this.now = start;
     this.link = link;
     this.next = 0;
     this.fresh = 0;
@@ -106,7 +132,7 @@ export class Walk {
       left -= hits;
       if (left > 0) {
         const stream = this.otherStream(coded, node);
-        this.take(stream, stream.last + 1 + coded.signed(coded.jumps));
+        this.take(stream, stream.next(this.now) + coded.signed(coded.jumps));
         left -= 1;
       }
     }
@@ -126,9 +152,16 @@ export class Walk {
     }
     if (!left) return;
     if (!latest) throw damaged();
-    this.aggregates.add(this.row, latest.place, latest.last + 1, left);
-    latest.last += left;
     this.fresh += left;
+    if (!latest.dropped) {
+      this.aggregates.add(this.row, latest.place, latest.last + 1, left);
+      latest.last += left;
+      return;
+    }
+    for (; left > 0; left -= 1) {
+      latest.last = latest.next(this.now);
+      this.aggregates.add(this.row, latest.place, latest.last, 1);
+    }
   }
 
   otherStream(coded, node) {
@@ -137,7 +170,7 @@ export class Walk {
     if (place === node.streams.length) {
       const flow = coded.number(coded.streams);
       const carries = coded.number(coded.streams);
-      node.streams.push({ flow, carries, last: 0, place: this.aggregates.streamOf(flow, carries) });
+      node.learnStream(flow, carries, 0, this.aggregates.streamOf(flow, carries));
     }
     return node.streams[place];
   }

@@ -6,9 +6,7 @@ import { Timeline } from "./timeline.js";
 import { Bytes, damaged, unpackRows } from "./unpack.js";
 
 const MAGIC = "mhframes";
-const VERSION = 4;
-/** Tables of which the rows are behind the transmissions of a block. */
-const BESIDE = ["drops", "windows", "entries"];
+const VERSION = 5;
 const HEAD = 0xfe;
 const END = 0xff;
 const BLOCK_HEADER = 25;
@@ -72,7 +70,9 @@ export async function decode(bytes, { between = null, most = MOST, progress = ()
   if (text !== MAGIC) throw new Error("This is no frame log: it does not begin with mhframes.");
   if (bytes.length < 12) throw new Error("The frame log is cut short: nothing of it is left.");
   const version = new DataView(bytes.buffer, bytes.byteOffset + 8, 4).getUint32(0, true);
-  if (version !== VERSION) throw new Error(`This is a frame log of version ${version}; this page reads version ${VERSION}.`);
+  if (version !== VERSION) {
+    throw new Error(`This is a frame log of version ${version}; this page reads version ${VERSION}. Write it again, or view it with the multihop that wrote it.`);
+  }
   const blocks = blocksOf(bytes);
   const headBlock = blocks.find((block) => block.table === HEAD);
   if (!headBlock) throw new Error("The frame log is cut short: nothing of it is left.");
@@ -108,6 +108,7 @@ class Tables {
     for (const { name, columns } of head.tables) {
       if (!MODELLED.includes(name)) this.others[name] = Object.fromEntries(columns.map((column) => [column.name, []]));
     }
+    this.ingresses = [];
     this.sets = new Sets();
     this.aggregates = new Aggregates();
     this.timeline = new Timeline(head, this.sets, this.aggregates);
@@ -119,16 +120,15 @@ class Tables {
     const content = new Bytes(block.content);
     const { name } = this.head.tables[block.table];
     if (name === "transmissions") {
-      const { filled } = this;
-      this.timeline.read(content, block.rows, this.transmissions, filled);
+      this.timeline.read(content, block.rows, this.transmissions, this.filled, this.ingresses);
       this.filled += block.rows;
-      const starts = this.transmissions.start.subarray(filled, this.filled);
-      for (const table of BESIDE) unpackRows(content, this.described[table], this.others[table], this.rows(table), content.take(), starts);
+      this.timeline.beside.append(this.others);
     } else {
       if (!this.others[name]) throw damaged();
       const first = this.rows(name);
       unpackRows(content, this.described[name], this.others[name], first, block.rows);
-      if (name === "sorts") learn(this.timeline, this.others.sorts, first);
+      if (name === "sorts") for (const sort of rowsFrom(this.others.sorts, first)) this.timeline.learn(sort);
+      if (name === "ingress") this.ingresses.push(...rowsFrom(this.others.ingress, first));
     }
     if (!content.isOver()) throw damaged();
   }
@@ -147,9 +147,9 @@ class Tables {
   }
 }
 
-/** Makes the sorts from row `first` on known. */
-function learn(timeline, columns, first) {
-  for (let row = first; row < columns.from.length; row += 1) {
-    timeline.learn(Object.fromEntries(Object.entries(columns).map(([name, values]) => [name, values[row]])));
-  }
+/** The rows from row `first` on, as objects. */
+function rowsFrom(columns, first) {
+  const names = Object.keys(columns);
+  const length = columns[names[0]].length - first;
+  return Array.from({ length }, (_, at) => Object.fromEntries(names.map((name) => [name, columns[name][first + at]])));
 }

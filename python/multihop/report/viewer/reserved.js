@@ -1,10 +1,14 @@
 // Which stations set the NAV by a frame. crates/frames says what a log has of it (timeline/reserved.rs).
 
+import { Chances } from "./chance.js";
 import { Growing } from "./growing.js";
 import { damaged } from "./unpack.js";
 
 /** Another NAV than the frame's is one of so many that were met lately, or signalled. */
-const LATEST_OFFSETS = 8;
+const LATEST_LENGTHS = 4;
+/** Of each listener: whether it hears, by whether it heard the last frame of the sort and whether something covers this one; whether it decodes, by kind. */
+const BY_HEARING = 4;
+const BY_KIND = 3;
 
 /** Sets of nodes with their NAVs, numbered from 1 in the order of their first. One that is met again keeps its number. */
 export class Sets {
@@ -91,8 +95,8 @@ export class Listeners {
       return made;
     };
     this.nodes = grown(Int32Array, this.nodes);
-    /** Of each, how often it heard lately, less how often it did not. */
-    this.leans = grown(Int8Array, this.leans);
+    this.hearing = this.hearing ? this.hearing.grown(BY_HEARING * room) : new Chances(BY_HEARING * room);
+    this.decoding = this.decoding ? this.decoding.grown(BY_KIND * room) : new Chances(BY_KIND * room);
     /** Of each, whether it hears the frame, and how long it sets its NAV. */
     this.hears = grown(Uint8Array, this.hears);
     this.navs = grown(Float64Array, this.navs);
@@ -108,43 +112,46 @@ export class Listeners {
     this.nodes[this.length] = node;
     this.length += 1;
   }
-
-  /** Reads the listeners: a bit of each says whether it is otherwise than it mostly was. */
-  readHears(bits) {
-    const { length, leans, hears } = this;
-    for (let first = 0; first < length; first += 8) {
-      let byte = bits.byte();
-      const end = Math.min(length, first + 8);
-      for (let at = first; at < end; at += 1) {
-        const lean = leans[at];
-        const is = (byte & 1) ^ (lean >= 0 ? 1 : 0);
-        byte >>= 1;
-        if (is) leans[at] = lean < 3 ? lean + 1 : 3;
-        else leans[at] = lean > -4 ? lean - 1 : -4;
-        hears[at] = is;
-      }
-    }
-  }
 }
 
 /** Reads sets of which only what was not expected is coded. */
 export class Reservations {
   constructor(sets) {
     this.sets = sets;
-    this.offsets = new Float64Array(LATEST_OFFSETS);
+    this.lengths = new Float64Array(LATEST_LENGTHS);
     this.nodes = new Int32Array(64);
     this.navs = new Float64Array(64);
+    /** By node: in which of the sets that were read it is among those before, and covered. */
+    this.turn = 0;
+    this.before = [];
+    this.covered = [];
   }
 
-  restart() { this.offsets.fill(0); }
+  restart() { this.lengths.fill(0); }
 
-  /** The number of the set of a frame that has this NAV. */
-  read(coded, listeners, nav) {
+  /** A set comes next; then `cover` tells of nodes that may not hear the frame. */
+  begin() { this.turn += 1; }
+
+  cover(node) { this.covered[node] = this.turn; }
+
+  coverListeners({ nodes, length }) { for (let at = 0; at < length; at += 1) this.covered[nodes[at]] = this.turn; }
+
+  /** The number of the set of a frame of this kind and NAV, the last one of the sort of which had the set `last`. */
+  read(coded, listeners, { kind, nav }, last) {
     for (let left = coded.number(coded.listeners); left > 0; left -= 1) listeners.add(coded.number(coded.listeners));
-    listeners.readHears(coded.bits);
     const { length, nodes, hears, navs, sorted } = listeners;
+    const { first, node } = this.sets;
+    for (let row = first.values[last]; last && row < first.values[last + 1]; row += 1) this.before[node.values[row]] = this.turn;
+    for (let at = 0; at < length; at += 1) {
+      const chance = (this.before[nodes[at]] === this.turn ? 1 : 0) + (this.covered[nodes[at]] === this.turn ? 2 : 0);
+      hears[at] = coded.chances.bit(listeners.hearing, BY_HEARING * at + chance) ? 1 : 0;
+    }
     const isOther = coded.number(coded.navs) > 0;
-    for (let at = 0; isOther && at < length; at += 1) if (hears[at]) navs[at] = nav + this.offset(coded);
+    for (let at = 0; isOther && at < length; at += 1) {
+      if (!hears[at]) continue;
+      const decodes = coded.chances.bit(listeners.decoding, BY_KIND * at + Math.min(Math.max(kind, 0), BY_KIND - 1));
+      navs[at] = decodes ? nav : this.other(coded);
+    }
     if (this.nodes.length < length) {
       this.nodes = new Int32Array(2 * length);
       this.navs = new Float64Array(2 * length);
@@ -160,14 +167,14 @@ export class Reservations {
     return this.sets.number(this.nodes, this.navs, found);
   }
 
-  /** How much longer it lasts than the frame says: as one of the latest such lengths, mostly the last one, or otherwise. */
-  offset(coded) {
-    const { offsets } = this;
+  /** How long another NAV lasts: as one of the latest, mostly the last one, or otherwise. */
+  other(coded) {
+    const { lengths } = this;
     const place = coded.navs.byte();
-    if (place > LATEST_OFFSETS) throw damaged();
-    const value = place === LATEST_OFFSETS ? coded.time() : offsets[place];
-    for (let at = place === LATEST_OFFSETS ? place - 1 : place; at > 0; at -= 1) offsets[at] = offsets[at - 1];
-    offsets[0] = value;
+    if (place > LATEST_LENGTHS) throw damaged();
+    const value = place === LATEST_LENGTHS ? coded.time() : lengths[place];
+    for (let at = Math.min(place, LATEST_LENGTHS - 1); at > 0; at -= 1) lengths[at] = lengths[at - 1];
+    lengths[0] = value;
     return value;
   }
 }

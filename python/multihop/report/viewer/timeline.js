@@ -1,39 +1,22 @@
-// Transmissions, of which a log has only what a model does not expect. crates/frames says what that is (timeline, streams.rs); names are the same.
+// Transmissions, of which a log has only what a model does not expect. crates/frames says what that is (timeline).
 
 import { newLink, Walk } from "./aggregates.js";
+import { Beside } from "./beside.js";
+import { Coded } from "./coded.js";
+import { Queues } from "./queues.js";
 import { Listeners, Reservations } from "./reserved.js";
-import { damaged, ofThousands, unzigzag } from "./unpack.js";
+import { Dropped, Seen } from "./seen.js";
+import { damaged, unzigzag } from "./unpack.js";
 
-const STREAMS = [
-  "runAlone", "runAwaited", "runSeveral", "maskAlone", "maskAwaited", "access", "accessAgain", "who", "which", "slots", "slotsAgain", "since", "rest",
-  "rare", "queue", "loss", "collided", "listeners", "bits", "navs", "packet", "mpdus", "hits", "streams", "jumps", "lost", "outcomes", "low", "wide",
-];
 const KIND = { rts: 0, cts: 1, data: 2, ack: 3, blockAck: 5 };
-const MASK = { answers: 3, queue: 4, loss: 8, reserves: 16, packet: 32, mpdus: 64, rare: 128 };
+const MASK = { answers: 3, loss: 8, reserves: 16, packet: 32, mpdus: 64, rare: 128 };
 const RARE = { tries: 1, frozen: 2, waited: 4 };
-const SINCE = { exchange: 0, arrival: 1, feeder: 2, gap: 3, otherwise: 4 };
+const SINCE = { exchange: 0, arrival: 1, feeder: 2, gap: 3, otherwise: 4, earlier: 5 };
 const LATEST_SORTS = 128;
 const MOST_AWAITED = 8;
 const MOST_SPACE = 64;
 const MOST_MPDUS = 2 ** 14;
-
-/** What a block has of transmissions: its streams, by name. */
-class Coded {
-  constructor(block) {
-    for (const name of STREAMS) this[name] = block.unpack();
-  }
-
-  number(stream) {
-    const first = stream.byte();
-    if (first < 192) return first;
-    if (first === 255) return unzigzag(this.wide.take());
-    return 192 + (first - 192) * 256 + this.low.byte();
-  }
-
-  signed(stream) { return unzigzag(this.number(stream)); }
-
-  time() { return ofThousands(this.wide.take()); }
-}
+const MOST_DELAY = 1_000_000;
 
 /** Moves a value to the front of a list, from a place. */
 function toFront(list, place, value) {
@@ -41,29 +24,53 @@ function toFront(list, place, value) {
   list[0] = value;
 }
 
+/** A stream of a node: of a flow, in one direction. */
+class Stream {
+  constructor(flow, carries, last, place, dropped) {
+    Object.assign(this, { flow, carries, last, place, dropped });
+  }
+
+  /** The number that comes next. */
+  next(now) { return this.dropped ? this.dropped.next(this.last + 1, now) : this.last + 1; }
+}
+
 /** What is remembered of a node. */
 class OfNode {
   constructor() {
     /** Its latest sorts, the latest first. */
     this.sorts = [];
-    this.queue = 0;
     /** The last frame to it; -1 if there is none. */
     this.addressed = -1;
     this.addressedStart = 0;
     this.addressedEnd = 0;
     this.end = 0;
     this.arrived = 0;
+    this.arrivedBefore = 0;
     this.feeder = 0;
     this.gap = 0;
     this.gapBefore = 0;
-    this.spaces = [0, 0, 0, 0, 0];
-    this.spacesBefore = [0, 0, 0, 0, 0];
+    this.spaces = [0, 0, 0, 0, 0, 0];
+    this.spacesBefore = [0, 0, 0, 0, 0, 0];
     this.tries = [0, 0];
     this.answered = [false, false];
     this.packet = 0;
     this.streams = [];
     this.links = [];
     this.listeners = new Listeners();
+    /** Packets that did not fit its queue: `{flow, carries, dropped}`. */
+    this.lost = [];
+  }
+
+  /** Packets of a stream that did not fit its queue. */
+  drops(flow, carries) {
+    let known = this.lost.find((one) => one.flow === flow && one.carries === carries);
+    if (!known) this.lost.push(known = { flow, carries, dropped: new Dropped() });
+    return known.dropped;
+  }
+
+  learnStream(flow, carries, last, place) {
+    const known = this.lost.find((one) => one.flow === flow && one.carries === carries);
+    this.streams.push(new Stream(flow, carries, last, place, known ? known.dropped : null));
   }
 
   stream(flow, carries) {
@@ -92,13 +99,13 @@ class Transmission {
     this.tries = 0;
     this.frozen = 0;
     this.waited = -1;
-    this.queue = 0;
     this.packet = 0;
     this.outcome = 0;
     this.collided = -1;
     this.overlap = 0;
     this.reserves = 0;
     this.mpdus = 0;
+    this.fresh = 0;
   }
 }
 
@@ -123,6 +130,8 @@ export class Timeline {
     this.aggregates = aggregates;
     this.reservations = new Reservations(sets);
     this.walk = new Walk(aggregates);
+    this.seen = new Seen();
+    this.beside = new Beside();
     /** The transmission that is read. */
     this.now = new Transmission();
     this.guessed = { tries: 0, packet: 0 };
@@ -142,6 +151,9 @@ export class Timeline {
     /** What should follow: when, and of which sort. */
     this.expected = { length: 0, time: new Float64Array(MOST_AWAITED + 1), sort: new Int32Array(MOST_AWAITED + 1) };
     this.lastEnd = 0;
+    this.nextSort = 0;
+    this.delay = 0;
+    this.seen.restart();
     this.rests = [0, 0, 0, 0];
     this.arrivals = [0, 0, 0, 0];
     this.reservations.restart();
@@ -159,11 +171,13 @@ export class Timeline {
     return known;
   }
 
-  /** Writes the transmissions of a block into the columns `out`, from row `first` on. */
-  read(block, rows, out, first) {
+  /** Writes the transmissions of a block into the columns `out`, from row `first` on, and keeps in `beside` what is there beside them. */
+  read(block, rows, out, first, ingresses) {
     const coded = new Coded(block);
     const t = this.now;
+    const taken = { mpdus: new Uint16Array(rows), fresh: new Uint16Array(rows) };
     this.restart();
+    this.beside.readEarly(coded, (node, flow, carries, packet, time) => this.node(node).drops(flow, carries).add(packet, time));
     let run = -1;
     for (let row = first; row < first + rows; row += 1) {
       if (run < 0) run = this.expected.length === 0 ? coded.number(coded.runAlone) : coded.number(this.expected.length === 1 ? coded.runAwaited : coded.runSeveral);
@@ -176,15 +190,42 @@ export class Timeline {
         this.readOther(coded, t);
       }
       put(out, row, t);
+      taken.mpdus[row - first] = t.mpdus;
+      taken.fresh[row - first] = t.fresh;
     }
-    for (const name of STREAMS) if (!coded[name].isOver()) throw damaged();
+    this.beside.readRest(coded, this.seen, ingresses, this.flows);
+    this.readQueues(coded, rows, out, first, taken, ingresses);
+    if (!coded.isOver()) throw damaged();
+  }
+
+  readQueues(coded, rows, out, first, taken, ingresses) {
+    const queues = new Queues(this.beside, ingresses);
+    const of = { mpdus: 0, fresh: 0, arrived: false, takes: false, acknowledges: false, hands: false };
+    for (let row = first; row < first + rows; row += 1) {
+      const sort = this.sorts[out.sort[row]];
+      of.mpdus = taken.mpdus[row - first];
+      of.fresh = taken.fresh[row - first];
+      of.arrived = out.outcome[row] === sort.usual;
+      of.takes = sort.kind === KIND.data || sort.kind === KIND.rts;
+      of.acknowledges = sort.kind === KIND.ack;
+      of.hands = sort.kind === KIND.data && this.destinationOf(sort) !== sort.to;
+      out.queue[row] = queues.read(coded.queues, sort, out.start[row], of);
+    }
+  }
+
+  /** The node that packets in frames of a sort are for; the receiver of what is of no flow. */
+  destinationOf(sort) {
+    const flow = this.flows[sort.flow];
+    if (!flow) return sort.to;
+    return sort.carries === 1 ? flow.destination : flow.source;
   }
 
   readAnswer(coded, t) {
     if (!this.expected.length) throw damaged();
     t.start = this.expected.time[0];
     t.sort = this.expected.sort[0];
-    const guess = this.guess(t.sort, true);
+    const guess = this.guess(t.sort);
+    guess.packet = this.guessPacket(t.sort, true, guess.tries, t.start);
     t.tries = guess.tries;
     this.readRest(coded, 0, guess, t);
     this.follow(1, t);
@@ -195,10 +236,11 @@ export class Timeline {
     const awaited = mask & MASK.answers;
     if (awaited > this.expected.length) throw damaged();
     t.sort = awaited ? this.expected.sort[awaited - 1] : this.readSort(coded);
-    const guess = this.guess(t.sort, awaited > 0);
+    const guess = this.guess(t.sort);
     const rare = mask & MASK.rare ? coded.rare.byte() : 0;
     if (awaited) t.start = this.expected.time[awaited - 1];
-    else this.readAccess(coded, guess.tries > 1, t);
+    else this.readAccess(coded, guess.tries, t);
+    guess.packet = this.guessPacket(t.sort, awaited > 0, guess.tries, t.start);
     t.tries = guess.tries + (rare & RARE.tries ? coded.signed(coded.rare) : 0);
     if (rare & (RARE.frozen | RARE.waited)) {
       t.frozen = rare & RARE.frozen ? coded.signed(coded.rare) : 0;
@@ -213,14 +255,16 @@ export class Timeline {
     const { sorts } = this.node(from);
     const signalled = coded.number(coded.which);
     if (signalled > sorts.length) throw damaged();
-    const place = signalled ? sorts[signalled - 1] : coded.wide.take();
+    const place = signalled ? sorts[signalled - 1] : this.nextSort + coded.signed(coded.sorts);
     if (!signalled && sorts.length < LATEST_SORTS) sorts.push(0);
     toFront(sorts, signalled ? signalled - 1 : sorts.length - 1, place);
+    this.nextSort = Math.max(this.nextSort, place + 1);
     if (!this.sorts[place] || this.sorts[place].from !== from) throw damaged();
     return place;
   }
 
-  guess(place, awaited) {
+  /** What a transmission of a sort should have, but for its packet. */
+  guess(place) {
     const { guessed } = this;
     guessed.tries = 0;
     guessed.packet = 0;
@@ -230,19 +274,23 @@ export class Timeline {
     const which = sort.kind === KIND.rts ? 0 : 1;
     const last = node.tries[which];
     if (sort.to >= 0) guessed.tries = node.answered[which] || last === 0 ? 1 : last + 1;
-    if (!sort.carries) return guessed;
-    const link = awaited || guessed.tries > 1 ? null : node.link(sort.to);
-    if (awaited || guessed.tries > 1) guessed.packet = node.packet;
-    else if (link && link.again.length) guessed.packet = link.again[0].packet;
-    else {
-      const stream = node.stream(sort.flow, sort.carries);
-      guessed.packet = stream ? stream.last + 1 : 1;
-    }
     return guessed;
   }
 
+  guessPacket(place, awaited, tries, now) {
+    const sort = this.sorts[place];
+    if (sort.isAnswer || !sort.carries) return 0;
+    const node = this.node(sort.from);
+    if (awaited || tries > 1) return node.packet;
+    const link = node.link(sort.to);
+    if (link && link.again.length) return link.again[0].packet;
+    const stream = node.stream(sort.flow, sort.carries);
+    return stream ? stream.next(now) : 1;
+  }
+
   /** When it begins, its back-off, and since when it waits. */
-  readAccess(coded, again, t) {
+  readAccess(coded, tries, t) {
+    const again = tries > 1;
     const node = this.node(this.sorts[t.sort].from);
     const code = (again ? coded.accessAgain : coded.access).byte();
     const since = code & 7;
@@ -251,15 +299,16 @@ export class Timeline {
     let slots = 0;
     if (begins) {
       if (since === SINCE.otherwise) t.waited = coded.time();
-      slots = coded.number(again ? coded.slotsAgain : coded.slots);
+      slots = coded.spread([coded.slots, coded.slotsAgain, coded.slotsThird, coded.slotsLater][Math.min(Math.max(tries - 1, 0), 3)]);
     }
     const space = since === SINCE.exchange && again ? 4 : since;
     let began = 0;
     if (since === SINCE.exchange) began = node.end;
-    else if (since === SINCE.arrival) began = node.arrived;
+    else if (since === SINCE.arrival) began = node.arrived + this.delay;
+    else if (since === SINCE.earlier) began = node.arrivedBefore + this.delay;
     else if (since === SINCE.feeder) began = this.node(node.feeder).arrived;
     else began = node.end + node.gap;
-    if (kind) t.start = this.lastEnd + coded.signed(coded.since) * this.slot + this.readRestOfSlot(coded, kind);
+    if (kind) t.start = this.lastEnd + unzigzag(coded.steep(coded.since)) * this.slot + this.readRestOfSlot(coded, kind);
     else t.start = began + node.spaces[space] + slots * this.slot;
     if (!begins) return;
     if (since === SINCE.otherwise) began = t.start - t.waited;
@@ -283,6 +332,11 @@ export class Timeline {
           node.feeder = index;
           return;
         }
+      }
+      const after = began - node.arrived;
+      if (after >= 0 && after < MOST_DELAY) {
+        this.delay = after;
+        return;
       }
       const gap = began - node.end;
       if (node.gapBefore === gap) node.gap = gap;
@@ -309,12 +363,22 @@ export class Timeline {
     const signalled = (mask & MASK.mpdus) > 0;
     if (signalled) t.mpdus = coded.number(coded.mpdus);
     else if (arrived) t.mpdus = of.mpdus;
-    const fresh = t.mpdus ? this.readAggregate(coded, node, sort, t, signalled) : 0;
-    t.queue = node.queue - fresh + (mask & MASK.queue ? coded.signed(coded.queue) : 0);
+    t.fresh = t.mpdus ? this.readAggregate(coded, node, sort, t, signalled) : 0;
     t.packet = guess.packet + (mask & MASK.packet ? coded.signed(coded.packet) : 0);
-    if (mask & MASK.reserves) of.reserves = this.reservations.read(coded, node.listeners, sort.nav);
+    if (mask & MASK.reserves) of.reserves = this.readReserves(coded, node, sort, t.start, of.reserves);
     t.reserves = of.reserves;
     if (arrived) of.mpdus = t.mpdus;
+  }
+
+  readReserves(coded, node, sort, start, last) {
+    const { reservations } = this;
+    reservations.begin();
+    this.seen.thatSend(start, (other) => {
+      if (other === sort.from) return;
+      reservations.cover(other);
+      reservations.coverListeners(this.node(other).listeners);
+    });
+    return reservations.read(coded, node.listeners, sort, last);
   }
 
   /** The packets of an aggregate; returns how many are not of the last one. */
@@ -325,7 +389,7 @@ export class Timeline {
       link = newLink(sort.to);
       node.links.push(link);
     }
-    return this.walk.read(coded, node, link, t.row, t.mpdus, signalled);
+    return this.walk.read(coded, node, link, t, t.mpdus, signalled);
   }
 
   /** Learns from a transmission, which was this one of the awaited, from 1. */
@@ -339,7 +403,7 @@ export class Timeline {
     this.lastEnd = Math.max(this.lastEnd, end);
     const node = this.node(sort.from);
     if (!awaited) this.learnAnswer(node, sort, t);
-    node.queue = t.queue;
+    this.seen.sent(sort.from, t.start, end);
     if (!sort.isAnswer) {
       node.end = end;
       node.packet = t.packet;
@@ -351,7 +415,7 @@ export class Timeline {
       if (sort.carries && !node.link(sort.to)) {
         const stream = node.stream(sort.flow, sort.carries);
         if (stream) stream.last = t.packet;
-        else node.streams.push({ flow: sort.flow, carries: sort.carries, last: t.packet, place: this.aggregates.streamOf(sort.flow, sort.carries) });
+        else node.learnStream(sort.flow, sort.carries, t.packet, this.aggregates.streamOf(sort.flow, sort.carries));
       }
     }
     if (sort.to >= 0) this.reaches(sort, t, end);
@@ -377,17 +441,25 @@ export class Timeline {
     if (sort.isAnswer) {
       node.answered[0] = true;
       node.answered[1] ||= sort.kind !== KIND.cts;
-      if (sort.kind === KIND.ack && node.queue > 0) node.queue -= 1;
+      if (sort.kind !== KIND.cts) this.seen.answered(sort.to, end);
     }
     if (sort.kind === KIND.data) {
+      node.arrivedBefore = node.arrived;
       node.arrived = end + this.propagation;
-      const flow = this.flows[sort.flow];
-      const last = flow ? (sort.carries === 1 ? flow.destination : flow.source) : sort.to;
-      if (node.queue > 0 && last !== sort.to) node.queue += Math.max(1, t.mpdus);
+      if (sort.carries) this.arrived(sort, t, end);
       toFront(this.arrivals, 3, sort.to);
     }
     const of = this.ofSort(t.sort);
     if (of.answer >= 0) this.expect(t.start + of.answerAfter, of.answer);
+  }
+
+  /** Packets arrived, of one or more streams. */
+  arrived(sort, { row, mpdus }, end) {
+    if (!mpdus) {
+      this.seen.arrived(sort.to, sort.flow, sort.carries, end, 1);
+      return;
+    }
+    this.aggregates.lastArrived(row, sort, ({ flow, carries }, packets) => this.seen.arrived(sort.to, flow, carries, end, packets));
   }
 
   /** An answer should begin then. */
@@ -422,7 +494,6 @@ function put(out, row, t) {
   out.try[row] = t.tries;
   out.frozen[row] = t.frozen;
   out.waited[row] = t.waited;
-  out.queue[row] = t.queue;
   out.packet[row] = t.packet;
   out.outcome[row] = t.outcome;
   out.collided[row] = t.collided;
