@@ -44,6 +44,8 @@ pub struct Beside {
     pub drops: Groups,
     /// By ingress.
     pub entries: Groups,
+    /// Places of these groups, by ingress, as far as they are known.
+    of_ingress: Vec<usize>,
     /// By flow.
     windows: Vec<Vec<windows::Row>>,
     window_rows: usize,
@@ -61,7 +63,12 @@ impl Beside {
         self.times = Some([first.min(time), last.max(time)]);
         match (table, row) {
             (Table::Entries, [ingress, packet, time]) => {
-                self.entries.add([*ingress, 0, 0, 0, 0], *packet, *time);
+                let known = usize::try_from(*ingress).ok().and_then(|ingress| self.of_ingress.get(ingress));
+                let place = match known {
+                    Some(place) => *place,
+                    None => self.learn_ingress(*ingress),
+                };
+                self.entries.add_to(place, *packet, *time);
             }
             (Table::Drops, [flow, carries, node, cause, packet, time]) => {
                 let is_early = is_early && *cause != RETRY_LIMIT;
@@ -77,6 +84,15 @@ impl Beside {
             }
             _ => unreachable!("it is no table beside transmissions, or has other columns"),
         }
+    }
+
+    /// The place of the entries of an ingress.
+    fn learn_ingress(&mut self, ingress: i64) -> usize {
+        let place = self.entries.place_of([ingress, 0, 0, 0, 0]);
+        if usize::try_from(ingress) == Ok(self.of_ingress.len()) {
+            self.of_ingress.push(place);
+        }
+        place
     }
 
     /// Is it time for a block, where this is the most that is to be kept?

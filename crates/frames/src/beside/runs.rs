@@ -114,12 +114,19 @@ impl Groups {
     #[inline]
     pub fn add(&mut self, key: [i64; KEYS], packet: i64, time: i64) {
         let place = self.place_of(key);
+        self.add_to(place, packet, time);
+    }
+
+    /// Adds a row to the group at a place.
+    #[inline]
+    pub fn add_to(&mut self, place: usize, packet: i64, time: i64) {
         self.rows += 1;
         self.runs += usize::from(self.all[place].add(packet, time));
     }
 
+    /// The place of a group, which may be new.
     #[inline]
-    fn place_of(&mut self, key: [i64; KEYS]) -> usize {
+    pub fn place_of(&mut self, key: [i64; KEYS]) -> usize {
         let hash = key[0] ^ key[1] << 3 ^ key[2] << 1 ^ key[3] << 4 ^ key[4] << 2;
         let slot = hash as usize % LATELY;
         if self.all.get(self.lately[slot]).is_some_and(|group| group.key == key) {

@@ -123,6 +123,7 @@ impl Model {
     }
 
     /// There are at least so many nodes.
+    #[inline]
     fn make_room(&mut self, nodes: usize) {
         if nodes > self.nodes.len() {
             self.nodes.resize(nodes, OfNode::default());
@@ -386,11 +387,13 @@ impl Model {
     /// Learns from a transmission, which was this one of the awaited, from 1.
     fn follow(&mut self, awaited: usize, place: usize, row: &Transmission, fresh: i64) {
         // Those that did not come, and it.
-        let mut at = 0;
-        self.expected.retain(|expected| {
-            at += 1;
-            at != awaited && expected.time >= row.start
-        });
+        if awaited > 0 {
+            self.expected.remove(awaited - 1);
+        }
+        let over = self.expected.iter().take_while(|expected| expected.time < row.start).count();
+        if over > 0 {
+            self.expected.drain(..over);
+        }
         let sort = self.sorts[place];
         let end = row.start.wrapping_add(sort.airtime);
         let arrived = row.outcome == sort.usual();
@@ -413,8 +416,16 @@ impl Model {
             }
         }
         self.seen.sent(sort.from, row.start, end);
-        let mpdus = row.mpdus.len() as i64;
-        self.taken.push(Taken { sort: place, start: row.start, mpdus, fresh, arrived, queue: row.queue });
+        // An aggregate has no more packets than fit.
+        let (mpdus, fresh) = (row.mpdus.len() as u16, fresh as u16);
+        self.taken.push(Taken {
+            start: row.start,
+            queue: row.queue,
+            sort: place as u32,
+            mpdus,
+            fresh,
+            arrived,
+        });
         if sort.to >= 0 {
             self.reaches(&sort, place, (row.start, end), arrived, &row.mpdus);
         }

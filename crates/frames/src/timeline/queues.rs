@@ -8,13 +8,14 @@ use crate::streams::{Coder, Stream};
 /// What a queue depends on of a transmission.
 #[derive(Clone, Copy, Debug)]
 pub struct Taken {
-    pub sort: usize,
     pub start: i64,
-    /// Packets of an aggregate, and how many of these were not in the last one.
-    pub mpdus: i64,
-    pub fresh: i64,
-    pub arrived: bool,
     pub queue: i64,
+    /// Its place.
+    pub sort: u32,
+    /// Packets of an aggregate, and how many of these were not in the last one.
+    pub mpdus: u16,
+    pub fresh: u16,
+    pub arrived: bool,
 }
 
 /// Packets that come to a queue, or leave it otherwise than by a frame.
@@ -90,12 +91,12 @@ pub fn code<C: Coder>(
 ) {
     let mut queues = queues_of(nodes, beside, ingresses);
     for taken in all {
-        let sort = &sorts[taken.sort];
+        let sort = &sorts[taken.sort as usize];
         let queue = &mut queues[sort.from as usize];
         queue.pass(taken.start);
         if taken.mpdus > 0 {
             queue.aggregates = true;
-            queue.length -= taken.fresh;
+            queue.length -= i64::from(taken.fresh);
         } else if (sort.kind == DATA || sort.kind == RTS) && !queue.aggregates && !queue.serves {
             queue.served();
             queue.serves = true;
@@ -111,7 +112,7 @@ pub fn code<C: Coder>(
         if sort.kind == ACK {
             queue.served();
         } else if sort.kind == DATA && !last_hop(sort) {
-            queue.come(taken.mpdus.max(1));
+            queue.come(taken.mpdus.max(1).into());
         }
     }
 }

@@ -13,6 +13,8 @@ type Arrival = [i64; 3];
 pub struct Seen {
     /// By node: when its frames began and ended.
     frames: Vec<Vec<[i64; 2]>>,
+    /// By node: when its last frame ended.
+    last_ends: Vec<i64>,
     /// By node: when answers to it were over that say that DATA arrived.
     answers: Vec<Vec<Cause>>,
     places: BTreeMap<Arrival, usize>,
@@ -24,6 +26,7 @@ impl Seen {
     /// Forgets all but places.
     pub fn restart(&mut self) {
         self.frames.iter_mut().for_each(Vec::clear);
+        self.last_ends.fill(i64::MIN);
         self.answers.iter_mut().for_each(Vec::clear);
         self.arrivals.iter_mut().for_each(Vec::clear);
     }
@@ -31,6 +34,7 @@ impl Seen {
     /// There are so many nodes.
     pub fn resize(&mut self, nodes: usize) {
         self.frames.resize(nodes, Vec::new());
+        self.last_ends.resize(nodes, i64::MIN);
         self.answers.resize(nodes, Vec::new());
     }
 
@@ -52,6 +56,7 @@ impl Seen {
     #[inline]
     pub fn sent(&mut self, from: i64, start: i64, end: i64) {
         self.frames[from as usize].push([start, end]);
+        self.last_ends[from as usize] = end;
     }
 
     /// One of a sort, which has this place, arrived.
@@ -84,10 +89,8 @@ impl Seen {
 
     /// Nodes the latest frames of which end later than this.
     pub fn that_send(&self, now: i64) -> impl Iterator<Item = usize> {
-        let sends = move |(node, frames): (usize, &Vec<[i64; 2]>)| {
-            frames.last().is_some_and(|frame| frame[1] > now).then_some(node)
-        };
-        self.frames.iter().enumerate().filter_map(sends)
+        let ends = self.last_ends.iter().enumerate();
+        ends.filter(move |(_, end)| **end > now).map(|(node, _)| node)
     }
 
     /// When frames of a node began.
