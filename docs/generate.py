@@ -40,18 +40,18 @@ a stream of varints for each column, in order, with a number for each row. The c
 | optional | one more than the value; 0 for none, which is read as -1 |
 | delta | the difference from the row before (from 0 in the first of a block), in zigzag: 0, -1, 1, -2 are 0, 1, 2, 3 |
 | delta by | the difference, in zigzag, from the last row of the block with the same value of the other column |
-| like, by | 0 for the value of the last row of the block with the same values of the others; otherwise one more than it in zigzag |
+| like, by | 0 for the value of the last row with the same values of the others; otherwise one more in zigzag |
 | modelled | only what differs from what is expected; see below |
 
-A block of transmissions has them and what is beside them in streams of what is not expected. First come packets that did
-not fit a queue. Then transmissions: the model expects the answer to a frame that arrived, after as long as such an answer
-came the last time; a back-off that counted without a pause; of an aggregate the packets that did not arrive before, and
-then the next ones that fitted the queue. Other drops, and entries, are in groups: they come at a steady pace, or soon
-after frames of the node, after packets that arrived there, or after answers to it, and as many of them as lately. Windows
-are seen 10 ms after the last one, when the source begins a frame, and an RTT lies between two entries. Queues follow from
-all of these. Readers run it alike:
-`crates/frames/src/timeline` and `beside` in Rust, `timeline.js` and `beside.js` of the viewer in JavaScript. It begins afresh in each block, so that
-blocks can be skipped.
+A block of transmissions has them and what is beside them in streams of what is not expected. First come packets that
+did not fit a queue. Then transmissions: the model expects the answer to a frame that arrived, after as long as such
+an answer came the last time; a back-off that counted without a pause; of an aggregate the packets that did not arrive
+before, and then the next ones that fitted the queue. Other drops, and entries, are in groups: they come at a steady
+pace, or soon after frames of the node, after packets that arrived there, or after answers to it, and as many of them
+as lately. Windows are seen 10 ms after the last one, when the source begins a frame, and an RTT lies between two
+entries. Queues follow from all of these. Readers run it alike: `crates/frames/src/timeline` and `beside` in Rust,
+`timeline.js` and `beside.js` of the viewer in JavaScript. It begins afresh in each block, so that blocks can be
+skipped.
 """
 
 
