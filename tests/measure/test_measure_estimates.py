@@ -91,6 +91,25 @@ def test_a_cf_end_returns_what_was_reserved():
     assert left["multiple"] == pytest.approx(left["single"], rel=0.05)
 
 
+def test_a_cf_end_is_of_the_station_that_had_the_exchange(tmp_path):
+    scenario = {
+        "duration": "2 s",
+        "phy": {"standard": "802.11n", "data_rate": "MCS 7"},
+        "mac": {"aggregation": {"a_mpdu": "off"}, "edca": {"protection": "multiple"}},
+        "topology": {"generator": "chain", "hops": 1, "spacing": "5 m"},
+        "traffic": {
+            "pattern": "canonical",
+            "scheme": "udp",
+            "app": {"kind": "cbr", "rate": "2 Mb/s", "packet": "1000 B", "dscp": "EF"},
+        },
+    }
+    run(scenario, pcap=tmp_path / "a.pcapng")
+    stations = measure(tmp_path / "a.pcapng").stations
+    assert set(stations["station"]) == {"02:00:00:00:00:00", "02:00:00:00:00:01"}, "a BSSID is no station"
+    sender = stations[stations["station"] == "02:00:00:00:00:00"]
+    assert (sender["frames"] == 2 * sender["data_frames"]).all(), "a CF-End after each exchange"
+
+
 def test_a_link_has_the_aggregates_tries_and_rates_of_the_run(tmp_path, inline):
     scenario = measured_back.aggregated(4)
     done = run(scenario, pcap=tmp_path / "a.pcapng")

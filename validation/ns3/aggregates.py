@@ -178,7 +178,9 @@ def _categories(
     # Of a category that is starved there are few packets in a second, and ns-3 is quick where stations are few.
     seconds = 60 if len(kinds) <= 4 else 20
     places = circle(len(kinds))
-    return Cell(name, phy, places, flows, ampdu, rts=rts, one_exchange=one_exchange, seconds=seconds)
+    # One that collided with an A-MPDU is silent for long, as above.
+    seeds = MANY_SEEDS if ampdu else SEEDS
+    return Cell(name, phy, places, flows, ampdu, rts=rts, one_exchange=one_exchange, seconds=seconds, seeds=seeds)
 
 
 def _chain(phy: Phy, hops: int, transport: str, *, rts: bool = False) -> Cell:
@@ -259,6 +261,7 @@ CATEGORIES = (
     _categories({"VO": 2, "BE": 3}, 0, one_exchange=True, phy=N3),
     *(_categories({"VO": 2, "VI": 2}, ampdu) for ampdu in (0, AMPDU)),
     _categories({"VI": 2, "BE": 3}, 0, rts=True),
+    _categories({"VO": 1, "BE": 3}, AMPDU, rts=True),
     _categories({"VI": 3, "BE": 2, "BK": 1}, 0),
 )
 CHAINS = (

@@ -112,12 +112,22 @@ pub struct Exchanges {
     pub orphan_block_acks: u64,
     /// The last request for a block acknowledgement: its transmitter, and its end.
     request: Option<(Option<StationId>, Time)>,
+    /// Who had the last exchange that was answered, and its end: a CF-End that follows is of the same
+    /// station.
+    holder: Option<(StationId, Time)>,
 }
 
 impl Default for Exchanges {
     fn default() -> Exchanges {
         let (orphan_acks, orphan_block_acks) = (0, 0);
-        Exchanges { open: None, timeout: LATEST_ANSWER, orphan_acks, orphan_block_acks, request: None }
+        Exchanges {
+            open: None,
+            timeout: LATEST_ANSWER,
+            orphan_acks,
+            orphan_block_acks,
+            request: None,
+            holder: None,
+        }
     }
 }
 
@@ -150,6 +160,10 @@ impl Exchanges {
             Some(Control::BlockAckRequest(_)) => {
                 self.request = Some((frame.transmitter, air.end));
                 (open, frame.transmitter)
+            }
+            Some(Control::CfEnd) => {
+                let holder = self.holder.filter(|(_, end)| air.start.since(*end) <= self.timeout);
+                (open, holder.map(|(station, _)| station))
             }
             Some(_) => (open, frame.transmitter),
             None => self.data(frame, air, open),
@@ -236,6 +250,7 @@ impl Exchanges {
                 if sent.data.is_some() && (block || sent.wants_ack) && sent.sender == frame.receiver =>
             {
                 let sender = if block { frame.transmitter } else { sent.receiver };
+                self.holder = sent.sender.map(|station| (station, air.end));
                 (Some(Seen { ack: Some(air), block, ..sent }), sender)
             }
             other => {

@@ -20,7 +20,7 @@ def write_perfetto(log: FrameLog, path: Path) -> None:
     """
     with path.open("w", encoding="utf-8") as out:
         out.write('{"displayTimeUnit":"ns","traceEvents":[\n')
-        out.write(",\n".join(json.dumps(event, separators=(",", ":")) for event in events(log)))
+        out.write(",\n".join(json.dumps(event, separators=(",", ":"), allow_nan=False) for event in events(log)))
         out.write("\n]}\n")
 
 
@@ -40,7 +40,7 @@ def events(log: FrameLog) -> Iterator[dict[str, Any]]:
             "name": row["kind"].upper(),
             "cat": row["outcome"],
             "dur": row["airtime"] / 1000,
-            "args": {key: row[key] for key in said},
+            "args": _known({key: row[key] for key in said}),
             **lane,
         }
         yield {"ph": "C", "name": f"queue of {row['from']}", "args": {"packets": row["queue"]}, **lane}
@@ -50,10 +50,15 @@ def events(log: FrameLog) -> Iterator[dict[str, Any]]:
             "ph": "i",
             "s": "t",
             "name": f"drop: {row['cause']}",
-            "args": {"flow": row["flow"], "packet": row["packet"]},
+            "args": _known({"flow": row["flow"], "packet": row["packet"]}),
             **at,
         }
     for row in log.in_words(log.tables["windows"]).to_dict("records"):
         at = {"ph": "C", "pid": _SENDERS, "ts": row["time"] / 1000}
         yield {"name": f"window of {row['flow']}", "args": {"bytes": row["window"]}, **at}
         yield {"name": f"RTT of {row['flow']}", "args": {"ms": row["rtt"] / 1e6}, **at}
+
+
+def _known(values: dict[str, Any]) -> dict[str, Any]:
+    """Without what a row does not have, for which JSON has no number."""
+    return {key: value for key, value in values.items() if value == value and value is not None}

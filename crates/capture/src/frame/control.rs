@@ -96,8 +96,11 @@ impl Frame {
             11 => Control::Rts,
             12 => Control::Cts,
             13 => Control::Ack,
-            14 => Control::CfEnd,
-            15 => Control::CfEndAck,
+            14 | 15 => {
+                // Whoever ends what was reserved, it is the address of the network (802.11-2020, 9.3.1.6).
+                self.bssid = self.transmitter.take();
+                if subtype == 14 { Control::CfEnd } else { Control::CfEndAck }
+            }
             other => Control::Other(other),
         };
         self.kind = FrameType::Control(control);

@@ -18,9 +18,12 @@ problems! {
     NoRoom { least: u32 } =>
         "VALUE has no room for one MPDU: the shortest of the flows takes {least} B";
         "give more, or \"off\" for single MPDUs";
-    NoAggregates =>
+    NoAMpdus =>
         "VALUE has no effect without A-MPDUs";
         "remove it, or a_mpdu = \"off\"";
+    NoAggregates =>
+        "VALUE has no effect with both a_mpdu and a_msdu \"off\"";
+        "remove it, or one of these";
     NoInstant { scheme: String, instead: &'static str } =>
         "VALUE passes MPDUs on one by one, and {scheme} takes packets that arrive at one instant for those of an A-MPDU";
         "remove it, or {instead}";
@@ -43,6 +46,9 @@ problems! {
     NoWindow { below: u32, above: u32 } =>
         "VALUE is not 2^n - 1, of which the standard's field has n";
         "give {below} or {above}";
+    NoOpportunity =>
+        "VALUE has no effect where the txop_limit of all categories is 0 s";
+        "remove it, or give a category a txop_limit";
     NoTxopLimit { below: Duration, above: Duration } =>
         "VALUE is no multiple of 32 us, the unit of the standard's field";
         "give \"{below}\" or \"{above}\"";

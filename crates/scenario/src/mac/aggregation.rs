@@ -179,6 +179,16 @@ impl Aggregation {
         given.into_iter().find_map(|(key, is_given)| is_given.then_some(key))
     }
 
+    /// A key that is given, and says something of aggregates and their agreements alone.
+    fn for_aggregates(&self) -> Option<&'static str> {
+        let given = [
+            ("max_duration", self.max_duration != LONGEST_PPDU.into()),
+            ("retry_limit", self.retry_limit.is_some()),
+            ("reordering_timeout", self.reordering_timeout != Switch::At(REORDERING_TIMEOUT)),
+        ];
+        given.into_iter().find_map(|(key, is_given)| is_given.then_some(key))
+    }
+
     fn resolve(
         &self,
         document: &Document<'_>,
@@ -197,10 +207,13 @@ impl Aggregation {
         };
         let a_mpdu = size("a_mpdu", self.a_mpdu.unwrap_or(Switch::At(Size(limits.a_mpdu))), limits.a_mpdu)?;
         let a_msdu = size("a_msdu", self.a_msdu, limits.a_msdu)?;
-        if a_mpdu.is_none()
-            && let Some(key) = self.for_a_mpdus()
-        {
-            return Err(document.error(&at(key), MacProblem::NoAggregates));
+        if a_mpdu.is_none() {
+            let without = if a_msdu.is_none() { self.for_aggregates() } else { None };
+            if let Some(key) = self.for_a_mpdus() {
+                return Err(document.error(&at(key), MacProblem::NoAMpdus));
+            } else if let Some(key) = without {
+                return Err(document.error(&at(key), MacProblem::NoAggregates));
+            }
         }
         let window = document.count(&at("window"), self.window.unwrap_or(limits.window), 1, limits.window)?;
         let mpdus = match (self.mpdus, a_mpdu) {

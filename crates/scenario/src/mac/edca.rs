@@ -111,7 +111,11 @@ pub(super) fn resolve(
         choice.as_ref().map_or(Ok(default), own)
     };
     let [background, best_effort, video, voice] = AccessCategory::ALL.map(category);
-    Ok(Some([background?, best_effort?, video?, voice?]))
+    let all = [background?, best_effort?, video?, voice?];
+    if edca.protection == Protection::Multiple && all.iter().all(|each| each.txop_limit == Span::ZERO) {
+        return Err(document.error(&table.join("protection"), MacProblem::NoOpportunity));
+    }
+    Ok(Some(all))
 }
 
 impl Category {

@@ -202,3 +202,21 @@ fn no_default_of_the_schema_is_nothing() {
         assert!(!default.to_string().contains("null"), "{table} {form} {key}: {default}");
     }
 }
+
+/// A default by the radio is none that may be left out of the hash: over radios that aggregate it is another
+/// value that is meant where nothing is stated.
+#[test]
+fn what_is_no_default_over_aggregates_is_another_run() {
+    let over = |radio: &str, keys: &str| {
+        let text = format!(
+            "duration = \"1 s\"\n[phy]\n{radio}\n[topology]\ngenerator = \"chain\"\nhops = 1\nspacing = \"10 m\"\n\
+             [traffic]\npattern = \"canonical\"\nscheme = \"tested\"\n[schemes.tested]\n{keys}"
+        );
+        resolve(&text, "case.toml", &Overrides::default()).unwrap().hash
+    };
+    let radio = "standard = \"802.11ac\"\nchannel_width = \"80 MHz\"\ndata_rate = \"MCS 4 NSS 2\"";
+    for (base, stated) in [("xcp-winf", "reading = \"whole\""), ("recn", "access = \"contention\"")] {
+        let base = format!("base = \"{base}\"\n");
+        assert_ne!(over(radio, &base), over(radio, &format!("{base}{stated}")), "{base}");
+    }
+}

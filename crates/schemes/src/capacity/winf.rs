@@ -2,7 +2,7 @@
 //! section 3).
 
 use crate::keys;
-use crate::keys::usually;
+use crate::keys::usually_by;
 use crate::misfit::{Clash, Found, Misfit, Wanted};
 use crate::quantity::{Duration, Size};
 use multihop_link::{
@@ -11,6 +11,7 @@ use multihop_link::{
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 /// Which frames rt-Winf measures the medium by.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -47,10 +48,13 @@ macro_rules! parameters {
                 /// How the equations of capacity are read (Eqs. 1, 4 and 6): "whole", what a link sustains
                 /// (Eq. 14), "printed", or "strict", which `watched` = "probe" does not have. The paper
                 /// defines capacity as the maximum sustainable data rate, which is "whole". Over radios that
-                /// send A-MPDUs the default of `xcp-winf` is "strict", or "printed" with probes, which is the
-                /// same there: what an exchange costs besides DATA is then shared by as many packets as wait,
-                /// so that what short aggregates sustain is not the maximum.
-                #[schemars(transform = usually(READING))]
+                /// send A-MPDUs what an exchange costs besides DATA is shared by as many packets as wait, so
+                /// that what short aggregates sustain is not the maximum. With probes "printed" stands for
+                /// "strict", which is the same there.
+                #[schemars(transform = usually_by(vec![
+                    ("`xcp-winf` over radios that send A-MPDUs", json!(WinfReading::Strict)),
+                    ("others", json!(READING)),
+                ]))]
                 pub reading: Option<WinfReading>,
                 $(#[$ack_report])*
                 pub ack_report: bool = RtWinfOptions::DEFAULT.ack_report,

@@ -2,11 +2,12 @@
 //! off.
 
 use crate::keys;
-use crate::keys::usually;
+use crate::keys::usually_by;
 use crate::marking::{EcnTcp, Metric};
 use multihop_link::{Departure, EgressQueue, LinkView, TransmissionEfficiency};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 /// RECN: marks a data frame when its transmission efficiency, as predicted when its DATA leaves, is low.
 pub type Recn = EcnTcp<FrameEfficiency>;
@@ -20,9 +21,12 @@ keys! {
         pub threshold: f64 [0, 1] = 0.6,
         /// What every frame waits for, DIFS and the mean back-off of a first try: "contention", which the
         /// efficiency blames, as printed, or part of the "exchange", so that a frame has efficiency 1 without
-        /// contention. Over radios that send A-MPDUs the default is "exchange": at 1 Mb/s it is a
-        /// twenty-fifth of an exchange, and nearly half of one of few packets at hundreds.
-        #[schemars(transform = usually(Access::default()))]
+        /// contention. At 1 Mb/s it is a twenty-fifth of an exchange, and nearly half of one of few packets
+        /// at hundreds.
+        #[schemars(transform = usually_by(vec![
+            ("over radios that send A-MPDUs", json!(Access::Exchange)),
+            ("others", json!(Access::default())),
+        ]))]
         pub access: Option<Access>,
     }
 }

@@ -4,6 +4,8 @@ use multihop_schemes::{REGISTRY, SchemeEntry, find};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
+/// In a default that depends on the radio, which is not known here.
+const BY_RADIO: &str = "over radios that send A-MPDUs";
 const FLAVOURS: [&str; 3] = ["rfc", "ns2", "linux"];
 
 /// The default of each key that may be left out: its own, or the last sentence, if it is of a default.
@@ -136,7 +138,7 @@ fn what_is_stated_is_what_is_left_out() {
         };
         for flavour in flavours {
             let left_out = read(json!({ "flavour": flavour }));
-            for (key, default) in &own {
+            for (key, default) in own.iter().filter(|(_, default)| !default.contains(BY_RADIO)) {
                 let Some(value) = value_of(default, flavour) else { continue };
                 let stated = read(json!({ "flavour": flavour, &**key: value }));
                 assert_eq!(stated, left_out, "{key} of {}, {flavour}", entry.name);
@@ -170,7 +172,7 @@ fn no_description_repeats_a_default() {
                 let value = sentence.trim_start_matches([':', ' ']);
                 let is_value = value.starts_with(|c: char| c.is_ascii_digit() || c == '"')
                     || ["true", "false"].iter().any(|word| value.starts_with(word));
-                let by_case = [" (rfc", " (ns2"].iter().any(|case| value.contains(case));
+                let by_case = [" (rfc", " (ns2", BY_RADIO].iter().any(|case| value.contains(case));
                 assert!(!is_value || by_case, "{key} of {}: {sentence}", entry.name);
             }
         }

@@ -36,6 +36,8 @@ reordering_timeout = "100 ms" => reordering_timeout = "11 s" -> mac.aggregation.
 a_mpdu = "65535 B"\na_msdu = "3839 B"\nwindow = 64\nmpdus = 32 => a_mpdu = "off"\na_msdu = "3839 B"\nwindow = 64 @ window -> mac.aggregation.window: has no effect without A-MPDUs | remove it
 a_mpdu = "65535 B"\na_msdu = "3839 B"\nwindow = 64\nmpdus = 32 => a_mpdu = "off"\na_msdu = "3839 B"\n#\n# @ spacing -> mac.aggregation.spacing: has no effect without A-MPDUs | remove it
 a_mpdu = "65535 B"\na_msdu = "3839 B"\nwindow = 64\nmpdus = 32\nmax_duration = "4 ms"\nspacing = "8 us" => a_mpdu = "off"\na_msdu = "3839 B"\n#\ndelivery = "mpdu" @ mpdus -> mac.aggregation.delivery: has no effect without A-MPDUs | remove it
+a_mpdu = "65535 B"\na_msdu = "3839 B"\nwindow = 64\nmpdus = 32\nmax_duration = "4 ms"\nspacing = "8 us" => a_mpdu = "off"\na_msdu = "off"\n#\n#\nmax_duration = "4 ms" @ max_duration -> mac.aggregation.max_duration: "4 ms" has no effect with both a_mpdu and a_msdu "off" | remove it
+a_mpdu = "65535 B"\na_msdu = "3839 B"\nwindow = 64\nmpdus = 32\nmax_duration = "4 ms"\nspacing = "8 us" => a_mpdu = "off"\na_msdu = "off"\n#\nretry_limit = 3 @ mpdus -> mac.aggregation.retry_limit: has no effect with both a_mpdu and a_msdu "off" | remove it
 a_msdu = "3839 B" => a_msdus = "3839 B" -> mac.aggregation.a_msdus: unknown key | did you mean "a_msdu"?
 standard = "802.11n" => standard = "802.11a" @ [mac.aggregation] -> mac.aggregation: there is none in this standard | set phy.standard to "802.11n", "802.11ac" or "802.11ax"
 "#;

@@ -35,6 +35,8 @@ cw_min = 3 => cw_min = 9 -> mac.edca.ac_vo.cw_min: 9 is not 2^n - 1 | give 7 or 
 cw_max = 7 => cw_max = 16 -> mac.edca.ac_vo.cw_max: 16 is not 2^n - 1 | give 15 or 31
 cw_min = 3, cw_max = 7 => cw_max = 1 -> mac.edca.ac_vo.cw_max: cw_min 3 is above cw_max 1
 cw_max = 7 => cw_max = 40000 -> mac.edca.ac_vo.cw_max: 40000 | from 0 to 32767
+ac_bk = {}\nac_vi = { aifsn = 2, txop_limit = "4 ms" }\nac_vo = { cw_min = 3, cw_max = 7 } => ac_bk = { txop_limit = "0 s" }\nac_vi = { txop_limit = "0 s" }\nac_vo = { txop_limit = "0 s" }\nac_be = { txop_limit = "0 s" }\nprotection = "multiple" @ generator -> mac.edca.protection: "multiple" has no effect where the txop_limit of all categories is 0 s | remove it
+ac_bk = {} => protection = "double" -> mac.edca.protection: double | single
 ac_bk = {} => ac_bg = {} -> mac.edca.ac_bg: unknown key | did you mean "ac_bk"?
 ac_bk = {} => ac_bk = 3 -> mac.edca.ac_bk: 3 | table
 dscp = "EF" => dscp = 64 -> traffic.app.dscp: 64 | from 0 to 63

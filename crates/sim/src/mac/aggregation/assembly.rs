@@ -23,7 +23,8 @@ impl Originator {
     /// Which next hop is served next: that of what came first, where the queue serves packets as they come;
     /// else the one for which it has a packet and one that has waited here, in turns.
     fn choose(&mut self, mac: &mut Mac, ctx: &mut Context, size: u32) -> Option<Choice> {
-        let (waiting, queue_first) = self.by_arrival(mac, ctx).unwrap_or_else(|| {
+        let by_arrival = self.by_arrival(mac, ctx);
+        let (waiting, queue_first) = by_arrival.unwrap_or_else(|| {
             let waiting = self.waiting();
             (waiting, waiting.is_none() || std::mem::take(&mut self.queue_next))
         });
@@ -37,6 +38,11 @@ impl Originator {
                     return Some(Choice::Window(index));
                 }
                 self.set_aside.push_front(next);
+                if by_arrival.is_none()
+                    && let Some(index) = self.another(mac, ctx)
+                {
+                    return Some(Choice::Window(index));
+                }
             }
         }
         self.queue_next = true;
@@ -58,6 +64,23 @@ impl Originator {
         let queue_precedes = ctx.stack.precedes(self.category, entered)?;
         let set_aside_precedes = self.set_aside.front().is_some_and(|next| next.came < entered);
         Some((Some(first), set_aside_precedes || queue_precedes))
+    }
+
+    /// A window with room, and now with a packet, of those that have nothing to send again: a neighbour whose
+    /// window is full does not hold up others.
+    fn another(&mut self, mac: &mut Mac, ctx: &mut Context) -> Option<usize> {
+        for index in 0..self.windows.len() {
+            let window = &self.windows[index];
+            if window.is_pending() {
+                continue;
+            }
+            let to = (window.peer, window.tid);
+            if let Some(next) = self.next_for(mac, ctx, to, u32::MAX) {
+                self.windows[index].push(held(&next, ctx, ctx.now));
+                return Some(index);
+            }
+        }
+        None
     }
 
     /// The window that has something to send and was served least lately.

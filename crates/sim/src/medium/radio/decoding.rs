@@ -4,7 +4,7 @@ use super::Radio;
 use crate::medium::load::Course;
 use crate::medium::locked_signal::LockedSignal;
 use crate::medium::{Bitmap, Collisions, Frame, Link, Loads, Mpdu, RateErrors, Reception};
-use multihop_core::{Rng, Span, Time};
+use multihop_core::{Interval, Rng, Span, Time};
 
 /// How far an A-MPDU is decoded that is being received: the one from this node that began then.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,6 +20,12 @@ pub(super) struct Decoding {
 
 /// In which a preamble is detected: half of a short training field.
 pub(super) const DETECTION: Span = Span::from_us(4);
+
+/// Where L-SIG and the signal field behind it are, HT-SIG or VHT-SIG-A, of a PPDU that begins then: what is to
+/// be decoded once the preamble is detected (802.11-2016, 17.3.2.2 and 19.3.2).
+fn signal_fields(start: Time) -> Interval {
+    Interval { start: start + Span::from_us(16), end: start + Span::from_us(28) }
+}
 
 impl Radio {
     /// All MPDUs of a frame arrived.
@@ -150,12 +156,18 @@ impl Radio {
         if let Some(of_header) = header
             && bits.header_counted < bits.from
         {
-            let length = now.min(bits.from).since(bits.header_counted);
-            let detects = bits.header_counted < *start + DETECTION && length > Span::ZERO;
+            let period = Interval { start: bits.header_counted, end: now.min(bits.from) };
+            let detects = period.start <= *start + DETECTION && period.end > period.start;
             if detects && *power < *detection * disturbed {
                 bits.ln_header = f64::NEG_INFINITY;
             }
-            bits.ln_header += length.seconds() * of_header.bps * per_bit(of_header);
+            let counted = if *detection > 0.0 {
+                let fields = signal_fields(*start);
+                period.end.min(fields.end).since(period.start.max(fields.start))
+            } else {
+                period.length()
+            };
+            bits.ln_header += counted.seconds() * of_header.bps * per_bit(of_header);
             bits.header_counted = now;
         }
         let length: Span = now.since(bits.counted);
@@ -191,7 +203,6 @@ pub(super) fn is_too_weak(collisions: &Collisions, link: &Link, frame: &Frame) -
 mod tests {
     use super::*;
     use crate::medium::RateClass;
-    use multihop_core::Interval;
     use multihop_dot11::{DataRate, Mcs, Phy, Preamble, Standard};
 
     const NOISE: u64 = 316;
@@ -242,7 +253,7 @@ mod tests {
         assert_eq!(overlapped(0.0, 0), Reception::FcsError);
         let four_db = 10f64.powf(0.4);
         assert_eq!(overlapped(four_db, 0), Reception::Noise);
-        assert_eq!(overlapped(four_db, 2), Reception::Noise, "within the first 4 us");
+        assert_eq!(overlapped(four_db, 4), Reception::Noise, "when it is detected");
         assert_eq!(overlapped(four_db, 5), Reception::FcsError, "it is detected by then");
     }
 
@@ -252,7 +263,8 @@ mod tests {
         let powers = [10_000, 1_000_000];
         let four_db = 10f64.powf(0.4);
         assert_eq!(both(four_db, 3, powers), [Reception::NotSynchronised, Reception::FcsError]);
-        assert_eq!(both(four_db, 4, powers)[1], Reception::NotSynchronised, "the first is detected by then");
+        assert_eq!(both(four_db, 4, powers), both(four_db, 3, powers), "when it is detected");
+        assert_eq!(both(four_db, 5, powers)[1], Reception::NotSynchronised, "the first is detected by then");
         assert_eq!(both(0.0, 3, powers)[1], Reception::NotSynchronised, "without detection it is at once");
     }
 }

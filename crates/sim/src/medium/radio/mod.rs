@@ -211,11 +211,11 @@ impl Radio {
         self.count_bits(collisions, now);
         self.energy += link.energy;
         self.loud = self.is_loud(collisions);
-        // Of signals that begin at one instant the strongest is received, or of those that begin before one is detected; of equals, one
-        // that does not depend on order.
+        // Of signals that begin at one instant the strongest is received, or of those that have begun when one is
+        // detected; of equals, one that does not depend on order.
         let rank = |power: f64, from: u32| (power, std::cmp::Reverse(from));
         let fresh = rank(link.power, frame.from.0);
-        let together = |start: Time| start == now || (*detection > 0.0 && now < start + DETECTION);
+        let together = |start: Time| start == now || (*detection > 0.0 && now <= start + DETECTION);
         let stronger = |lock: &LockedSignal| together(lock.start) && fresh > rank(lock.power, lock.from);
         if link.energy >= *sensitivity && self.lock.as_ref().is_none_or(stronger) {
             let rate = frame.rate_index();
