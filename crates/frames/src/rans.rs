@@ -41,8 +41,8 @@ pub fn unpack(bytes: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     (unpacked.len() == length).then_some((unpacked, rest))
 }
 
-/// How often each byte occurs, of [`TOTAL`], at least once if it occurs at all, and one that occurs most often:
-/// the frequencies of all others have no more than [`DIGITS`] bits after the highest one.
+/// How often each byte occurs, of [`TOTAL`], at least once if it occurs at all, and one that occurs most
+/// often: the frequencies of all others have no more than [`DIGITS`] bits after the highest one.
 fn frequencies(bytes: &[u8]) -> ([u32; 256], usize) {
     let mut counts = [0_u32; 256];
     if bytes[1..] == bytes[..bytes.len() - 1] {

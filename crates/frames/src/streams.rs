@@ -177,8 +177,8 @@ pub trait Coder {
         }
     }
 
-    /// A number of which small values are likelier than large ones, and those with the same two bits after the
-    /// highest one are as likely as each other.
+    /// A number of which small values are likelier than large ones, and those with the same two bits after
+    /// the highest one are as likely as each other.
     fn steep(&mut self, stream: Stream, value: i64) -> i64 {
         let bits = 64 - value.leading_zeros();
         let first = match value {

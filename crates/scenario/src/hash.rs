@@ -76,9 +76,7 @@ pub(super) fn hash(
     sink.flag(*delivery == Delivery::Mpdu, "MPDU by MPDU");
     sink.flag(*sensitivity_by_rate, "sensitivity by rate");
     sink.given(preamble_detection.as_ref());
-    sink.given(fading.as_ref());
-    sink.given(rate_control.as_ref());
-    sink.given(edca.as_ref());
+    sink.given(fading.as_ref()).given(rate_control.as_ref()).given(edca.as_ref());
     sink.flag(*protection == Protection::Multiple, "multiple protection");
     sink.flag(*arp, "arp");
     sink.flag(*delays_by_distance, "by distance");
@@ -132,10 +130,11 @@ impl Sink {
     }
 
     /// A value that there may be.
-    fn given(&mut self, value: Option<impl Debug>) {
+    fn given(&mut self, value: Option<impl Debug>) -> &mut Sink {
         if let Some(value) = value {
             self.unless(false, value);
         }
+        self
     }
 
     /// A name, if what it stands for is on.

@@ -43,8 +43,8 @@ pub struct After {
 }
 
 impl After {
-    /// The place of the latest cause before an instant, from 1 (0 if there is none), which of the lengths it is
-    /// later, and how much.
+    /// The place of the latest cause before an instant, from 1 (0 if there is none), which of the lengths it
+    /// is later, and how much.
     pub fn find(&mut self, causes: &[Cause], time: i64, before: i64) -> (i64, usize, i64) {
         let place = causes.partition_point(|cause| cause.time <= time);
         let length = time.wrapping_sub(base(causes, place as i64, before).unwrap_or(0));

@@ -54,8 +54,8 @@ pub struct Beside {
 }
 
 impl Beside {
-    /// Adds a row to one of the tables. `is_early` says of a drop that no transmission of the block was written
-    /// that began at this instant or later.
+    /// Adds a row to one of the tables. `is_early` says of a drop that no transmission of the block was
+    /// written that began at this instant or later.
     #[inline]
     pub fn add(&mut self, table: Table, row: &[i64], is_early: bool) {
         let time = row[table.time().expect("it has times")];

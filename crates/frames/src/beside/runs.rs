@@ -169,7 +169,8 @@ impl Groups {
         self.all.iter().find(|group| group.key == key)
     }
 
-    /// All rows in the order of their times, and of keys at one instant: the key of each, its number and its time.
+    /// All rows in the order of their times, and of keys at one instant: the key of each, its number and its
+    /// time.
     pub fn sorted(&self, mut row: impl FnMut(&[i64; KEYS], i64, i64)) {
         let mut order: Vec<&Group> = self.all.iter().collect();
         order.sort_by_key(|group| group.key);

@@ -271,8 +271,8 @@ impl Model {
         self.code_rest(c, 0, sort, &guess, row)
     }
 
-    /// Everything but when, from which node, and after what. Returns how many packets of an aggregate were not in
-    /// the last one.
+    /// Everything but when, from which node, and after what. Returns how many packets of an aggregate were
+    /// not in the last one.
     fn code_rest<C: Coder>(
         &mut self,
         c: &mut C,

@@ -1,10 +1,10 @@
 //! Transmission opportunities of several exchanges (802.11-2016, 10.22.2.7 and 10.22.2.8).
 //!
 //! After an exchange that succeeded, the function that won the opportunity goes on SIFS later, as long as the
-//! next frame and its answer end within the limit. A failure ends it. Under single protection (9.2.5.2) duration
-//! fields cover their own exchange and, where another packet waits and would fit, the next one, which is taken
-//! to be as long. Under multiple protection they cover all that is left of the limit, and a CF-End returns what
-//! is not used.
+//! next frame and its answer end within the limit. A failure ends it. Under single protection (9.2.5.2)
+//! duration fields cover their own exchange and, where another packet waits and would fit, the next one,
+//! which is taken to be as long. Under multiple protection they cover all that is left of the limit, and a
+//! CF-End returns what is not used.
 
 use super::{Context, Mac, Outgoing, Phase};
 use crate::config::Protection;

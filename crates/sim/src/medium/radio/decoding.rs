@@ -21,8 +21,8 @@ pub(super) struct Decoding {
 /// In which a preamble is detected: half of a short training field.
 pub(super) const DETECTION: Span = Span::from_us(4);
 
-/// Where L-SIG and the signal field behind it are, HT-SIG or VHT-SIG-A, of a PPDU that begins then: what is to
-/// be decoded once the preamble is detected (802.11-2016, 17.3.2.2 and 19.3.2).
+/// Where L-SIG and the signal field behind it are, HT-SIG or VHT-SIG-A, of a PPDU that begins then: what is
+/// to be decoded once the preamble is detected (802.11-2016, 17.3.2.2 and 19.3.2).
 fn signal_fields(start: Time) -> Interval {
     Interval { start: start + Span::from_us(16), end: start + Span::from_us(28) }
 }
