@@ -401,7 +401,7 @@ impl Mac {
             ctx.record.transmitted_by(self.id, self.function.category, air, ctx.now);
         }
         if frame.kind == FrameKind::CfEnd {
-            self.on_cf_end(ctx);
+            self.report(ctx.stack, &LinkEvent::NavReset(ctx.now)); // of what answers to it had reserved
         }
         match self.phase {
             Phase::ControlSent => self.phase = Phase::Contending,

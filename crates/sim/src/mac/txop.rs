@@ -59,8 +59,7 @@ impl Mac {
         self.transmit(ctx, frame);
     }
 
-    /// A CF-End, or the station's own: nothing is reserved any more, by frames to this station neither, which
-    /// set no NAV here.
+    /// A CF-End: nothing is reserved any more, by frames to this station neither, which set no NAV here.
     pub(super) fn on_cf_end(&mut self, ctx: &mut Context) {
         self.nav_reset = None;
         self.nav = self.nav.min(ctx.now);
