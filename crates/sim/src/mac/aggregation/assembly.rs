@@ -66,10 +66,11 @@ impl Originator {
         Some((Some(first), set_aside_precedes || queue_precedes))
     }
 
-    /// A window with room, and now with a packet, of those that have nothing to send again: a neighbour whose
-    /// window is full does not hold up others.
+    /// A window with room, and now with a packet, of those that have nothing to send again, in turns: a
+    /// neighbour whose window is full does not hold up the others that have one.
     fn another(&mut self, mac: &mut Mac, ctx: &mut Context) -> Option<usize> {
-        for index in 0..self.windows.len() {
+        let (count, last) = (self.windows.len(), self.last_other);
+        for index in (1..=count).map(|step| (last + step) % count) {
             let window = &self.windows[index];
             if window.is_pending() {
                 continue;
@@ -77,6 +78,7 @@ impl Originator {
             let to = (window.peer, window.tid);
             if let Some(next) = self.next_for(mac, ctx, to, u32::MAX) {
                 self.windows[index].push(held(&next, ctx, ctx.now));
+                self.last_other = index;
                 return Some(index);
             }
         }

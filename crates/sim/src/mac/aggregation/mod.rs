@@ -66,13 +66,22 @@ struct Originator {
     set_aside: VecDeque<Queued<Waiting>>,
     /// The queue decides which next hop is served next, not which has waited here.
     queue_next: bool,
-    /// The window that was served last.
+    /// The window that was served last of those with something to send again, and of those that were served
+    /// because another one is full.
     served: usize,
+    last_other: usize,
 }
 
 impl Originator {
     fn new(category: AccessCategory) -> Originator {
-        Originator { category, windows: Vec::new(), set_aside: VecDeque::new(), queue_next: true, served: 0 }
+        Originator {
+            category,
+            windows: Vec::new(),
+            set_aside: VecDeque::new(),
+            queue_next: true,
+            served: 0,
+            last_other: 0,
+        }
     }
 }
 
