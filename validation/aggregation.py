@@ -86,8 +86,10 @@ def _thresholds(cell: Cell) -> Scenario:
 
 
 def scenario(cell: Cell) -> Scenario:
-    """The cell. Its responses are at 24 Mb/s by the standard's rule in both, and lower at MCS 1 and 2, where RTS of ns-3,
-    which no cell has there, would be at 24 Mb/s still. What is lost by MPDU is lost of TCP's acknowledgements too."""
+    """The cell. Its responses are at 24 Mb/s by the standard's rule in both, and lower at MCS 1 and 2.
+
+    RTS, which no cell has there, would be at 24 Mb/s still in ns-3. Losses by MPDU are of TCP's acknowledgements too.
+    """
     phy = cell.phy
     one: Scenario = {"ac_vi": ONE_EXCHANGE, "ac_vo": ONE_EXCHANGE} if cell.one_exchange else RESERVED
     aggregation: Scenario = {"a_mpdu": f"{cell.ampdu} B", "window": 64} | ENDLESS if cell.ampdu else {"a_mpdu": "off"}
