@@ -227,7 +227,9 @@ def test_there_is_no_optimum_where_nodes_move(found):
         assert ({"gap", "timely_gap", "distance", "own_gap"} <= metrics[name]) == (name not in MOVING)
     assert {"goodput", "timely", "jain", "delay", "loss", "overhead"} <= metrics["mobile-mesh"]
     text = (folder / "league.md").read_text()
-    assert "There is no one optimum of: Mesh with mobile nodes, Mesh with mobile nodes, 802.11n. Ranks there are" in text
+    assert (
+        "There is no one optimum of: Mesh with mobile nodes, Mesh with mobile nodes, 802.11n. Ranks there are" in text
+    )
     assert "There is no optimum to hold runs against: nodes move" in text
 
 
