@@ -164,7 +164,7 @@ impl Reconstruction {
             self.own_to_group(frame, air, report);
         }
         if frame.control() == Some(Control::CfEnd) {
-            // Whoever sent it: nothing is reserved any more.
+            // From any station: nothing is reserved any more.
             (self.nav, self.nav_reset) = (self.nav.min(air.end), None);
             report(&LinkEvent::NavReset(air.end));
         }

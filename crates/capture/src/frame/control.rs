@@ -97,7 +97,7 @@ impl Frame {
             12 => Control::Cts,
             13 => Control::Ack,
             14 | 15 => {
-                // Whoever ends what was reserved, it is the address of the network (802.11-2020, 9.3.1.6).
+                // The second address is that of the network, and not of the transmitter (802.11-2020, 9.3.1.6).
                 self.bssid = self.transmitter.take();
                 if subtype == 14 { Control::CfEnd } else { Control::CfEndAck }
             }

@@ -167,26 +167,24 @@ impl Aggregation {
         }
     }
 
-    /// A key that is given, and says something of A-MPDUs alone.
-    fn for_a_mpdus(&self) -> Option<&'static str> {
-        let given = [
+    /// A key that is given and has no effect without A-MPDUs, or with nothing aggregated at all.
+    fn without_effect(&self, nothing: bool) -> Option<(&'static str, MacProblem)> {
+        let of_a_mpdus = [
             ("mpdus", self.mpdus.is_some()),
             ("window", self.window.is_some()),
             ("spacing", self.spacing.0 > 0.0),
             ("delivery", self.delivery != Delivery::Ppdu),
             ("rts", self.rts),
         ];
-        given.into_iter().find_map(|(key, is_given)| is_given.then_some(key))
-    }
-
-    /// A key that is given, and says something of aggregates and their agreements alone.
-    fn for_aggregates(&self) -> Option<&'static str> {
-        let given = [
+        let of_all = [
             ("max_duration", self.max_duration != LONGEST_PPDU.into()),
             ("retry_limit", self.retry_limit.is_some()),
             ("reordering_timeout", self.reordering_timeout != Switch::At(REORDERING_TIMEOUT)),
         ];
-        given.into_iter().find_map(|(key, is_given)| is_given.then_some(key))
+        let of_a_mpdus = of_a_mpdus.map(|key| (key, MacProblem::NoAMpdus));
+        let of_all = of_all.map(|(key, is_given)| ((key, nothing && is_given), MacProblem::NoAggregates));
+        let mut keys = of_a_mpdus.into_iter().chain(of_all);
+        keys.find_map(|((key, is_given), problem)| is_given.then_some((key, problem)))
     }
 
     fn resolve(
@@ -207,13 +205,10 @@ impl Aggregation {
         };
         let a_mpdu = size("a_mpdu", self.a_mpdu.unwrap_or(Switch::At(Size(limits.a_mpdu))), limits.a_mpdu)?;
         let a_msdu = size("a_msdu", self.a_msdu, limits.a_msdu)?;
-        if a_mpdu.is_none() {
-            let without = if a_msdu.is_none() { self.for_aggregates() } else { None };
-            if let Some(key) = self.for_a_mpdus() {
-                return Err(document.error(&at(key), MacProblem::NoAMpdus));
-            } else if let Some(key) = without {
-                return Err(document.error(&at(key), MacProblem::NoAggregates));
-            }
+        if a_mpdu.is_none()
+            && let Some((key, problem)) = self.without_effect(a_msdu.is_none())
+        {
+            return Err(document.error(&at(key), problem));
         }
         let window = document.count(&at("window"), self.window.unwrap_or(limits.window), 1, limits.window)?;
         let mpdus = match (self.mpdus, a_mpdu) {

@@ -69,8 +69,7 @@ impl Originator {
     /// A window with room, and now with a packet, of those that have nothing to send again, in turns: a
     /// neighbour whose window is full does not hold up the others that have one.
     fn another(&mut self, mac: &mut Mac, ctx: &mut Context) -> Option<usize> {
-        let (count, last) = (self.windows.len(), self.last_other);
-        for index in (1..=count).map(|step| (last + step) % count) {
+        for index in in_turns(self.last_other, self.windows.len()) {
             let window = &self.windows[index];
             if window.is_pending() {
                 continue;
@@ -87,8 +86,7 @@ impl Originator {
 
     /// The window that has something to send and was served least lately.
     pub(super) fn waiting(&self) -> Option<usize> {
-        let count = self.windows.len();
-        (1..=count).map(|step| (self.served + step) % count).find(|index| self.windows[*index].is_pending())
+        in_turns(self.served, self.windows.len()).find(|index| self.windows[*index].is_pending())
     }
 
     fn window(&mut self, peer: NodeId, tid: u8, size: u32) -> usize {
@@ -155,6 +153,11 @@ impl Originator {
             held.bytes = around + bytes;
         }
     }
+}
+
+/// Places of so many windows, from the one behind the last that was served on.
+fn in_turns(last: usize, count: usize) -> impl Iterator<Item = usize> {
+    (1..=count).map(move |step| (last + step) % count)
 }
 
 /// A packet from the queue as an MPDU.

@@ -229,7 +229,7 @@ mod tests {
             measured: false,
         };
         let link = |power: u64| Link::new(9, true, power, power as f64, 0.0);
-        let powers = [powers[0], powers[1]].map(link);
+        let powers = powers.map(link);
         let mut radio = Radio::new(NOISE, Rng::at(1, &["test"]));
         let frames = [frame(1, 0), frame(2, later_us)];
         for (link, frame) in powers.iter().zip(&frames) {
