@@ -14,25 +14,31 @@ fn with_windows(rules: DcfRules, rts_threshold: Option<u32>) -> Script {
     Script::with(&config(rules, rts_threshold))
 }
 
-/// A broadcast ends at 2000 us; the station's back-off of no slots runs out DIFS later, at 2050, and another
-/// frame begins some microseconds before. With a CCA time of 4 us, one that began 3 us before is not sensed.
+/// A broadcast ends at 2000 us, and another frame begins so long before 2050 us, DIFS later, at which the
+/// station's back-off of no slots runs out. Also, when that frame ends.
+fn interrupted(cca: u64, before: u64, differentiates: bool) -> (Script, u64) {
+    let mut setup = config(DcfRules { cca_time: Span::from_us(cca), ..DcfRules::IEEE }, None);
+    (setup.mac.cw_min, setup.mac.cw_max) = (0, 0);
+    if differentiates {
+        let alike = EdcaParameters { aifsn: 2, cw_min: 0, cw_max: 0, txop_limit: Span::ZERO };
+        setup.edca = Some([alike; AccessCategory::COUNT]);
+    }
+    let mut s = Script::with(&setup);
+    let first = s.data(B, None, 1);
+    let length = first.airtime().ns() / 1_000;
+    s.hears(2_000 - length, first, Signal::Clear);
+    s.queues(1_900, Some(B));
+    let second = s.data(C, None, 1);
+    let end = s.hears(2_050 - before, second, Signal::Clear);
+    (s, end)
+}
+
+/// With a CCA time of 4 us, a frame that began 3 us before is not sensed.
 #[test]
 fn what_begins_within_the_cca_time_is_not_sensed() {
     for (cca, before, sends) in [(4, 3, true), (4, 4, false), (4, 10, false), (0, 3, false)] {
         for differentiates in [false, true] {
-            let mut setup = config(DcfRules { cca_time: Span::from_us(cca), ..DcfRules::IEEE }, None);
-            (setup.mac.cw_min, setup.mac.cw_max) = (0, 0);
-            if differentiates {
-                let alike = EdcaParameters { aifsn: 2, cw_min: 0, cw_max: 0, txop_limit: Span::ZERO };
-                setup.edca = Some([alike; AccessCategory::COUNT]);
-            }
-            let mut s = Script::with(&setup);
-            let first = s.data(B, None, 1);
-            let length = first.airtime().ns() / 1_000;
-            s.hears(2_000 - length, first, Signal::Clear);
-            s.queues(1_900, Some(B));
-            let second = s.data(C, None, 1);
-            let end = s.hears(2_050 - before, second, Signal::Clear);
+            let (mut s, end) = interrupted(cca, before, differentiates);
             let sent = s.runs_until(end);
             let expected = if sends { vec![2_050] } else { Vec::new() };
             let at: Vec<u64> = sent.iter().map(|(at, ..)| *at).collect();
@@ -46,18 +52,8 @@ fn what_begins_within_the_cca_time_is_not_sensed() {
 #[test]
 fn a_boundary_before_the_frame_is_sensed_counts() {
     for (cca, before, slots) in [(4, 2, 0), (4, 4, 0), (4, 5, 1), (0, 2, 1), (0, 0, 0)] {
-        let rules = DcfRules { cca_time: Span::from_us(cca), ..DcfRules::IEEE };
-        let mut setup = config(rules, None);
-        let alike = EdcaParameters { aifsn: 2, cw_min: 0, cw_max: 0, txop_limit: Span::ZERO };
-        setup.edca = Some([alike; AccessCategory::COUNT]);
-        let mut s = Script::with(&setup);
-        let first = s.data(B, None, 1);
-        let length = first.airtime().ns() / 1_000;
-        s.hears(2_000 - length, first, Signal::Clear);
-        s.queues(1_900, Some(B));
+        let (mut s, end) = interrupted(cca, before, true);
         s.mac.function_of(AccessCategory::BestEffort).backoff = Some(1);
-        let second = s.data(C, None, 1);
-        let end = s.hears(2_050 - before, second, Signal::Clear);
         let at: Vec<u64> = s.runs_until(end + 71).iter().map(|(at, ..)| *at).collect();
         assert_eq!(at, [end + 50 + 20 * slots], "{cca} us, {before} us before the boundary");
     }
