@@ -279,7 +279,8 @@ impl Stream {
         }
         let srtt = self.rto.smoothed();
         let hops = answer.hops;
-        let acked = Acked { now, size, rtt, srtt, in_flight, app_limited, ecn_echo: false, hops };
+        let acked =
+            Acked { now, size, fresh: size, rtt, srtt, in_flight, app_limited, ecn_echo: false, hops };
         self.controller.on_acked(&acked);
     }
 

@@ -132,6 +132,7 @@ mod tests {
                     sender.on_acked(&Acked {
                         now,
                         size: 1_000,
+                        fresh: 1_000,
                         rtt,
                         srtt,
                         in_flight,

@@ -320,6 +320,7 @@ mod tests {
         let acked = Acked {
             now: Time::ZERO,
             size: 1_000,
+            fresh: 1_000,
             rtt,
             srtt: rtt,
             in_flight: 0,

@@ -94,7 +94,17 @@ mod tests {
         for _ in 0..window {
             let (size, in_flight, ecn_echo) = (1_000, (window - 1) * 1_000, false);
             vegas.on_ack(&AckInfo { now, advance: Some(size) });
-            vegas.on_acked(&Acked { now, size, rtt, srtt: rtt, in_flight, app_limited, ecn_echo, hops: 1 });
+            vegas.on_acked(&Acked {
+                now,
+                size,
+                fresh: size,
+                rtt,
+                srtt: rtt,
+                in_flight,
+                app_limited,
+                ecn_echo,
+                hops: 1,
+            });
             let (packet, in_flight, retransmission) = (1_040, window * 1_000, false);
             vegas.on_sent(&Sent { now, size, packet, in_flight, retransmission, app_limited });
         }
@@ -127,6 +137,7 @@ mod tests {
             vegas.on_acked(&Acked {
                 now,
                 size: 0,
+                fresh: 0,
                 rtt,
                 srtt: rtt,
                 in_flight: 0,

@@ -45,7 +45,7 @@ fn defaults_that_follow_from_others_are_stated() {
         (&tcp, "keep_sacked", "false (rfc), none (ns2) or true (linux)"),
         (&tcp, "window", "1024 (rfc, linux) or 20 (ns2)"),
         (&tcp, "initial_window", "none (rfc), 2 (ns2) or 10 (linux)"),
-        (&tcp, "byte_counting", "1 (rfc), none (ns2) or 2 (linux)"),
+        (&tcp, "byte_counting", "1 (rfc), none (ns2) or 1048576 (linux)"),
         (&tcp, "max_rto", "\"60 s\" (rfc, ns2) or \"120 s\" (linux)"),
         (&tcp, "output_limit", "\"4 MiB\""),
         (&tcp, "ack_every", "2 (rfc, linux) or none (ns2)"),

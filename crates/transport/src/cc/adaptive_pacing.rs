@@ -219,6 +219,7 @@ mod tests {
         Acked {
             now: Time::ZERO,
             size: 1460,
+            fresh: 1460,
             rtt: Some(rtt),
             srtt: Some(rtt),
             in_flight: 0,

@@ -76,6 +76,8 @@ pub struct Acked {
     pub now: Time,
     /// Payload bytes newly acknowledged.
     pub size: u64,
+    /// Payload bytes newly delivered: acknowledged, cumulatively or selectively, and not selectively before.
+    pub fresh: u64,
     /// A valid round-trip sample (Karn), if this acknowledgement gave one.
     pub rtt: Option<Span>,
     /// Smoothed round-trip time, once there is a sample.

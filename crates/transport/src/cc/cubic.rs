@@ -74,14 +74,17 @@ impl Cubic {
         self.reno.window / self.reno.segment
     }
 
-    fn slow_start(&mut self, acked: &Acked) {
-        let Some(hystart) = &mut self.hystart else { return self.reno.on_acked(acked) };
-        let (bytes, ended) = hystart.on_acked(acked, self.reno.slow_start_increase(acked));
-        self.reno.open(acked, bytes);
+    /// Returns how many bytes count in congestion avoidance.
+    fn slow_start(&mut self, acked: &Acked) -> f64 {
+        let standard = self.reno.slow_start_increase(acked);
+        let Some(hystart) = &mut self.hystart else { return self.reno.slow_start(acked, standard) };
+        let (bytes, ended) = hystart.on_acked(acked, standard);
+        let rest = self.reno.slow_start(acked, bytes);
         if ended {
             self.reno.threshold = self.reno.window;
             self.hystart = None;
         }
+        rest
     }
 
     /// Congestion avoidance begins. After slow start and after a timeout the plateau is here (sections 4.8
@@ -143,10 +146,15 @@ impl Controller for Cubic {
     }
 
     fn on_acked(&mut self, acked: &Acked) {
-        if self.reno.window < self.reno.threshold {
-            self.slow_start(acked);
-            return;
-        }
+        let counted = if self.reno.window < self.reno.threshold {
+            let rest = self.slow_start(acked);
+            if rest == 0.0 {
+                return;
+            }
+            rest
+        } else {
+            self.reno.counted(acked)
+        };
         let mut stage = self.stage.unwrap_or_else(|| self.begin_stage(acked.now));
         if acked.app_limited {
             stage.unused = stage.unused.or(Some(acked.now));
@@ -155,7 +163,7 @@ impl Controller for Cubic {
         }
         if !acked.ecn_echo && !acked.app_limited {
             let cwnd = self.cwnd();
-            let share = (acked.size as f64 / self.reno.window).min(1.0);
+            let share = (counted / self.reno.window).min(1.0);
             let t = acked.now.since(stage.epoch).seconds();
             let rtt = acked.srtt.unwrap_or(Span::ZERO).seconds();
             stage.w_est += self.alpha(stage.w_est) * share;
@@ -225,7 +233,17 @@ mod tests {
 
     fn acked(now: Time) -> Acked {
         let (rtt, srtt) = (Some(RTT), Some(RTT));
-        Acked { now, size: MSS, rtt, srtt, in_flight: 0, app_limited: false, ecn_echo: false, hops: 1 }
+        Acked {
+            now,
+            size: MSS,
+            fresh: MSS,
+            rtt,
+            srtt,
+            in_flight: 0,
+            app_limited: false,
+            ecn_echo: false,
+            hops: 1,
+        }
     }
 
     fn lost(in_flight: u64) -> Lost {
@@ -286,7 +304,7 @@ mod tests {
         cubic.on_acked(&acked(seconds(60.0)));
         assert!((cubic.cwnd() - before - 0.5).abs() < 1e-9, "{}", cubic.cwnd());
         let (before, size) = (cubic.cwnd(), cubic.reno.window as u64);
-        cubic.on_acked(&Acked { size, ..acked(seconds(60.0)) });
+        cubic.on_acked(&Acked { size, fresh: size, ..acked(seconds(60.0)) });
         assert!((cubic.cwnd() / before - 1.5).abs() < 1e-3, "{} {before}", cubic.cwnd());
     }
 
@@ -384,7 +402,7 @@ mod tests {
         // After a loss slow start is standard, and ends at its threshold.
         let mut cubic = start();
         cubic.on_lost(&Lost { kind: LossKind::Timeout { again: false }, ..lost(15) });
-        cubic.on_acked(&Acked { size: 8 * MSS, ..acked(Time::ZERO) });
+        cubic.on_acked(&Acked { size: 8 * MSS, fresh: 8 * MSS, ..acked(Time::ZERO) });
         assert_eq!((cubic.cwnd(), cubic.slow_start_threshold()), (2.0, Some(10_500)));
     }
 

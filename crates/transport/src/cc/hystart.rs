@@ -97,6 +97,7 @@ mod tests {
         Acked {
             now: Time::ZERO,
             size: segments * 1_000,
+            fresh: segments * 1_000,
             rtt: rtt_us.map(Span::from_us),
             srtt: None,
             in_flight: 10_000,

@@ -44,9 +44,6 @@ impl Written<u32> for Growth {
 parameters! {
     ($)
     /// Options of [`Reno`].
-    ///
-    /// Linux has no limit of `byte_counting`, but counts only what was not selectively acknowledged before;
-    /// without one, what repairs a timeout would open the window by all that had arrived.
     #[derive(Clone, Debug, PartialEq)]
     RenoOptions(
         /// Payload bytes of a full segment.
@@ -60,10 +57,15 @@ parameters! {
     /// First slow-start threshold in segments. None: `window`.
     initial_threshold: (Option<u32> as u32) [1, 1_048_576] = None;
     /// The most segments by which one acknowledgement opens the window in slow start (`L` of RFC 3465). None:
-    /// the window is opened per acknowledgement, whatever it covers.
+    /// the window is opened per acknowledgement, whatever it covers. That of linux does not bind: what was
+    /// selectively acknowledged before does not count there.
     byte_counting: (Growth as u32) [1, 1_048_576]
-        = Growth::PerByte { limit: 1 }, Ns2: Growth::PerAck, Linux: Growth::PerByte { limit: 2 };
+        = Growth::PerByte { limit: 1 }, Ns2: Growth::PerAck, Linux: Growth::PerByte { limit: 1_048_576 };
     {
+        /// Count what an acknowledgement newly delivers, selectively or not, have the rest of slow start
+        /// count in congestion avoidance, and open the window there by whole segments: Linux
+        /// (`tcp_slow_start`, `tcp_cong_avoid_ai`).
+        counts_delivered: bool = false, Linux: true;
         /// What a loss halves.
         halving: Halving = Halving::FlightSize, Ns2: Halving::Window;
         /// Open the window even when the sender does not use it: ns-2.
@@ -91,6 +93,8 @@ pub struct Reno {
     initial: f64,
     pub(crate) window: f64,
     pub(crate) threshold: f64,
+    /// Bytes that count towards the next segment of the window, with `counts_delivered` (`snd_cwnd_cnt`).
+    credit: f64,
 }
 
 impl Reno {
@@ -102,24 +106,57 @@ impl Reno {
         let initial = initial.min(options.max_window as f64).max(segment);
         let threshold = options.initial_threshold;
         let threshold = threshold.map_or(options.max_window as f64, |segments| f64::from(segments) * segment);
-        Reno { segment, initial, window: initial, threshold, options }
+        Reno { segment, initial, window: initial, threshold, options, credit: 0.0 }
     }
 
     /// Bytes by which an acknowledgement opens the window in slow start.
     pub(crate) fn slow_start_increase(&self, acked: &Acked) -> f64 {
         match self.options.byte_counting {
             Growth::PerAck => self.segment,
-            Growth::PerByte { limit } => (acked.size as f64).min(f64::from(limit) * self.segment),
+            Growth::PerByte { limit } => self.counted(acked).min(f64::from(limit) * self.segment),
         }
     }
 
+    /// Bytes of an acknowledgement that open the window.
+    pub(crate) fn counted(&self, acked: &Acked) -> f64 {
+        if self.options.counts_delivered { acked.fresh as f64 } else { acked.size as f64 }
+    }
+
+    /// Opens the window by so many bytes in slow start, if an acknowledgement may open it. Returns how many
+    /// are to count in congestion avoidance: none, but with `counts_delivered` those beyond the threshold.
+    pub(crate) fn slow_start(&mut self, acked: &Acked, bytes: f64) -> f64 {
+        let rest =
+            if self.options.counts_delivered { (self.window + bytes - self.threshold).max(0.0) } else { 0.0 };
+        self.open(acked, bytes - rest);
+        rest
+    }
+
     /// Opens the window by so many bytes, if an acknowledgement may open it.
-    pub(crate) fn open(&mut self, acked: &Acked, bytes: f64) {
-        // The window is not to grow on an ECN-Echo (RFC 3168, section 6.1.2).
-        if acked.ecn_echo || (acked.app_limited && !self.options.grow_when_app_limited) {
+    fn open(&mut self, acked: &Acked, bytes: f64) {
+        if self.may_open(acked) {
+            self.window = (self.window + bytes).min(self.options.max_window as f64);
+        }
+    }
+
+    /// The window is not to grow on an ECN-Echo (RFC 3168, section 6.1.2), nor if it is not used.
+    fn may_open(&self, acked: &Acked) -> bool {
+        !acked.ecn_echo && (!acked.app_limited || self.options.grow_when_app_limited)
+    }
+
+    /// Opens the window by a segment for each time that as many bytes as it has were counted.
+    fn open_by_segments(&mut self, acked: &Acked, bytes: f64) {
+        if !self.may_open(acked) {
             return;
         }
-        self.window = (self.window + bytes).min(self.options.max_window as f64);
+        // The window was larger when they were counted.
+        if self.credit >= self.window {
+            self.credit = 0.0;
+            self.window += self.segment;
+        }
+        self.credit += bytes;
+        let segments = (self.credit / self.window).floor();
+        self.credit -= segments * self.window;
+        self.window = (self.window + segments * self.segment).min(self.options.max_window as f64);
     }
 
     /// What a reduction starts from.
@@ -133,6 +170,7 @@ impl Reno {
     /// Halves `in_flight` or the window, and sets the threshold to it, but to no less than two segments.
     fn halve(&mut self, in_flight: u64) -> f64 {
         let least = 2.0 * self.segment;
+        self.credit = 0.0;
         match self.options.halving {
             Halving::FlightSize => {
                 let half = in_flight as f64 / 2.0;
@@ -158,16 +196,20 @@ impl Controller for Reno {
     }
 
     fn on_acked(&mut self, acked: &Acked) {
-        let increase = if self.window < self.threshold {
-            self.slow_start_increase(acked)
+        if self.window < self.threshold {
+            let rest = self.slow_start(acked, self.slow_start_increase(acked));
+            if rest > 0.0 {
+                self.open_by_segments(acked, rest);
+            }
+        } else if self.options.counts_delivered {
+            self.open_by_segments(acked, self.counted(acked));
         } else {
             let size = match self.options.byte_counting {
                 Growth::PerAck => self.segment,
-                Growth::PerByte { .. } => (acked.size as f64).min(self.window),
+                Growth::PerByte { .. } => self.counted(acked).min(self.window),
             };
-            self.segment * size / self.window
-        };
-        self.open(acked, increase);
+            self.open(acked, self.segment * size / self.window);
+        }
     }
 
     fn on_lost(&mut self, lost: &Lost) {
@@ -217,6 +259,7 @@ mod tests {
         Acked {
             now: NOW,
             size,
+            fresh: size,
             rtt: None,
             srtt: None,
             in_flight: 0,

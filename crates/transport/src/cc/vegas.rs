@@ -278,6 +278,7 @@ mod tests {
             vegas.on_acked(&Acked {
                 now,
                 size: MSS,
+                fresh: MSS,
                 rtt,
                 srtt: rtt,
                 in_flight,
@@ -371,6 +372,7 @@ mod tests {
         let acked = Acked {
             now: Time::ZERO,
             size: MSS,
+            fresh: MSS,
             rtt: None,
             srtt: None,
             in_flight: 19 * MSS,
@@ -407,7 +409,17 @@ mod tests {
             vegas.round = Round { samples, sum: 0.1 * f64::from(samples), ..Round::default() };
             let (now, size, hops) = (Time::ZERO, MSS, 1);
             let (rtt, srtt, in_flight, ecn_echo) = (None, None, 19 * MSS, false);
-            vegas.decide(&Acked { now, size, rtt, srtt, in_flight, app_limited, ecn_echo, hops });
+            vegas.decide(&Acked {
+                now,
+                size,
+                fresh: size,
+                rtt,
+                srtt,
+                in_flight,
+                app_limited,
+                ecn_echo,
+                hops,
+            });
             assert_eq!((segments(&vegas), vegas.course), (20.0, expected), "{samples} {app_limited}");
         }
     }
@@ -431,6 +443,7 @@ mod tests {
             vegas.on_acked(&Acked {
                 now,
                 size,
+                fresh: size,
                 rtt,
                 srtt,
                 in_flight,
@@ -459,7 +472,17 @@ mod tests {
             vegas.round = Round { samples: 2, sum: 2.0 * rtt_ms / 1e3, ..Round::default() };
             let (now, size, hops) = (Time::ZERO, MSS, 1);
             let (rtt, srtt, in_flight) = (None, None, 19 * MSS);
-            let acked = Acked { now, size, rtt, srtt, in_flight, app_limited: false, ecn_echo: false, hops };
+            let acked = Acked {
+                now,
+                size,
+                fresh: size,
+                rtt,
+                srtt,
+                in_flight,
+                app_limited: false,
+                ecn_echo: false,
+                hops,
+            };
             vegas.decide(&acked);
             assert_eq!((segments(&vegas), vegas.course), (window, course), "{threshold} {rtt_ms}");
         }
@@ -474,7 +497,17 @@ mod tests {
             (vegas.base, vegas.round.sent) = (Some(0.1), sent * MSS);
             let (now, size, hops) = (Time::ZERO, MSS, 1);
             let (rtt, srtt, in_flight) = (None, None, 0);
-            let acked = Acked { now, size, rtt, srtt, in_flight, app_limited: false, ecn_echo: false, hops };
+            let acked = Acked {
+                now,
+                size,
+                fresh: size,
+                rtt,
+                srtt,
+                in_flight,
+                app_limited: false,
+                ecn_echo: false,
+                hops,
+            };
             vegas.queued(&acked, 0.2);
             assert_eq!(vegas.base, Some(base));
         }

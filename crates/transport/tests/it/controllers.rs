@@ -33,6 +33,7 @@ fn acked(size: u64) -> Acked {
     Acked {
         now: Time::ZERO,
         size,
+        fresh: size,
         rtt: None,
         srtt: None,
         in_flight: 8 * MSS,

@@ -5,6 +5,7 @@ mod controllers;
 mod feedback;
 mod given_up;
 mod grants;
+mod linux_growth;
 mod pipe;
 mod recorder;
 mod sender_alone;

@@ -16,6 +16,7 @@ fn an_acknowledgement_is_reported_with_all_that_it_says() {
     let acked = Acked {
         now: ms(100),
         size: 2_000,
+        fresh: 2_000,
         rtt,
         srtt: rtt,
         in_flight: 2_000,

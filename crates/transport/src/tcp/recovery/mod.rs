@@ -203,6 +203,15 @@ impl LossRecovery {
         }
     }
 
+    /// Bytes beyond `una` that have arrived, as far as acknowledgements said and the sender remembers.
+    pub fn arrived(&self, view: &View) -> u64 {
+        match self {
+            LossRecovery::NewReno(_) => u64::from(view.duplicates) * view.mss(),
+            LossRecovery::Sack(sack) => sack.arrived(),
+            LossRecovery::Sack1(sack) => sack.arrived(),
+        }
+    }
+
     /// Bytes beyond `una` that have left the network, as far as recovery knows. In a long recovery they are
     /// by far the most of what was sent, as each lets another one go.
     pub fn gone(&self, view: &View) -> u64 {

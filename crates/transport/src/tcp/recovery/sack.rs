@@ -84,6 +84,10 @@ impl Sack {
         self.episode.map_or_else(outside, |episode| episode.pipe)
     }
 
+    pub fn arrived(&self) -> u64 {
+        self.board.sacked().bytes()
+    }
+
     pub fn on_timeout(&mut self, view: &View) {
         if view.options.keep_sacked != SackedAtTimeout::Kept {
             self.board.clear();

@@ -76,6 +76,10 @@ impl Sack1 {
         }
     }
 
+    pub fn arrived(&self) -> u64 {
+        self.board.sacked().bytes()
+    }
+
     pub fn on_timeout(&mut self, view: &View) {
         *self = Sack1 { ignores_duplicates: true, recover: Some(view.max), ..Sack1::default() };
     }

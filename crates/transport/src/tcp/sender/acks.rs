@@ -109,12 +109,13 @@ impl TcpSender {
         let echo = self.ecn && segment.flags.ece;
         let updates_window = self.at.peer_window != segment.window;
         self.at.peer_window = segment.window;
+        let had = self.at.una + self.recovery.arrived(&self.view());
         let news = self.recovery.on_blocks(segment.ack, self.at.max, segment.sack.as_slice());
         if echo {
             self.on_echo(now, segment.ack);
         }
         if segment.ack > self.at.una {
-            self.on_advance(now, segment, echo);
+            self.on_advance(now, segment, echo, had);
         } else if news && !updates_window && segment.payload == 0 && self.at.max > self.at.una {
             // A duplicate acknowledgement: data is outstanding, nothing else changes (RFC 5681, section 2).
             self.on_duplicate(now);
@@ -144,12 +145,21 @@ impl TcpSender {
         self.controller.on_marked(&Marked { now, in_flight: self.in_flight() });
     }
 
-    fn on_advance(&mut self, now: Time, segment: &Segment, echo: bool) {
+    /// Does the window stay because the sender does not use it?
+    fn app_limited(&self) -> bool {
         let window = self.controller.allowance().window;
-        let unused = self.options.small_queues().is_some()
-            && self.window_use.is_unused(window, self.controller.slow_start_threshold());
-        let app_limited =
-            unused || (self.at.max == self.at.pushed && self.in_flight() + self.options.mss() <= window);
+        if self.notes_window_use()
+            && self.window_use.is_unused(window, self.controller.slow_start_threshold())
+        {
+            return true;
+        }
+        let has_no_more = self.at.max == self.at.pushed && self.in_flight() + self.options.mss() <= window;
+        has_no_more && !self.options.validates_window
+    }
+
+    /// New data was acknowledged. `had` bytes had arrived before, as far as acknowledgements said.
+    fn on_advance(&mut self, now: Time, segment: &Segment, echo: bool, had: u64) {
+        let app_limited = self.app_limited();
         let acked = segment.ack - self.at.una;
         self.at.una = segment.ack;
         self.given_up.on_advance(segment.ack);
@@ -171,6 +181,9 @@ impl TcpSender {
             return;
         }
         self.at.duplicates = 0;
+        let has = self.at.una + self.recovery.arrived(&self.view());
+        // Duplicates without SACK may be of segments that arrived twice.
+        let fresh = has.saturating_sub(had).max(acked.min(self.options.mss()));
         let measured = self.measure(now, segment);
         let sent = sent.filter(|_| self.options.time_every_segment);
         let rtt = sent.map(|sent| now.since(sent)).or(measured);
@@ -182,7 +195,8 @@ impl TcpSender {
         if !matches!(advance, Advance::Recovered { opens: false, .. }) && !self.holds_after_echo() {
             let srtt = self.rto.smoothed();
             let hops = segment.hops;
-            let acked = Acked { now, size: acked, rtt, srtt, in_flight, app_limited, ecn_echo: echo, hops };
+            let (size, ecn_echo) = (acked, echo);
+            let acked = Acked { now, size, fresh, rtt, srtt, in_flight, app_limited, ecn_echo, hops };
             self.controller.on_acked(&acked);
         }
     }

@@ -172,10 +172,16 @@ impl TcpSender {
         (alone || self.held_below <= allowed).then_some(planned)
     }
 
-    /// Nothing more goes at present.
+    /// Is it asked whether the window or something else holds the sender back?
+    fn notes_window_use(&self) -> bool {
+        self.options.validates_window || self.options.small_queues().is_some()
+    }
+
+    /// Nothing more goes at present. Less than a burst waits for more window.
     fn note_window_use(&mut self) {
-        if self.options.small_queues().is_some() {
+        if self.notes_window_use() {
             let full = self.in_flight() + self.options.mss() > self.controller.allowance().window;
+            let full = full || (self.deferred && self.options.validates_window);
             self.window_use.note(self.at.una, self.at.max, full);
         }
     }
