@@ -101,6 +101,15 @@ pub struct InterfaceQueue<T> {
     lost: VecDeque<T>,
 }
 
+/// Whose turn it is while a frame is filled.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Turn {
+    /// That of the frame's neighbour: its first packet came from [`InterfaceQueue::pop`].
+    Served,
+    /// Another's: its first packet has left the queue before, and is sent again.
+    Between,
+}
+
 #[derive(Clone, Debug)]
 enum Data<T> {
     DropTail(Line<T>),
@@ -171,13 +180,14 @@ impl<T> InterfaceQueue<T> {
         sought: Sought,
         wanted: &impl Fn(&T) -> bool,
         most: u32,
+        turn: Turn,
     ) -> Option<Queued<T>> {
         if self.routing.offers(wanted, most) {
             return self.routing.pop();
         }
         match &mut self.data {
             Data::DropTail(line) => line.pop_wanted(sought, wanted, most),
-            Data::FqCodel(set) => set.pop_wanted(now, wanted, most, &mut self.lost),
+            Data::FqCodel(set) => set.pop_wanted(now, wanted, most, turn, &mut self.lost),
             Data::Stations(stations) => stations.pop_for(now, sought.0, most, &mut self.lost),
         }
     }

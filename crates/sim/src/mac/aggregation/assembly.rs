@@ -9,7 +9,7 @@ use crate::mac::{Cargo, Context, Mac, Outgoing};
 use crate::medium::Mpdu;
 use crate::stack::Waiting;
 use multihop_core::{FlowId, NodeId, Span, Time};
-use multihop_link::Queued;
+use multihop_link::{Queued, Turn};
 
 /// The next hop that is served.
 enum Choice {
@@ -28,19 +28,23 @@ impl Originator {
             let waiting = self.waiting();
             (waiting, waiting.is_none() || std::mem::take(&mut self.queue_next))
         });
+        self.turn = Turn::Served;
         if queue_first {
-            let next = self.set_aside.pop_front();
-            if let Some(next) = next.or_else(|| mac.next_packet(ctx, self.category)) {
+            let shares_bytes = by_arrival.is_none() && mac.shares_bytes(ctx);
+            while let Some(next) = self.next(mac, ctx) {
                 let Some(peer) = next.item.peer else { return Some(Choice::Broadcast(next)) };
                 let index = self.window(peer, next.item.tid, size);
-                if self.windows[index].has_room() {
-                    self.windows[index].push(held(&next, ctx, ctx.now));
+                let window = &mut self.windows[index];
+                // In the turn of those that are sent again, so that this one is another's.
+                let joins = shares_bytes && window.is_pending();
+                if !window.has_room() || (joins && window.has_frame()) {
+                    self.set_aside.push_front(next);
+                    let other = if by_arrival.is_none() { self.another(mac, ctx) } else { None };
+                    let Some(index) = other else { break };
                     return Some(Choice::Window(index));
                 }
-                self.set_aside.push_front(next);
-                if by_arrival.is_none()
-                    && let Some(index) = self.another(mac, ctx)
-                {
+                window.push(held(&next, ctx, ctx.now));
+                if !joins {
                     return Some(Choice::Window(index));
                 }
             }
@@ -48,8 +52,15 @@ impl Originator {
         self.queue_next = true;
         let index = waiting?;
         self.served = index;
+        self.turn = Turn::Between;
         mac.send_again(self.category);
         Some(Choice::Window(index))
+    }
+
+    /// The packet that was set aside first, or else the queue's next.
+    fn next(&mut self, mac: &mut Mac, ctx: &mut Context) -> Option<Queued<Waiting>> {
+        let aside = self.set_aside.pop_front();
+        aside.or_else(|| mac.next_packet(ctx, self.category))
     }
 
     /// The window whose first MPDU came before those of the others, and whether what is not in a window came
@@ -113,9 +124,9 @@ impl Originator {
         }
         let to = (self.category, peer, tid);
         let next = if mac.has_hardware_queue() {
-            mac.next_in_hardware(ctx, to, most)?
+            mac.next_in_hardware(ctx, to, most, self.turn)?
         } else {
-            ctx.stack.next_for(ctx.now, to, most, ctx.packets, ctx.record)?
+            ctx.stack.next_for(ctx.now, to, most, self.turn, ctx.packets, ctx.record)?
         };
         if !fits(&next) {
             self.set_aside.push_back(next);

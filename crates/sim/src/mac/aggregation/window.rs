@@ -146,6 +146,12 @@ impl Window {
         self.held.iter().any(|held| held.state == State::Waiting && held.tries > 0)
     }
 
+    /// Do as many MPDUs wait as the last frame had?
+    pub(super) fn has_frame(&self) -> bool {
+        let waiting = self.held.iter().filter(|held| held.state == State::Waiting);
+        waiting.count() >= self.mpdus as usize
+    }
+
     /// MPDUs of the last frame, and those of them that were acknowledged.
     pub(super) fn in_flight(&self) -> [u32; 2] {
         let flying = self.held.iter().filter(|held| held.flying);

@@ -2,6 +2,7 @@
 
 pub mod aggregation;
 mod edca;
+mod fairness;
 mod hardware;
 mod mpdus;
 mod rate_control;

@@ -1,0 +1,76 @@
+//! What the neighbours of one sender have of its aggregates, where some are slow, lossy or silent.
+
+use super::aggregation::high_throughput;
+use crate::common::{add_flow, check_conservation};
+use multihop_core::{NodeId, Rate, Span};
+use multihop_dot11::{DataRate, Mcs};
+use multihop_link::{Discipline, FqCodelOptions, StationsOptions};
+use multihop_sim::config::{AppConfig, Config, LinkError};
+use multihop_sim::run;
+
+const KBPS: u64 = 1_000;
+
+/// A sender with so many packets for each of some neighbours, which are around it and cannot relay.
+fn served(neighbours: usize, kbps: u64, discipline: Discipline) -> Config {
+    let angle = |place: usize| std::f64::consts::TAU * place as f64 / neighbours as f64;
+    let around = (0..neighbours).map(|place| [240.0 * angle(place).cos(), 240.0 * angle(place).sin()]);
+    let positions: Vec<[f64; 2]> = std::iter::once([0.0, 0.0]).chain(around).collect();
+    let mut config = high_throughput(&positions);
+    config.discipline = discipline;
+    config.duration = Span::from_ms(5_000);
+    for to in 1..=neighbours {
+        let rate = Rate::from_kbps(kbps);
+        add_flow(&mut config, 0, to, AppConfig::Cbr { rate, packet: 1_472, jitter: 1.0 });
+    }
+    config
+}
+
+/// DATA to a neighbour is lost in so many cases.
+fn lose(config: &mut Config, to: u32, packet_error_rate: f64) {
+    let error = LinkError { from: NodeId(0), to: NodeId(to), packet_error_rate, ack_error_rate: 0.0 };
+    config.medium.link_errors.push(error);
+}
+
+fn goodput_kbps(config: &Config) -> Vec<f64> {
+    let outcome = run(config);
+    check_conservation(&outcome);
+    let bits = outcome.flows.iter().map(|flow| flow.delivered_bytes as f64 * 8.0);
+    bits.map(|bits| bits / outcome.measured_s / KBPS as f64).collect()
+}
+
+/// `FqCodel` gives flows the same bytes (RFC 8290, section 4.2). What is sent again to one of them goes
+/// between turns, and takes nothing along that is not its own.
+#[test]
+fn losses_of_a_neighbour_earn_it_nothing() {
+    for lost in [0.005, 0.1, 0.3] {
+        let mut config = served(5, 40_000, Discipline::FqCodel(FqCodelOptions::default()));
+        lose(&mut config, 2, lost);
+        let goodput = goodput_kbps(&config);
+        let mean = goodput.iter().sum::<f64>() / 5.0;
+        assert!(goodput.iter().all(|one| (one / mean - 1.0).abs() < 0.02), "{lost}: {goodput:?}");
+    }
+}
+
+/// Nor does it matter how many packets an aggregate has.
+#[test]
+fn slow_neighbours_have_as_many_bytes_as_fast_ones() {
+    let mut config = served(2, 40_000, Discipline::FqCodel(FqCodelOptions::default()));
+    let slow = DataRate::Mcs(Mcs { streams: 1, scheme: 0 });
+    config.nodes[2].base = Some(NodeId(0));
+    config.nodes[2].data_rate = Some(slow);
+    let goodput = goodput_kbps(&config);
+    assert!((goodput[0] / goodput[1] - 1.0).abs() < 0.02, "{goodput:?}");
+}
+
+/// One that never answers costs the others time, and no turns.
+#[test]
+fn a_silent_neighbour_does_not_hold_up_others() {
+    let fair =
+        [Discipline::FqCodel(FqCodelOptions::default()), Discipline::Stations(StationsOptions::default())];
+    for discipline in fair {
+        let mut config = served(3, 6_000, discipline.clone());
+        lose(&mut config, 1, 1.0);
+        let goodput = goodput_kbps(&config);
+        assert!(goodput[0] == 0.0 && goodput[1..].iter().all(|one| *one > 5_700.0), "{goodput:?}");
+    }
+}
