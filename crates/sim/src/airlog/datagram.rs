@@ -62,6 +62,9 @@ pub(super) enum Transport {
     Tcp,
     /// Its checksum is computed too.
     Udp,
+    /// Something from outside, of which only lengths are known: UDP, with all that is behind its header as the
+    /// payload.
+    Outside,
 }
 
 const SNAP: [u8; 8] = [0xaa, 0xaa, 0x03, 0, 0, 0, 0x08, 0x00];
@@ -120,6 +123,7 @@ pub(super) fn put(out: &mut Vec<u8>, room: usize, contents: &Contents) {
     let header = match contents.transport {
         Transport::Tcp => tcp::HEADER,
         Transport::Udp => UDP_HEADER,
+        Transport::Outside => return put_outside(out, room, contents),
     };
     let payload = if packet.is_control() {
         (packet.size as usize).saturating_sub(IPV4_HEADER + header)
@@ -142,6 +146,22 @@ pub(super) fn put(out: &mut Vec<u8>, room: usize, contents: &Contents) {
         tcp::put(out, packet, &options, length);
     } else {
         let length = header + payload.min(inside);
+        put_outer(out, contents, (UDP, CONGESTION_THEN_UDP), length);
+        put_udp(out, ip_fields(packet), port(packet), &[], length);
+    }
+}
+
+/// Appends the headers of a packet from outside. Where it is too short for UDP's, that is left out.
+fn put_outside(out: &mut Vec<u8>, room: usize, contents: &Contents) {
+    let packet = contents.packet;
+    let (segment, between) = (&packet.segment, contents.kept());
+    let behind_ipv4 = ((segment.payload + segment.header) as usize).saturating_sub(IPV4_HEADER);
+    let length = behind_ipv4.saturating_sub(segment.feedback.on_air().len());
+    let Some(inside) = put_llc(out, room, between + length) else { return };
+    let length = length.min(inside.saturating_sub(between));
+    if length < UDP_HEADER {
+        put_ipv4(out, packet, ip_fields(packet), CUT, behind_ipv4.min(inside));
+    } else {
         put_outer(out, contents, (UDP, CONGESTION_THEN_UDP), length);
         put_udp(out, ip_fields(packet), port(packet), &[], length);
     }
@@ -315,6 +335,26 @@ mod tests {
         assert_eq!(ipv4[20..24], [0xc0, 2, 0xc0, 2]);
         assert_eq!(ipv4[24..28], 1461u32.to_be_bytes(), "the SYN had number 0");
         assert!(is_sound(ipv4), "{ipv4:?}");
+    }
+
+    /// TCP data and an acknowledgement with timestamps, a ping, a fragment, and four bytes of a protocol
+    /// without ports: the IPv4 total length is that of the packet, and UDP's covers all behind IPv4.
+    #[test]
+    fn a_packet_from_outside_is_as_long_as_it_is() {
+        for (header, payload, protocol) in
+            [(52, 1448, UDP), (52, 0, UDP), (28, 56, UDP), (20, 1480, UDP), (20, 4, CUT), (20, 0, CUT)]
+        {
+            let packet = packet(Segment { payload, header, ..Segment::default() });
+            let (size, room) = (payload + header, 8 + (payload + header) as usize);
+            let body = body(room, &packet, Transport::Outside);
+            assert_eq!(body[..8], SNAP, "{header} {payload}");
+            let ipv4 = &body[8..];
+            assert_eq!((u32::from(total_length(ipv4)), ipv4[9]), (size, protocol), "{header} {payload}");
+            if protocol == UDP {
+                assert_eq!(u32::from(u16::from_be_bytes([ipv4[24], ipv4[25]])), size - 20);
+                assert!(is_sound(ipv4), "{header} {payload}");
+            }
+        }
     }
 
     #[test]

@@ -149,11 +149,12 @@ impl AirLog {
         for node in &config.nodes {
             writer.interface(&node.name, LINK_TYPE, snap_length as u32)?;
         }
-        let datagrams = |flow: &FlowConfig| {
-            flow.app == AppConfig::External || !config.schemes[flow.scheme].scheme.reliable()
-        };
         let timing = Timing::new(config);
-        let transport = |flow| if datagrams(flow) { Transport::Udp } else { Transport::Tcp };
+        let transport = |flow: &FlowConfig| match flow.app {
+            AppConfig::External => Transport::Outside,
+            _ if config.schemes[flow.scheme].scheme.reliable() => Transport::Tcp,
+            _ => Transport::Udp,
+        };
         Ok(AirLog {
             writer,
             selection: Selection::default(),
