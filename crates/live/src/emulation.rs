@@ -89,6 +89,10 @@ pub struct Emulation<C, W> {
     slow: f64,
     mode: Mode,
     flows: Flows,
+    /// By how much of virtual time a packet may be late so that the loop sleeps less often.
+    slack: Span,
+    /// The run has no traffic of its own, so that little happens while no packet is in the network.
+    only_carries: bool,
     /// The packets in the network, by the numbers of the run.
     held: BTreeMap<u64, Held>,
     /// Of these, broadcasts that were sent, and when.
@@ -138,6 +142,8 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
         let flows = Flows::of(&world);
         Emulation {
             delivered: vec![0; world.config().flows.len()],
+            only_carries: world.config().flows.iter().all(|flow| flow.app == AppConfig::External),
+            slack: Span::ZERO,
             world,
             clock,
             wire,
@@ -159,6 +165,14 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
     #[must_use]
     pub fn recorded(mut self, journal: Recorder<Box<dyn Write + Send>>) -> Emulation<C, W> {
         self.journal = Some(journal);
+        self
+    }
+
+    /// A packet may be late by this much of real time where that saves the loop from waking: each time costs
+    /// as much of the processor as a packet.
+    #[must_use]
+    pub fn with_slack(mut self, slack: Span) -> Emulation<C, W> {
+        self.slack = Span::from_ns((slack.ns() as f64 / self.slow) as u64);
         self
     }
 
@@ -196,7 +210,7 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
             return Ok(false);
         }
         let released = self.shim.as_ref().and_then(Shim::next).unwrap_or(Time::NEVER);
-        let next = self.world.next_delivery().min(released);
+        let next = self.next_delivery().min(released);
         let before = self.clock.elapsed();
         let at_most = self.real(next).saturating_sub(before).min(TURN_TIMEOUT);
         self.wire.wait(at_most)?;
@@ -252,6 +266,12 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
     /// Payload bytes that were delivered, by flow.
     pub fn delivered(&self) -> &[u64] {
         &self.delivered
+    }
+
+    /// Nothing is to be handed over before this instant, unless something is injected first.
+    fn next_delivery(&mut self) -> Time {
+        let is_empty = self.held.is_empty() && self.only_carries;
+        if is_empty { self.world.end() } else { self.world.next_delivery_within(self.slack) }
     }
 
     /// Virtual time comes up to real time. False when the run is over.

@@ -23,6 +23,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{io, iter};
 
+/// By how much packets may be late to save processor time.
+const SLACK: Span = Span::from_us(50);
 /// How often others can see how far it has come.
 const STATUS_EVERY: Span = Span::from_ms(100);
 
@@ -130,7 +132,8 @@ impl Emulator {
         let outcome = py.detach(|| {
             panics::caught(|| {
                 host::wake_promptly()?;
-                let mut live = Emulation::new(world, Monotonic::default(), devices, slow).carrying(mode);
+                let live = Emulation::new(world, Monotonic::default(), devices, slow);
+                let mut live = live.carrying(mode).with_slack(SLACK);
                 if let Some(journal) = journal {
                     live = live.recorded(journal);
                 }

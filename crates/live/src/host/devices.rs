@@ -77,12 +77,15 @@ impl Wire for Devices {
         }
     }
 
-    /// One packet of each that was found, so that none has to wait for another's flood. To look for a second
-    /// one would cost each packet a system call; what is left is found by the next wait.
+    /// One packet of each that was found in turn, so that none has to wait for another's flood, until none
+    /// has more: to find that out costs less than to find the device once more for each packet.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<(NodeId, usize)>> {
         while let Some(index) = self.ready.pop_front() {
             match self.of_nodes[index].recv(buffer) {
-                Ok(length) => return Ok(Some((NodeId(index as u32), length))),
+                Ok(length) => {
+                    self.ready.push_back(index);
+                    return Ok(Some((NodeId(index as u32), length)));
+                }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 Err(error) if error.kind() == ErrorKind::Interrupted => self.ready.push_back(index),
                 Err(error) => return Err(error),

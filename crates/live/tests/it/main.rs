@@ -4,6 +4,7 @@ mod journal;
 mod outside;
 mod shim;
 mod suspended;
+mod waking;
 
 use multihop_core::{DropCause, Ecn, HeaderBytes, NodeId, Rng, Span, Time};
 use multihop_live::datagram::{Datagram, Refusal};

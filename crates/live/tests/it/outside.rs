@@ -21,6 +21,8 @@ pub struct Outside {
     pub got: Vec<(Span, NodeId, Vec<u8>)>,
     /// Each wait is longer by this: the machine is busy.
     pub oversleep: Span,
+    /// How often it was waited.
+    pub waits: u32,
     /// Nodes whose device is full.
     pub full: Vec<NodeId>,
 }
@@ -51,6 +53,7 @@ impl Wire for Fake {
         let next = outside.sends.front().map_or(outside.now + at_most, |(at, ..)| *at);
         let woken = next.max(outside.now).min(outside.now + at_most);
         outside.now = woken + outside.oversleep;
+        outside.waits += 1;
         Ok(())
     }
 
@@ -127,7 +130,10 @@ pub fn frame(from: u32, to: Option<u32>, payload: usize, number: u32) -> Vec<u8>
 }
 
 pub fn run(world: World, fake: &Fake, slow: f64) -> (Outcome, Counters, Lateness) {
-    let mut emulation = Emulation::new(world, fake.clone(), fake.clone(), slow);
+    finish(Emulation::new(world, fake.clone(), fake.clone(), slow))
+}
+
+pub fn finish(mut emulation: Emulation<Fake, Fake>) -> (Outcome, Counters, Lateness) {
     while emulation.turn().unwrap() {}
     let (world, counters, lateness) = emulation.end().unwrap();
     (world.close().unwrap(), counters, lateness)

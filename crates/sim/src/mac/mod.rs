@@ -198,6 +198,24 @@ pub struct Context<'a> {
     pub record: &'a mut Recorder,
 }
 
+/// What a station sends when its timer goes off.
+#[derive(Clone, Copy, Debug)]
+pub enum NextSent {
+    /// Nothing.
+    Nothing,
+    /// This packet, in DATA of this airtime, perhaps after RTS and CTS.
+    Packet {
+        /// The packet.
+        packet: Handle,
+        /// The next hop; none of a broadcast.
+        to: Option<NodeId>,
+        /// Airtime of the frame.
+        data: Span,
+    },
+    /// Something that takes at least this until a packet can be at its destination.
+    Unknown(Span),
+}
+
 impl Mac {
     /// An idle station. `timer` and `air` are its slots of the agenda.
     pub fn new(id: NodeId, timer: Slot, air: Slot, timing: &Timing, rng: Rng) -> Mac {
@@ -315,19 +333,23 @@ impl Mac {
         self.function.current.is_some()
     }
 
-    /// From the timer on it takes at least this until a packet can be at its destination; the shortest DATA
-    /// frame takes `shortest`.
-    pub fn least_before_delivery(&self, timing: &Timing, shortest: Span) -> Span {
+    /// What the timer sends; the shortest DATA frame takes `shortest`.
+    pub fn next_sent(&self, timing: &Timing, shortest: Span) -> NextSent {
         // With several functions, or a choice of rates, what is sent is decided then.
         let is_decided = self.edca.is_none() && self.rates.is_none();
-        match (self.phase, self.function.current.filter(|_| is_decided)) {
-            (Phase::Contending | Phase::DataDue, Some(Outgoing { cargo: Cargo::Packet(_), data, .. })) => {
-                data
+        match self.phase {
+            Phase::Contending | Phase::DataDue if is_decided => match self.function.current {
+                Some(Outgoing { cargo: Cargo::Packet(packet), peer: to, data, .. }) => {
+                    NextSent::Packet { packet, to, data }
+                }
+                Some(_) => NextSent::Unknown(shortest),
+                // A back-off after a frame, with nothing to send.
+                None => NextSent::Nothing,
+            },
+            Phase::CtsDue { .. } | Phase::AckDue { .. } | Phase::BlockAckDue { .. } => {
+                NextSent::Unknown(timing.shortest_answer() + timing.sifs + shortest)
             }
-            (Phase::CtsDue { .. } | Phase::AckDue { .. } | Phase::BlockAckDue { .. }, _) => {
-                timing.shortest_answer() + timing.sifs + shortest
-            }
-            _ => shortest,
+            _ => NextSent::Unknown(shortest),
         }
     }
 

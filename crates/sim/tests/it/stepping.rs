@@ -281,3 +281,25 @@ fn nothing_is_delivered_before_it_is_said_to_be() {
         assert!(events > least, "{name}: {steps} steps, {events} events between them");
     }
 }
+
+/// With slack that instant is later by no more than that; where a delivery is certain it is the same.
+#[test]
+fn with_slack_a_delivery_is_found_no_later_than_that() {
+    let slack = Span::from_us(50);
+    for (name, config) in networks() {
+        let mut world = World::new(&config, Ties::InOrder);
+        let (mut same, mut later) = (0, 0);
+        for step in 0..4_000_u64 {
+            if step % 20 == 0 {
+                world.inject(&datagram((step / 20 % 4) as u32));
+            }
+            let (strict, within) = (world.next_delivery(), world.next_delivery_within(slack));
+            assert!(strict <= within && within <= strict + slack, "{name}: {strict} {within}");
+            (same, later) = (same + u32::from(strict == within), later + u32::from(strict < within));
+            let event = world.next_event();
+            world.advance(event);
+            while world.poll_outcome().is_some() {}
+        }
+        assert!(same > 200 && later > 200, "{name}: {same} {later}");
+    }
+}
