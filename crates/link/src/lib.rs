@@ -42,7 +42,7 @@ pub use phy_times::{AggregateLimits, PacketExchange, PhyTimes};
 pub use policy::{Departure, EgressQueue, Hop, Notice, QueueEvent, RouterPolicy, Verdict};
 pub use queue::{
     Adaptation, AirtimeLimits, Arrival, CodelOptions, Discipline, FqCodelOptions, InterfaceQueue, LinkState,
-    Priority, Queued, SlowStations, StationsOptions, Turn,
+    Priority, Queued, SlowStations, StationsOptions,
 };
 pub use rate_control::{
     AVERAGE_BYTES, Algorithm, Attempted, Candidate, Chain, RateControl, RateTable, Stage,

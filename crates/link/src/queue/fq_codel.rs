@@ -1,7 +1,6 @@
 //! FQ-CoDel: a line for each flow, each under `CoDel`, served by deficit round robin, those that hold little
 //! first (RFC 8290).
 
-use super::Turn;
 use super::codel::{Codel, CodelOptions};
 use super::line::{Line, Queued};
 use multihop_core::Time;
@@ -42,8 +41,6 @@ struct Flow<T> {
     line: Line<T>,
     codel: Codel,
     deficit: i64,
-    /// Rounds that it had in advance, for a frame that takes more than a quantum, and has to miss.
-    owed: u32,
     /// It is in one of the lists.
     listed: bool,
 }
@@ -124,12 +121,8 @@ impl<T> FqCodel<T> {
             let list = if is_new { &mut self.new } else { &mut self.old };
             let index = *list.front()?;
             let flow = &mut self.flows[index as usize];
-            if flow.owed > 0 || flow.deficit <= 0 {
-                if flow.owed > 0 {
-                    flow.owed -= 1;
-                } else {
-                    flow.deficit += i64::from(self.options.quantum);
-                }
+            if flow.deficit <= 0 {
+                flow.deficit += i64::from(self.options.quantum);
                 list.pop_front();
                 self.old.push_back(index);
                 continue;
@@ -154,40 +147,28 @@ impl<T> FqCodel<T> {
     }
 
     /// The next packet of those lines that begin with one for which `wanted` holds, of no more than so many
-    /// bytes. The lines take turns as in [`FqCodel::pop`], and in their turn go through rounds of their own
-    /// while others wait: these they miss later, so that lines share bytes whatever a frame takes. Between
-    /// turns a line has only what is left of its deficit. Where flows share a line, `CoDel` may drop such a
+    /// bytes. The lines take turns as in [`FqCodel::pop`]. Where flows share a line, `CoDel` may drop such a
     /// packet and leave another one, which is returned as well.
     pub(super) fn pop_wanted(
         &mut self,
         now: Time,
         wanted: &impl Fn(&T) -> bool,
         most: u32,
-        turn: Turn,
         lost: &mut VecDeque<T>,
     ) -> Option<Queued<T>> {
-        let may_owe = turn == Turn::Served || !self.others_wait(wanted);
         loop {
-            let offers = |index: &u32| {
-                let flow = &self.flows[*index as usize];
-                flow.line.offers(wanted, most) && (may_owe || (flow.owed == 0 && flow.deficit > 0))
-            };
+            let offers = |index: &u32| self.flows[*index as usize].line.offers(wanted, most);
             let new = self.new.iter().position(offers);
             let at = new.or_else(|| self.old.iter().position(offers))?;
             let list = if new.is_some() { &mut self.new } else { &mut self.old };
             let index = list[at];
-            if self.flows[index as usize].deficit <= 0 {
-                list.remove(at);
-                // In a round of its own it goes behind those that share it, which are before who waits.
-                let in_advance = self.others_wait(wanted);
-                let sharing = self.old.iter().rposition(offers).map_or(0, |at| at + 1);
-                self.old.insert(if in_advance { sharing } else { self.old.len() }, index);
-                let flow = &mut self.flows[index as usize];
+            let flow = &mut self.flows[index as usize];
+            if flow.deficit <= 0 {
                 flow.deficit += i64::from(self.options.quantum);
-                flow.owed += u32::from(in_advance);
+                list.remove(at);
+                self.old.push_back(index);
                 continue;
             }
-            let flow = &mut self.flows[index as usize];
             let (packets, bytes) = (flow.line.len(), flow.line.bytes());
             let taken = flow.codel.take(now, &self.options.codel, self.largest, &mut flow.line, lost);
             self.packets -= packets - flow.line.len();
@@ -199,10 +180,10 @@ impl<T> FqCodel<T> {
         }
     }
 
-    /// Does a line wait that does not begin with such a packet?
-    fn others_wait(&self, wanted: &impl Fn(&T) -> bool) -> bool {
-        let mut listed = self.new.iter().chain(&self.old).map(|index| &self.flows[*index as usize].line);
-        listed.any(|line| line.len() > 0 && !line.offers(wanted, u32::MAX))
+    /// Does the first line that has a packet begin with one for which `wanted` holds?
+    pub(super) fn is_next(&self, wanted: &impl Fn(&T) -> bool) -> bool {
+        let mut lines = self.new.iter().chain(&self.old).map(|index| &self.flows[*index as usize].line);
+        lines.find(|line| line.len() > 0).is_some_and(|line| line.offers(wanted, u32::MAX))
     }
 
     /// The fattest line loses packets from its head: half of its bytes, but no more than a batch (RFC 8290,
@@ -242,7 +223,6 @@ impl<T> FqCodel<T> {
                 line: Line::default(),
                 codel: Codel::default(),
                 deficit: 0,
-                owed: 0,
                 listed: false,
             });
             *known = self.flows.len() as u32;
@@ -320,51 +300,6 @@ mod tests {
         let (least, most) = (bytes[1..].iter().min().unwrap(), bytes[1..].iter().max().unwrap());
         assert!(most - least <= 1514 + 1500, "{bytes:?}");
         assert!(*least > 200_000);
-    }
-
-    /// Bytes of each of two flows, to neighbours of their own, while frames take so many packets each, and
-    /// behind each, if `again`, one with something to send again to the first neighbour.
-    fn shared_by_frames(packets: [usize; 2], again: bool) -> [u64; 2] {
-        let mut set = filled(FqCodelOptions::default(), &[(0, 4000, 1500), (1, 4000, 1500)]);
-        let (mut bytes, mut lost) = ([0; 2], VecDeque::new());
-        for _ in 0..150 {
-            let first = take(&mut set);
-            let neighbour = first.item;
-            bytes[neighbour as usize] += u64::from(first.size);
-            for _ in 1..packets[neighbour as usize] {
-                let wanted = |flow: &u64| *flow == neighbour;
-                let more = set.pop_wanted(Time::ZERO, &wanted, 9_000, Turn::Served, &mut lost).unwrap();
-                bytes[neighbour as usize] += u64::from(more.size);
-            }
-            let wanted = |flow: &u64| again && *flow == 0;
-            while let Some(more) = set.pop_wanted(Time::ZERO, &wanted, 9_000, Turn::Between, &mut lost) {
-                bytes[0] += u64::from(more.size);
-            }
-        }
-        bytes
-    }
-
-    #[test]
-    fn flows_share_bytes_and_not_frames() {
-        for (packets, again) in [([20, 20], false), ([28, 3], false), ([20, 20], true), ([3, 28], true)] {
-            let bytes = shared_by_frames(packets, again);
-            let apart = bytes[0].abs_diff(bytes[1]);
-            assert!(apart <= 30 * 1514, "{packets:?}, {again}: {bytes:?}");
-        }
-    }
-
-    #[test]
-    fn who_is_alone_owes_nothing() {
-        let mut set = filled(FqCodelOptions::default(), &[(1, 100, 1500)]);
-        let (mut lost, wanted) = (VecDeque::new(), |flow: &u64| *flow == 1);
-        for turn in [Turn::Served, Turn::Between] {
-            for _ in 0..40 {
-                assert!(set.pop_wanted(Time::ZERO, &wanted, 9_000, turn, &mut lost).is_some());
-            }
-        }
-        set.push(2, packet(2, 1500));
-        let order: Vec<u64> = (0..4).map(|_| take(&mut set).item).collect();
-        assert!(order[..3].contains(&2) && order[..3].contains(&1), "{order:?}");
     }
 
     #[test]

@@ -101,15 +101,6 @@ pub struct InterfaceQueue<T> {
     lost: VecDeque<T>,
 }
 
-/// Whose turn it is while a frame is filled.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Turn {
-    /// That of the frame's neighbour: its first packet came from [`InterfaceQueue::pop`].
-    Served,
-    /// Another's: its first packet has left the queue before, and is sent again.
-    Between,
-}
-
 #[derive(Clone, Debug)]
 enum Data<T> {
     DropTail(Line<T>),
@@ -171,6 +162,15 @@ impl<T> InterfaceQueue<T> {
         }
     }
 
+    /// May a frame that is sent again take packets for which `wanted` holds along? Not where others have their
+    /// turn before, and share frames. Arrival and airtime have rules of their own.
+    pub fn goes_along(&self, wanted: &impl Fn(&T) -> bool) -> bool {
+        match &self.data {
+            Data::DropTail(_) | Data::Stations(_) => true,
+            Data::FqCodel(set) => set.is_next(wanted),
+        }
+    }
+
     /// Takes the next packet for one neighbour out, where one can go with others to it in one frame: the
     /// first for which `wanted` holds, if it has no more than `most` bytes. A discipline may have none
     /// although one waits, where it is the turn of others.
@@ -180,14 +180,13 @@ impl<T> InterfaceQueue<T> {
         sought: Sought,
         wanted: &impl Fn(&T) -> bool,
         most: u32,
-        turn: Turn,
     ) -> Option<Queued<T>> {
         if self.routing.offers(wanted, most) {
             return self.routing.pop();
         }
         match &mut self.data {
             Data::DropTail(line) => line.pop_wanted(sought, wanted, most),
-            Data::FqCodel(set) => set.pop_wanted(now, wanted, most, turn, &mut self.lost),
+            Data::FqCodel(set) => set.pop_wanted(now, wanted, most, &mut self.lost),
             Data::Stations(stations) => stations.pop_for(now, sought.0, most, &mut self.lost),
         }
     }

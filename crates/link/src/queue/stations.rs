@@ -4,7 +4,6 @@
 //! Where the hardware has a queue of its own, the airtime of a packet is known long after the next was taken.
 //! With [`AirtimeLimits`] what a station has pending there is bounded, and counts as if it had been used.
 
-use super::Turn;
 use super::airtime::AirtimeLimits;
 use super::codel::CodelOptions;
 use super::fq_codel::{FqCodel, FqCodelOptions};
@@ -245,7 +244,7 @@ impl<T> Stations<T> {
         if station.deficit <= 0 && packets < self.packets {
             return None;
         }
-        let taken = station.lines.pop_wanted(now, &|_| true, most, Turn::Served, lost);
+        let taken = station.lines.pop_wanted(now, &|_| true, most, lost);
         self.packets -= packets - station.lines.len();
         self.bytes -= bytes - station.lines.bytes();
         taken

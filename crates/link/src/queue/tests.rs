@@ -331,9 +331,7 @@ fn limits_are_of_data_and_of_all_queues_of_a_radio() {
     queue.release(NodeId(0), Span::from_ms(6));
     assert!(queue.offers(), "6 ms are less than the high limit");
     queue.note_pending_elsewhere(Span::from_ms(18));
-    assert!(
-        !queue.offers() && queue.pop_for(at(1), (NodeId(0), 0), &|_| true, 9_000, Turn::Served).is_none()
-    );
+    assert!(!queue.offers() && queue.pop_for(at(1), (NodeId(0), 0), &|_| true, 9_000).is_none());
 }
 
 /// Out of 1000 packets that came at once and leave one a millisecond, `CoDel` drops the first an interval
@@ -384,8 +382,7 @@ fn a_packet_for_a_neighbour_is_the_first_of_all_for_it() {
                 for _ in 0..=rng.below(3) {
                     let wanted = |item: &(u32, u32, u32)| item.1 == neighbour;
                     let sought = (NodeId(neighbour), 0);
-                    let taken =
-                        queue.pop_for(at(1), sought, &wanted, most, Turn::Served).map(|taken| taken.item);
+                    let taken = queue.pop_for(at(1), sought, &wanted, most).map(|taken| taken.item);
                     let first = waiting.iter().position(wanted).filter(|place| waiting[*place].2 <= most);
                     found
                         [usize::from(first.is_some()) + usize::from(first.is_some_and(|place| place > 5))] +=

@@ -19,7 +19,7 @@ use crate::slab::Handle;
 use crate::stack::{Stack, Waiting};
 use multihop_core::{NodeId, Span, Time};
 use multihop_dot11::AccessCategory;
-use multihop_link::{Queued, Turn};
+use multihop_link::Queued;
 use std::collections::VecDeque;
 
 /// The queues of a station's hardware, by access category.
@@ -233,8 +233,7 @@ impl Mac {
             {
                 let to = (category, peer, tid);
                 let room = left.saturating_sub(around);
-                let Some(next) = ctx.stack.next_for(ctx.now, to, room, Turn::Served, ctx.packets, ctx.record)
-                else {
+                let Some(next) = ctx.stack.next_for(ctx.now, to, room, ctx.packets, ctx.record) else {
                     break;
                 };
                 self.hold(ctx, category, &next);
@@ -259,11 +258,6 @@ impl Mac {
         self.take_from_hardware(ctx, category, Buffer::first)
     }
 
-    /// Has each packet its turn by the bytes that flows took before, and not by arrival or airtime?
-    pub(super) fn shares_bytes(&self, ctx: &Context) -> bool {
-        self.hardware.is_none() && !ctx.stack.shares_airtime()
-    }
-
     /// Has the hardware a queue of its own?
     #[inline]
     pub(super) fn has_hardware_queue(&self) -> bool {
@@ -271,14 +265,14 @@ impl Mac {
     }
 
     /// One more packet of a category, of no more than so many bytes, that can go to this neighbour in one
-    /// frame with others of this traffic identifier.
+    /// frame with others of this traffic identifier; of what the hardware has not, only if it is asked for.
     #[inline(never)]
     pub(super) fn next_in_hardware(
         &mut self,
         ctx: &mut Context,
         to: (AccessCategory, NodeId, u8),
         most: u32,
-        turn: Turn,
+        fills: bool,
     ) -> Option<Queued<Waiting>> {
         let hardware = self.hardware.as_mut()?;
         let (category, peer, tid) = to;
@@ -290,7 +284,10 @@ impl Mac {
         if !from_above {
             return self.take_from_hardware(ctx, category, |buffer, _| buffer.next_for(line, most));
         }
-        let next = ctx.stack.next_for(ctx.now, to, most, turn, ctx.packets, ctx.record)?;
+        if !fills {
+            return None;
+        }
+        let next = ctx.stack.next_for(ctx.now, to, most, ctx.packets, ctx.record)?;
         self.hold(ctx, category, &next);
         let buffer = self.hardware.as_mut()?.buffer(category);
         if next.item.tid != tid {

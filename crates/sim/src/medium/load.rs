@@ -112,6 +112,8 @@ pub struct Load {
     pub mpdus: Vec<Mpdu>,
     /// The traffic identifier that it is about, or of its MPDUs.
     pub tid: u8,
+    /// The agreement that it is about, of those that the originator had with this recipient.
+    pub agreement: u32,
     /// The first sequence number that it is about.
     pub start: u16,
     /// In a block acknowledgement: those that arrived, from `start` on.

@@ -6,7 +6,7 @@ use crate::slab::{Handle, Slab};
 use multihop_core::{DropCause, Dscp, NodeId, Packet, Span, Time};
 use multihop_dot11::{AccessCategory, user_priority};
 use multihop_link::{
-    Arrival, Hop, InterfaceQueue, LinkState, LinkView, QueueEvent, Queued, RouterPolicy, Turn, Verdict,
+    Arrival, Hop, InterfaceQueue, LinkState, LinkView, QueueEvent, Queued, RouterPolicy, Verdict,
 };
 
 /// A packet waiting in the interface queue, and where it goes; none for a broadcast.
@@ -40,14 +40,16 @@ impl Stack {
         now: Time,
         (category, peer, tid): (AccessCategory, NodeId, u8),
         most: u32,
-        turn: Turn,
         packets: &mut Slab,
         record: &mut Recorder,
     ) -> Option<Queued<Waiting>> {
         let to_peer = |waiting: &Waiting| waiting.peer == Some(peer) && waiting.tid == tid;
-        self.take(now, category, packets, record, |queue| {
-            queue.pop_for(now, (peer, tid), &to_peer, most, turn)
-        })
+        self.take(now, category, packets, record, |queue| queue.pop_for(now, (peer, tid), &to_peer, most))
+    }
+
+    /// May a frame to this next hop, of this traffic identifier, that is sent again take more packets along?
+    pub fn goes_along(&self, (category, peer, tid): (AccessCategory, NodeId, u8)) -> bool {
+        self.queues.of(category).goes_along(&|waiting| waiting.peer == Some(peer) && waiting.tid == tid)
     }
 
     /// Is the next packet of a category to be served before one that has left the queue, and had entered it

@@ -9,7 +9,7 @@ use crate::mac::{Cargo, Context, Mac, Outgoing};
 use crate::medium::Mpdu;
 use crate::stack::Waiting;
 use multihop_core::{FlowId, NodeId, Span, Time};
-use multihop_link::{Queued, Turn};
+use multihop_link::Queued;
 
 /// The next hop that is served.
 enum Choice {
@@ -28,23 +28,20 @@ impl Originator {
             let waiting = self.waiting();
             (waiting, waiting.is_none() || std::mem::take(&mut self.queue_next))
         });
-        self.turn = Turn::Served;
+        self.fills = true;
         if queue_first {
-            let shares_bytes = by_arrival.is_none() && mac.shares_bytes(ctx);
-            while let Some(next) = self.next(mac, ctx) {
+            let next = self.set_aside.pop_front();
+            if let Some(next) = next.or_else(|| mac.next_packet(ctx, self.category)) {
                 let Some(peer) = next.item.peer else { return Some(Choice::Broadcast(next)) };
                 let index = self.window(peer, next.item.tid, size);
-                let window = &mut self.windows[index];
-                // In the turn of those that are sent again, so that this one is another's.
-                let joins = shares_bytes && window.is_pending();
-                if !window.has_room() || (joins && window.has_frame()) {
-                    self.set_aside.push_front(next);
-                    let other = if by_arrival.is_none() { self.another(mac, ctx) } else { None };
-                    let Some(index) = other else { break };
+                if self.windows[index].has_room() {
+                    self.windows[index].push(held(&next, ctx, ctx.now));
                     return Some(Choice::Window(index));
                 }
-                window.push(held(&next, ctx, ctx.now));
-                if !joins {
+                self.set_aside.push_front(next);
+                if by_arrival.is_none()
+                    && let Some(index) = self.another(mac, ctx)
+                {
                     return Some(Choice::Window(index));
                 }
             }
@@ -52,15 +49,10 @@ impl Originator {
         self.queue_next = true;
         let index = waiting?;
         self.served = index;
-        self.turn = Turn::Between;
+        let window = &self.windows[index];
+        self.fills = ctx.stack.goes_along((self.category, window.peer, window.tid));
         mac.send_again(self.category);
         Some(Choice::Window(index))
-    }
-
-    /// The packet that was set aside first, or else the queue's next.
-    fn next(&mut self, mac: &mut Mac, ctx: &mut Context) -> Option<Queued<Waiting>> {
-        let aside = self.set_aside.pop_front();
-        aside.or_else(|| mac.next_packet(ctx, self.category))
     }
 
     /// The window whose first MPDU came before those of the others, and whether what is not in a window came
@@ -124,9 +116,12 @@ impl Originator {
         }
         let to = (self.category, peer, tid);
         let next = if mac.has_hardware_queue() {
-            mac.next_in_hardware(ctx, to, most, self.turn)?
+            mac.next_in_hardware(ctx, to, most, self.fills)?
         } else {
-            ctx.stack.next_for(ctx.now, to, most, self.turn, ctx.packets, ctx.record)?
+            if !self.fills {
+                return None;
+            }
+            ctx.stack.next_for(ctx.now, to, most, ctx.packets, ctx.record)?
         };
         if !fits(&next) {
             self.set_aside.push_back(next);
@@ -259,7 +254,8 @@ impl Mac {
         let longest = link.longest_psdu.min(opportunity.unwrap_or(u32::MAX));
         let mut psdu = Psdu::new(&limits, longest, link.mpdu_spacing);
         ctx.loads.get_mut(load).mpdus.clear();
-        ctx.loads.get_mut(load).tid = tid;
+        let about = ctx.loads.get_mut(load);
+        (about.start, about.tid, about.agreement) = (window.start(), tid, window.agreement);
         window.iter_mut().for_each(|held| held.flying = false);
         let mut place = 0;
         loop {

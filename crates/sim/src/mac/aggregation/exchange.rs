@@ -81,7 +81,7 @@ impl Mac {
         let window = &agreements.originators[self.function.category as usize].windows[index as usize];
         let load = ctx.loads.get_mut(agreements.load);
         load.mpdus.clear();
-        (load.start, load.tid) = (window.start(), window.tid);
+        (load.start, load.tid, load.agreement) = (window.start(), window.tid, window.agreement);
         let frame = Frame { load: Some(agreements.load), ..frame };
         self.function.current.as_mut().expect("it is being sent").data = frame.airtime();
         self.phase = Phase::AwaitingAck;
@@ -227,7 +227,7 @@ impl Mac {
         } else {
             self.double_cw(ctx);
         }
-        window.advance();
+        window.advance(answered);
         self.agreements = Some(agreements);
         self.take_turn(ctx, answered);
     }

@@ -34,7 +34,7 @@ use crate::slab::Handle;
 use crate::stack::Waiting;
 use multihop_core::Time;
 use multihop_dot11::AccessCategory;
-use multihop_link::{Queued, Turn};
+use multihop_link::Queued;
 use reordering::Reordering;
 use std::collections::VecDeque;
 use window::Window;
@@ -66,8 +66,8 @@ struct Originator {
     set_aside: VecDeque<Queued<Waiting>>,
     /// The queue decides which next hop is served next, not which has waited here.
     queue_next: bool,
-    /// Whose turn it is by the queue, while the frame is filled.
-    turn: Turn,
+    /// The frame that is filled may take packets from the queue.
+    fills: bool,
     /// The window that was served last of those with something to send again, and of those that were served
     /// because another one is full.
     served: usize,
@@ -81,7 +81,7 @@ impl Originator {
             windows: Vec::new(),
             set_aside: VecDeque::new(),
             queue_next: true,
-            turn: Turn::Served,
+            fills: true,
             served: 0,
             last_other: 0,
         }

@@ -4,7 +4,7 @@ use super::Agreements;
 use super::reordering::{Arrival, Reordering};
 use crate::agenda::Lane;
 use crate::mac::{Answered, Context, Mac, Phase};
-use crate::medium::{Frame, Mpdu};
+use crate::medium::{Frame, Load, Mpdu};
 use crate::slab::Handle;
 use multihop_core::{DropCause, FrameKind, NodeId};
 
@@ -56,6 +56,9 @@ impl Mac {
         let load = frame.load.expect("the caller has seen it");
         let window = ctx.timing.aggregation.map_or(0, |limits| limits.window);
         let index = agreements.reordering(frame.from, ctx.loads.get(load).tid, window);
+        let about = ctx.loads.get(load);
+        let (ready, known) = (&mut agreements.ready, &mut agreements.reorderings[index]);
+        known.follow(about.agreement, about.start, ctx.now, ready);
         let (of, taken) = agreements.taken;
         let first = if of == frame.air.start { taken } else { 0 };
         let several = ctx.loads.get(load).mpdus.len() > 1;
@@ -126,14 +129,16 @@ impl Mac {
     /// Someone asks which MPDUs have arrived.
     pub(in crate::mac) fn on_request(&mut self, ctx: &mut Context, frame: &Frame) {
         let Some(load) = frame.load.filter(|_| self.accepts(ctx, frame)) else { return };
-        let (start, tid) = (ctx.loads.get(load).start, ctx.loads.get(load).tid);
+        let Load { start, tid, agreement, .. } = *ctx.loads.get(load);
         let duration = self.rest_after(ctx, frame, ctx.timing.on(frame.rates).block_ack);
         self.phase = Phase::BlockAckDue { answered: Answered::of(frame, duration), tid };
         self.arm(ctx, ctx.now + ctx.timing.sifs);
         let mut agreements = self.agreements();
         let index =
             agreements.reordering(frame.from, tid, ctx.timing.aggregation.map_or(0, |limits| limits.window));
-        agreements.reorderings[index].move_to(start, ctx.now, &mut agreements.ready);
+        let (ready, known) = (&mut agreements.ready, &mut agreements.reorderings[index]);
+        known.follow(agreement, start, ctx.now, ready);
+        known.move_to(start, ctx.now, ready);
         Mac::pass_on(ctx, &mut agreements, index);
         self.agreements = Some(agreements);
     }

@@ -24,6 +24,8 @@ pub(super) struct Reordering {
     pub(super) from: NodeId,
     /// The traffic identifier.
     pub(super) tid: u8,
+    /// Agreements before this one.
+    agreement: u32,
     size: usize,
     /// `WinStartB`: what lies before it was passed on, or never will be.
     start: u16,
@@ -44,6 +46,7 @@ impl Reordering {
         Reordering {
             from,
             tid,
+            agreement: 0,
             size,
             start: 0,
             held: std::iter::repeat_n(None, size).collect(),
@@ -52,6 +55,16 @@ impl Reordering {
             board: 0,
             arrived: Bitmap::default(),
         }
+    }
+
+    /// An MPDU or a request of an agreement, whose window begins here by now: if it is a new one, what waits is
+    /// passed on, and nothing has arrived yet.
+    pub(super) fn follow(&mut self, agreement: u32, start: u16, now: Time, ready: &mut VecDeque<Handle>) {
+        if agreement == self.agreement {
+            return;
+        }
+        self.skip(self.size, now, ready);
+        (self.agreement, self.start, self.board, self.arrived) = (agreement, start, start, Bitmap::default());
     }
 
     /// What a block acknowledgement says now.

@@ -1,7 +1,7 @@
 //! The originator's side of an agreement: the MPDUs that it has sent, or is about to, and that were not
 //! acknowledged.
 
-use super::sequence::after;
+use super::sequence::{HALF, after};
 use crate::slab::Handle;
 use multihop_core::{FlowId, NodeId, Span, Time};
 use std::collections::VecDeque;
@@ -67,10 +67,18 @@ pub(super) struct Window {
     /// Of the last DATA frame: airtime of a successful exchange of it, and its MPDUs.
     pub(super) airtime: Span,
     pub(super) mpdus: u32,
+    /// Agreements before this one.
+    pub(super) agreement: u32,
+    /// Sequence numbers that were used up since the last answer.
+    unanswered: u16,
     start: u16,
     size: usize,
     held: VecDeque<Held>,
 }
+
+/// So many numbers without an answer end an agreement: after [`HALF`] the recipient takes what is new for
+/// old. Stations end agreements by inactivity, or with an association (802.11-2016, 10.24.5).
+const MOST_UNANSWERED: u16 = HALF / 2;
 
 impl Window {
     /// That of an agreement about `size` MPDUs.
@@ -83,6 +91,8 @@ impl Window {
             spent: Spent::default(),
             airtime: Span::ZERO,
             mpdus: 1,
+            agreement: 0,
+            unanswered: 0,
             start: 0,
             size: size as usize,
             held: VecDeque::with_capacity(size as usize),
@@ -94,9 +104,9 @@ impl Window {
         self.start
     }
 
-    /// May an MPDU more be sent?
+    /// May an MPDU more be sent? Not while an agreement is about to end.
     pub(super) fn has_room(&self) -> bool {
-        self.held.len() < self.size
+        self.held.len() < self.size && self.unanswered < MOST_UNANSWERED
     }
 
     /// MPDUs from the first that waits.
@@ -146,12 +156,6 @@ impl Window {
         self.held.iter().any(|held| held.state == State::Waiting && held.tries > 0)
     }
 
-    /// Do as many MPDUs wait as the last frame had?
-    pub(super) fn has_frame(&self) -> bool {
-        let waiting = self.held.iter().filter(|held| held.state == State::Waiting);
-        waiting.count() >= self.mpdus as usize
-    }
-
     /// MPDUs of the last frame, and those of them that were acknowledged.
     pub(super) fn in_flight(&self) -> [u32; 2] {
         let flying = self.held.iter().filter(|held| held.flying);
@@ -165,11 +169,21 @@ impl Window {
         self.held.push_back(held);
     }
 
-    /// Moves on over what is done with.
-    pub(super) fn advance(&mut self) {
+    /// Moves on over what is done with. Where nobody has answered for long, another agreement is set up, once
+    /// nothing is left that the recipient might have.
+    pub(super) fn advance(&mut self, answered: bool) {
         while self.held.front().is_some_and(|first| first.state == State::Gone) {
             self.held.pop_front();
             self.start = after(self.start, 1);
+            self.unanswered += 1;
+        }
+        if answered {
+            self.unanswered = 0;
+        }
+        if self.unanswered >= MOST_UNANSWERED && self.held.iter().all(|held| held.tries == 0) {
+            self.agreement += 1;
+            self.unanswered = 0;
+            (self.request, self.request_tries) = (false, 0);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What 802.11e and 802.11n add to the MAC, over a medium.
 
 pub mod aggregation;
+mod agreements;
 mod edca;
 mod fairness;
 mod hardware;
