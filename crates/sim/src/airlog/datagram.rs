@@ -62,8 +62,8 @@ pub(super) enum Transport {
     Tcp,
     /// Its checksum is computed too.
     Udp,
-    /// Something from outside, of which only lengths are known: UDP, with all that is behind its header as the
-    /// payload.
+    /// Something from outside, of which only lengths are known: UDP, with all that is behind its header as
+    /// the payload.
     Outside,
 }
 

@@ -211,8 +211,8 @@ parameters! {
         /// read everything (`tcp_cleanup_rbuf`), and to a sender whose window may be very small
         /// (`tcp_ecn_accept_cwr`).
         prompt_acks: bool = false, Linux: true;
-        /// The window opens if it was full at any time since the last round of data, or by half in slow start,
-        /// as in Linux (`tcp_cwnd_validate`), and not because the application has more to send.
+        /// The window opens if it was full at any time since the last round of data, or by half in slow
+        /// start, as in Linux (`tcp_cwnd_validate`), and not because the application has more to send.
         validates_window: bool = false, Linux: true;
         /// The window does not open for the round trip after an ECN-Echo, as in Linux, in which that is a
         /// state of its own (CWR).

@@ -57,8 +57,8 @@ impl Reordering {
         }
     }
 
-    /// An MPDU or a request of an agreement, whose window begins here by now: if it is a new one, what waits is
-    /// passed on, and nothing has arrived yet.
+    /// An MPDU or a request of an agreement, whose window begins here by now: if it is a new one, what waits
+    /// is passed on, and nothing has arrived yet.
     pub(super) fn follow(&mut self, agreement: u32, start: u16, now: Time, ready: &mut VecDeque<Handle>) {
         if agreement == self.agreement {
             return;
