@@ -27,9 +27,9 @@ multihop league --mesh meshviewer.json --schemes recn,ewccp,tcp-cubic    # only 
 
 Networks of radios that aggregate take 1.9 (802.11n), 2.5 (two radios), 1.9 (mesh) and 2.4 times (802.11ac) the CPU of
 the legacy networks beside which they stand; but they are simulated for 60, 30, 100 and 15 s, and those for 60 (mesh:
-100). Per simulated second it is 1.9, 5.0, 1.9 and 9.7 times, as they carry up to fifty times as many packets. With NewReno alone, which fills queues,
-the WLAN of 802.11ac takes 3.0 times, 12 per simulated second. User CPU of whole runs of all 28 schemes, two seeds, and
-of twenty of NewReno, by `python benches/league.py`, with other load present.
+100). Per simulated second it is 1.9, 5.0, 1.9 and 9.7 times, as they carry up to fifty times as many packets. With
+NewReno alone, which fills queues, the WLAN of 802.11ac takes 3.0 times, 12 per simulated second. User CPU of whole
+runs of all 28 schemes, two seeds, and of twenty of NewReno, by `python benches/league.py`, with other load present.
 """
 
 

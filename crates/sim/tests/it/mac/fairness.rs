@@ -68,7 +68,7 @@ fn a_silent_neighbour_does_not_hold_up_others() {
     let fair =
         [Discipline::FqCodel(FqCodelOptions::default()), Discipline::Stations(StationsOptions::default())];
     for discipline in fair {
-        let mut config = served(3, 6_000, discipline.clone());
+        let mut config = served(3, 6_000, discipline);
         lose(&mut config, 1, 1.0);
         let goodput = goodput_kbps(&config);
         assert!(goodput[0] == 0.0 && goodput[1..].iter().all(|one| *one > 5_700.0), "{goodput:?}");
