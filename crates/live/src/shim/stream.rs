@@ -279,8 +279,7 @@ impl Stream {
         }
         let srtt = self.rto.smoothed();
         let hops = answer.hops;
-        let acked =
-            Acked { now, size, fresh: size, rtt, srtt, in_flight, app_limited, ecn_echo: false, hops };
+        let acked = Acked { rtt, srtt, in_flight, app_limited, hops, ..Acked::in_order(now, size) };
         self.controller.on_acked(&acked);
     }
 

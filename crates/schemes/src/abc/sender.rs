@@ -105,18 +105,7 @@ mod tests {
 
     fn acked(size: u64, in_flight: u64) -> Acked {
         let rtt = Some(Span::from_ms(100));
-        let (app_limited, ecn_echo) = (false, false);
-        Acked {
-            now: Time::ZERO,
-            size,
-            fresh: size,
-            rtt,
-            srtt: rtt,
-            in_flight,
-            app_limited,
-            ecn_echo,
-            hops: 1,
-        }
+        Acked { rtt, srtt: rtt, in_flight, ..Acked::in_order(Time::ZERO, size) }
     }
 
     /// 10 segments: 10 + 1 + 1/10, and 10 - 1 + 1/10.

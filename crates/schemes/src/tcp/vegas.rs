@@ -92,19 +92,9 @@ mod tests {
         let (now, rtt) = (Time::ZERO, Some(Span::from_ms(rtt)));
         let window = vegas.allowance().window / 1_000;
         for _ in 0..window {
-            let (size, in_flight, ecn_echo) = (1_000, (window - 1) * 1_000, false);
+            let (size, in_flight) = (1_000, (window - 1) * 1_000);
             vegas.on_ack(&AckInfo { now, advance: Some(size) });
-            vegas.on_acked(&Acked {
-                now,
-                size,
-                fresh: size,
-                rtt,
-                srtt: rtt,
-                in_flight,
-                app_limited,
-                ecn_echo,
-                hops: 1,
-            });
+            vegas.on_acked(&Acked { rtt, srtt: rtt, in_flight, app_limited, ..Acked::in_order(now, size) });
             let (packet, in_flight, retransmission) = (1_040, window * 1_000, false);
             vegas.on_sent(&Sent { now, size, packet, in_flight, retransmission, app_limited });
         }

@@ -92,6 +92,14 @@ pub struct Acked {
     pub hops: u16,
 }
 
+impl Acked {
+    /// So many payload bytes came in order: nothing of them was known before, and nothing else is known.
+    pub fn in_order(now: Time, size: u64) -> Acked {
+        let (rtt, srtt, in_flight, app_limited, ecn_echo, hops) = (None, None, 0, false, false, 0);
+        Acked { now, size, fresh: size, rtt, srtt, in_flight, app_limited, ecn_echo, hops }
+    }
+}
+
 /// How a loss was noticed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum LossKind {

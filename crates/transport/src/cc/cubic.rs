@@ -232,18 +232,7 @@ mod tests {
     }
 
     fn acked(now: Time) -> Acked {
-        let (rtt, srtt) = (Some(RTT), Some(RTT));
-        Acked {
-            now,
-            size: MSS,
-            fresh: MSS,
-            rtt,
-            srtt,
-            in_flight: 0,
-            app_limited: false,
-            ecn_echo: false,
-            hops: 1,
-        }
+        Acked { rtt: Some(RTT), srtt: Some(RTT), ..Acked::in_order(now, MSS) }
     }
 
     fn lost(in_flight: u64) -> Lost {

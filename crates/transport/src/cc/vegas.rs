@@ -274,18 +274,7 @@ mod tests {
             let (now, rtt) = (Time::ZERO, Some(Span::from_seconds(rtt_ms / 1e3)));
             let in_flight = (window - 1) * MSS;
             vegas.on_ack(&AckInfo { now, advance: Some(MSS) });
-            let (app_limited, ecn_echo) = (false, false);
-            vegas.on_acked(&Acked {
-                now,
-                size: MSS,
-                fresh: MSS,
-                rtt,
-                srtt: rtt,
-                in_flight,
-                app_limited,
-                ecn_echo,
-                hops: 1,
-            });
+            vegas.on_acked(&Acked { rtt, srtt: rtt, in_flight, ..Acked::in_order(now, MSS) });
             let (size, packet, in_flight) = (MSS, MSS + 40, window * MSS);
             vegas.on_sent(&Sent { now, size, packet, in_flight, retransmission: false, app_limited: false });
         }
@@ -407,19 +396,8 @@ mod tests {
             vegas.base = Some(0.1);
             vegas.course = Course::Avoidance;
             vegas.round = Round { samples, sum: 0.1 * f64::from(samples), ..Round::default() };
-            let (now, size, hops) = (Time::ZERO, MSS, 1);
-            let (rtt, srtt, in_flight, ecn_echo) = (None, None, 19 * MSS, false);
-            vegas.decide(&Acked {
-                now,
-                size,
-                fresh: size,
-                rtt,
-                srtt,
-                in_flight,
-                app_limited,
-                ecn_echo,
-                hops,
-            });
+            let in_flight = 19 * MSS;
+            vegas.decide(&Acked { in_flight, app_limited, ..Acked::in_order(Time::ZERO, MSS) });
             assert_eq!((segments(&vegas), vegas.course), (20.0, expected), "{samples} {app_limited}");
         }
     }
@@ -470,19 +448,7 @@ mod tests {
             vegas.options.alpha = 1.0 - 1e-9;
             vegas.base = Some(0.1);
             vegas.round = Round { samples: 2, sum: 2.0 * rtt_ms / 1e3, ..Round::default() };
-            let (now, size, hops) = (Time::ZERO, MSS, 1);
-            let (rtt, srtt, in_flight) = (None, None, 19 * MSS);
-            let acked = Acked {
-                now,
-                size,
-                fresh: size,
-                rtt,
-                srtt,
-                in_flight,
-                app_limited: false,
-                ecn_echo: false,
-                hops,
-            };
+            let acked = Acked { in_flight: 19 * MSS, ..Acked::in_order(Time::ZERO, MSS) };
             vegas.decide(&acked);
             assert_eq!((segments(&vegas), vegas.course), (window, course), "{threshold} {rtt_ms}");
         }
@@ -495,19 +461,7 @@ mod tests {
             let mut vegas = vegas(4, 2);
             vegas.options.backlog = Backlog::Transit;
             (vegas.base, vegas.round.sent) = (Some(0.1), sent * MSS);
-            let (now, size, hops) = (Time::ZERO, MSS, 1);
-            let (rtt, srtt, in_flight) = (None, None, 0);
-            let acked = Acked {
-                now,
-                size,
-                fresh: size,
-                rtt,
-                srtt,
-                in_flight,
-                app_limited: false,
-                ecn_echo: false,
-                hops,
-            };
+            let acked = Acked::in_order(Time::ZERO, MSS);
             vegas.queued(&acked, 0.2);
             assert_eq!(vegas.base, Some(base));
         }

@@ -172,18 +172,7 @@ mod tests {
         let size = segments * MSS;
         westwood.on_ack(&AckInfo { now: ms(at), advance: Some(size) });
         let (now, rtt) = (ms(at), rtt.map(Span::from_ms));
-        let (app_limited, ecn_echo) = (true, false);
-        westwood.on_acked(&Acked {
-            now,
-            size,
-            fresh: size,
-            rtt,
-            srtt: rtt,
-            in_flight: 0,
-            app_limited,
-            ecn_echo,
-            hops: 1,
-        });
+        westwood.on_acked(&Acked { rtt, srtt: rtt, app_limited: true, ..Acked::in_order(now, size) });
     }
 
     fn duplicate(westwood: &mut Westwood, at: u64) {

@@ -253,8 +253,8 @@ impl Mac {
         let link = ctx.timing.on(rates);
         let longest = link.longest_psdu.min(opportunity.unwrap_or(u32::MAX));
         let mut psdu = Psdu::new(&limits, longest, link.mpdu_spacing);
-        ctx.loads.get_mut(load).mpdus.clear();
         let about = ctx.loads.get_mut(load);
+        about.mpdus.clear();
         (about.start, about.tid, about.agreement) = (window.start(), tid, window.agreement);
         window.iter_mut().for_each(|held| held.flying = false);
         let mut place = 0;
