@@ -25,12 +25,28 @@ NAMES = {
     "width": "the PHY's width alone",
     "packets": "the wait between samples in packets",
     "single": "samples of one MPDU",
+    "time": "samples by time",
+    "filter": "the low-pass filter",
 }
-#: The original, each switch alone, and all.
-SETS = ((), *((name,) for name in NAMES), ("width", "packets"), tuple(NAMES))
+#: The original, the first three alone and together, and the rule of Linux since 5.12.
+SETS = (
+    (),
+    ("width",),
+    ("packets",),
+    ("single",),
+    ("width", "packets"),
+    ("width", "packets", "single"),
+    ("width", "single", "time"),
+    ("width", "single", "time", "filter"),
+)
 
 _HEAD = "#include <iomanip>\n"
-_IS_ON = f"""
+_IS_ON = f"""#include <map>
+
+/// By station, when it may sample again; by rate, the probability of one update before.
+static std::map<const void*, ns3::Time> g_nextSample;
+static std::map<const void*, double> g_before;
+
 static bool
 IsOn(const std::string& name)
 {{
@@ -40,6 +56,13 @@ IsOn(const std::string& name)
 """
 _WIDTH = "            if (GetChannelWidth(station) < m_minstrelGroups[groupId].chWidth)\n"
 _PACKETS = "        station->m_sampleWait--;\n"
+_SAMPLE = "    // If we have waited enough, then sample.\n"
+_UPDATED = "    station->m_nextStatsUpdate = Simulator::Now() + m_updateStats;\n\n"
+_AVERAGED = """                            tempProb =
+                                (tempProb * (100 - m_ewmaLevel) +
+                                 station->m_groupsTable[j].m_ratesTable[i].ewmaProb * m_ewmaLevel) /
+                                100;
+"""
 _SINGLE = "        station->m_txrate = UpdateRateAfterAllowedWidth(station->m_txrate, allowedWidth);\n"
 #: Lines of ns-3, and what stands there instead.
 _EDITS = {
@@ -50,6 +73,50 @@ _EDITS = {
 """,
     _PACKETS: """        static const bool on = IsOn("packets");
         station->m_sampleWait -= std::min(station->m_sampleWait, on ? std::max(station->m_avgAmpduLen, 1u) : 1u);
+""",
+    # Three times in 50 ms, of one group: by turns the next faster rate, any faster one, one between those of the chain.
+    _SAMPLE: """    static const bool byTime = IsOn("time");
+    if (byTime && Simulator::Now() < g_nextSample[station])
+        return station->m_maxTpRate;
+    if (byTime)
+    {
+        g_nextSample[station] = Simulator::Now() + MilliSeconds(20);
+        static std::map<const void*, uint32_t> turns;
+        const char kind = "IJIJIS"[turns[station]++ % 6];
+        auto chain = {station->m_maxTpRate, station->m_maxTpRate2, station->m_maxProbRate};
+        const int fastest = GetRateId(std::max(chain)), slowest = GetRateId(std::min(chain));
+        uint8_t group = GetGroupId(station->m_maxTpRate);
+        std::vector<int> fit;
+        for (int i = 0; i < m_numRates && (kind != 'I' || fit.empty()); i++)
+        {
+            const auto& rate = station->m_groupsTable[group].m_ratesTable[i];
+            bool between = i > slowest && i < fastest && rate.ewmaProb <= 95;
+            if (rate.supported && (kind == 'S' ? between : i > fastest))
+                fit.push_back(i);
+        }
+        if (fit.empty())
+            return station->m_maxTpRate;
+        static Ptr<UniformRandomVariable> draw = CreateObject<UniformRandomVariable>();
+        station->m_isSampling = true;
+        station->m_sampleRate = GetIndex(group, fit[draw->GetInteger(0, fit.size() - 1)]);
+        return station->m_sampleRate;
+    }
+"""
+    + _SAMPLE,
+    _UPDATED: _UPDATED + "    g_nextSample[station] = Simulator::Now();\n",
+    _AVERAGED: """                            static const bool filtered = IsOn("filter");
+                            auto& known = station->m_groupsTable[j].m_ratesTable[i];
+                            if (filtered)
+                            {
+                                bool begins = known.ewmaProb == 0;
+                                double last = begins ? tempProb : known.ewmaProb;
+                                auto before = g_before.try_emplace(&known, last).first;
+                                double sum = 1173 * tempProb + 5273 * last - 2350 * (begins ? last : before->second);
+                                tempProb = std::clamp(sum / 4096, 0.0, 100.0);
+                                before->second = last;
+                            }
+                            else
+                                tempProb = (tempProb * (100 - m_ewmaLevel) + known.ewmaProb * m_ewmaLevel) / 100;
 """,
     _SINGLE: _SINGLE
     + f"""        static const bool on = IsOn("single");
@@ -121,11 +188,13 @@ def widths(program: str, cell: Cell, seeds: int) -> str:
 
 
 def cells() -> dict[str, Cell]:
-    """Of 802.11ac with Minstrel-HT: the WLAN, and what its stations carry alone."""
+    """Of 802.11ac with Minstrel-HT: the WLAN, what its stations carry alone, and chains."""
     known = {cell.name: cell for cell in aggregates.RATED if cell.phy is AC9 and cell.rates == "minstrel-ht"}
     chosen = {f"{way}s": known[f"rates, WLAN, 802.11ac, {way}s by tcp, minstrel-ht"] for way in ("upload", "download")}
     for metres in NEAR_AND_FAR:
         chosen[f"{metres:g} m alone"] = known[f"rates, link of {metres:g} m, 802.11ac, minstrel-ht"]
+    for hops in (1, 2, 4):
+        chosen[f"{hops} hops"] = known[f"rates, chain, 802.11ac, {hops} hops, tcp, minstrel-ht"]
     return chosen
 
 
