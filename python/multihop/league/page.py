@@ -8,7 +8,7 @@ import numpy as np
 
 from multihop.claims.study import StudyResult
 from multihop.league import League, Network, headers, rules, settings
-from multihop.league.table import Standing, decided, main_metric, standings
+from multihop.league.table import Standing, decided, main_metric, overtaken, standings
 from multihop.report.study.provenance import spans
 from multihop.results.columns import Metric
 from multihop.results.provenance import build
@@ -90,10 +90,12 @@ def summary(league: League, table: Sequence[Standing] | None = None) -> tuple[li
 def moved(league: League, table: Sequence[Standing]) -> tuple[list[str], list[list[str]]]:
     """Heads and rows: the rank of each scheme on a network and on the same one with radios that aggregate.
 
-    Those first whose ranks change most.
+    Then how many schemes it overtakes, and how many overtake it, by differences that are significant on
+    both. Those first whose ranks change most.
     """
     titles = {network.name: network.title for network in league.networks}
-    pairs = [(network.beside, network.name) for network in league.networks if network.beside in titles]
+    pairs = _beside(league)
+    passes = [overtaken(league, table, *pair)[0] for pair in pairs]
     rows = []
     for kind, names in league.kinds.items():
         ranks = {
@@ -105,21 +107,40 @@ def moved(league: League, table: Sequence[Standing]) -> tuple[list[str], list[li
         for scheme in names:
             places = [(ranks.get((before, scheme)), ranks.get((after, scheme))) for before, after in pairs]
             most = max((abs(after - before) for before, after in places if before and after), default=0)
-            changes.append(
-                (most, [kind, scheme, *(f"{before or 'none'} → {after or 'none'}" for before, after in places)])
-            )
+            cells = [
+                f"{before or 'none'} → {after or 'none'} (+{_count(scheme, 0, passed)} -{_count(scheme, 1, passed)})"
+                for (before, after), passed in zip(places, passes, strict=True)
+            ]
+            changes.append((most, [kind, scheme, *cells]))
         rows += [row for _, row in sorted(changes, key=lambda change: -change[0])]
     return ["kind", "scheme", *(f"{titles[before]} → {titles[after]}" for before, after in pairs)], rows
+
+
+def _beside(league: League) -> list[tuple[str, str]]:
+    """Networks of the papers' radios, each with one of radios that aggregate."""
+    there = {network.name for network in league.networks}
+    return [(network.beside, network.name) for network in league.networks if network.beside in there]
+
+
+def _count(scheme: str, place: int, pairs: Iterable[tuple[str, str]]) -> int:
+    return sum(pair[place] == scheme for pair in pairs)
 
 
 def _moved(league: League, table: Sequence[Standing]) -> list[str]:
     heads, rows = moved(league, table)
     if len(heads) == 2:
         return []
+    titles = {network.name: network.title for network in league.networks}
+    shares = []
+    for before, after in _beside(league):
+        passed, both = overtaken(league, table, before, after)
+        shares.append(f"{len(passed)} of {both} ({titles[before]} → {titles[after]})")
     return [
         "## What aggregation changes",
         "",
         *_paragraphs(rules()["page"]["aggregation"]),
+        f"Pairs of schemes that seeds order on both networks, and whose order is reversed: {', '.join(shares)}.",
+        "",
         *markdown_table(heads, rows),
     ]
 

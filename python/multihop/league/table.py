@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -123,6 +123,25 @@ def decided(league: League, table: Sequence[Standing]) -> tuple[int, int]:
     return found, pairs
 
 
+def overtaken(league: League, table: Sequence[Standing], before: str, after: str) -> tuple[set[tuple[str, str]], int]:
+    """Of two networks: pairs of schemes whose order is reversed, and how many pairs have an order on both.
+
+    The first of a pair is significantly worse on `before` and significantly better on `after`, each by the
+    metric that ranks its kind there.
+    """
+    ordered = []
+    for name in (before, after):
+        result = next(
+            found for network, found in zip(league.networks, league.results, strict=True) if network.name == name
+        )
+        main = {kind: main_metric(table, name, kind) for kind in league.kinds}
+        decisions = _decisions(result, league.differences[league.differences["network"] == name])
+        ordered.append({(first, second) for metric, first, second in decisions if metric == main[kind_of(first)]})
+    was, became = ordered
+    reversed_now = {(first, second) for first, second in became if (second, first) in was}
+    return reversed_now, len(was & became) + len(reversed_now)
+
+
 def record(league: League) -> list[dict[str, Any]]:
     """The standings as plain data (JSON), in SI units."""
     return [
@@ -171,15 +190,20 @@ def _counts(result: StudyResult, pairs: pd.DataFrame) -> tuple[Counter[tuple[str
     """Of how many schemes each is significantly better, and worse, by metric and scheme."""
     better: Counter[tuple[str, str]] = Counter()
     worse: Counter[tuple[str, str]] = Counter()
+    for metric, first, second in _decisions(result, pairs):
+        better[metric, first] += 1
+        worse[metric, second] += 1
+    return better, worse
+
+
+def _decisions(result: StudyResult, pairs: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
+    """Metric, better scheme and worse scheme of each significant difference on a network."""
     for row in pairs.to_dict("records"):
         better_if = result.study.spec.metrics[row["metric"]].better
         if better_if is None or pd.isna(row["p_adjusted"]) or not row["p_adjusted"] < SIGNIFICANCE:
             continue
         a_wins = (row["difference"] > 0) == (better_if == "higher")
-        first, second = (row["a"], row["b"]) if a_wins else (row["b"], row["a"])
-        better[row["metric"], first] += 1
-        worse[row["metric"], second] += 1
-    return better, worse
+        yield (row["metric"], row["a"], row["b"]) if a_wins else (row["metric"], row["b"], row["a"])
 
 
 def _manifest(league: League, command: str, tables: Sequence[str]) -> dict[str, Any]:
