@@ -74,7 +74,8 @@ def test_every_file_of_a_paper_is_part_of_it():
     """Each is an item, or a scenario that an item is about; a study that is not listed would never be run."""
     for paper in papers():
         folder = resources.files("multihop.papers") / paper.name
-        there = {entry.name for entry in folder.iterdir() if entry.name.endswith(".toml")}
+        with resources.as_file(folder) as on_disk:
+            there = {path.relative_to(on_disk).as_posix() for path in on_disk.rglob("*.toml")}
         used = {f"{item}.toml" for item in paper.items}
         scenarios = {str(paper.study(item).spec.scenario) for item in paper.items if paper.study(item).spec.scenario}
         # A study may put the scenario of another paper on other radios.
