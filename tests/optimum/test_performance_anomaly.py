@@ -54,6 +54,27 @@ def test_shares_are_what_turns_say(aggregates):
     assert fast < slow
 
 
+def test_overhead_of_each_exchange_is_time_that_all_wait():
+    """A round is one exchange of each; the paper's model has less where turns are short."""
+    of = {"aggregates": (5, 5, 2), "overhead": "each"}
+    alone = [performance_anomaly(station, **of)["alone_bps"] for station in (1, 2, 3)]
+    whole = [n * 1500 * 8 / rate for n, rate in zip((5, 5, 2), alone, strict=True)]
+    for station, n in zip((1, 2, 3), (5, 5, 2), strict=True):
+        found = performance_anomaly(station, **of)
+        assert found["goodput_bps"] == pytest.approx(n * 1500 * 8 / sum(whole))
+    paper = performance_anomaly(1, (5, 5, 2))
+    assert performance_anomaly(1, **of)["total_bps"] > 1.1 * paper["total_bps"]
+    assert of_each("airtime", (5, 5, 2), "airtime") == pytest.approx([1 / 3] * 3)
+    fair = [performance_anomaly(station, turns="airtime", **of)["airtime"] for station in (1, 2, 3)]
+    assert fair == pytest.approx([1 / 3] * 3)
+
+
+def test_one_station_has_the_same_with_either_overhead():
+    alone = performance_anomaly(1, (7,), ("MCS 3",))
+    each = performance_anomaly(1, (7,), ("MCS 3",), overhead="each")
+    assert each["goodput_bps"] == pytest.approx(alone["goodput_bps"])
+
+
 def test_equal_packets_are_equal_throughput_where_overhead_is_small():
     fast, other, slow = of_each("goodput_bps", (32, 32, 32), "packet")
     assert (fast, slow) == pytest.approx((other, other), rel=0.1)
@@ -63,6 +84,7 @@ def test_equal_packets_are_equal_throughput_where_overhead_is_small():
     ("arguments", "says"),
     [
         ({"turns": "luck"}, "turns is 'luck'; it must be one of aggregate, airtime, packet"),
+        ({"overhead": "none"}, "overhead is 'none'; it must be one of alone, each"),
         ({"aggregates": [1, 2]}, "aggregates are of 2 stations, rates of 3"),
         ({"station": 0}, "station is 0; it must be from 1 to 3"),
         ({"station": 4}, "station is 4; it must be from 1 to 3"),
