@@ -24,8 +24,46 @@ const SLOW: Rate = Rate::from_bps(1_200_000);
 /// Nothing is deferred when the last burst is longer ago than this.
 const RECENT: Span = Span::from_ms(1);
 
+/// And when the next acknowledgement is not expected within this, or half a round trip if that is less: since
+/// Linux 6.18, and in the stable versions of that time. Before it was half a round trip.
+const SOON: Span = Span::from_ms(1);
+
 /// Nothing is deferred while there is room for this part of the window (`tcp_tso_win_divisor`).
 const WINDOW_DIVISOR: u64 = 3;
+
+/// The most payload bytes of one burst under a window: two are to fit in it (`tcp_cwnd_test`).
+pub(super) fn most_of_window(window: u64, segment: u64) -> u64 {
+    (window / segment / 2).max(1) * segment
+}
+
+/// What left last, and holds back what follows by as long as its bytes take at the pace of the moment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Paced {
+    /// When it left, and the bytes of it, with headers.
+    left: Time,
+    bytes: u64,
+    /// By how much it left later than the pace allowed.
+    late: Span,
+}
+
+impl Paced {
+    /// A segment of so many bytes leaves so much later than it was allowed to.
+    pub fn new(left: Time, bytes: u64, late: Span) -> Paced {
+        Paced { left, bytes, late }
+    }
+
+    /// One more, of the same burst.
+    pub fn add(&mut self, bytes: u64) {
+        self.bytes += bytes;
+    }
+
+    /// Until when it holds back what follows. What left late does so for less, down to half
+    /// (`tcp_update_skb_after_send`).
+    pub fn until(&self, pace: Rate) -> Time {
+        let span = pace.span_of_bytes(self.bytes);
+        self.left + span.saturating_sub(self.late.min(span / 2))
+    }
+}
 
 /// The burst that is leaving.
 #[derive(Clone, Copy, Debug, Default)]
@@ -102,7 +140,7 @@ impl Waiting {
     pub fn defers(&self) -> bool {
         let little = self.room < self.burst && self.room < self.window / WINDOW_DIVISOR;
         let (Some(oldest), Some(srtt)) = (self.oldest, self.srtt) else { return false };
-        little && self.idle <= RECENT && oldest >= srtt / 2
+        little && self.idle <= RECENT && oldest + SOON.min(srtt / 2) >= srtt
     }
 }
 
@@ -144,7 +182,7 @@ mod tests {
             room: SEGMENT,
             window: 20 * SEGMENT,
             idle: Span::ZERO,
-            oldest: Some(Span::from_ms(50)),
+            oldest: Some(Span::from_ms(59)),
             srtt: Some(Span::from_ms(60)),
         };
         assert!(waits.defers());
@@ -153,11 +191,33 @@ mod tests {
             (Waiting { window: 3 * SEGMENT, ..waits }, "a third of the window"),
             (Waiting { idle: Span::from_us(1_001), ..waits }, "the last one is a while ago"),
             (Waiting { oldest: None, ..waits }, "no acknowledgement is to come"),
-            (Waiting { oldest: Some(Span::from_ms(29)), ..waits }, "or not soon"),
+            (Waiting { oldest: Some(Span::from_us(58_999)), ..waits }, "or not within a millisecond"),
             (Waiting { srtt: None, ..waits }, "nobody knows when"),
         ] {
             assert!(!sends.defers(), "{why}");
         }
+        let short = Waiting { srtt: Some(Span::from_us(1_000)), ..waits };
+        for (oldest_us, defers) in [(499, false), (500, true), (5_000, true)] {
+            let waiting = Waiting { oldest: Some(Span::from_us(oldest_us)), ..short };
+            assert_eq!(waiting.defers(), defers, "half a round trip, {oldest_us} us");
+        }
+    }
+
+    #[test]
+    fn two_bursts_fit_in_a_window() {
+        let most = |segments| most_of_window(segments * SEGMENT, SEGMENT) / SEGMENT;
+        assert_eq!([1, 2, 3, 4, 21].map(most), [1, 1, 1, 2, 10]);
+    }
+
+    /// 8 Mb/s are 1000 bytes a millisecond.
+    #[test]
+    fn what_left_late_holds_the_next_back_for_less() {
+        let until = |late_us| {
+            let mut paced = Paced::new(Time::ZERO, 1_000, Span::from_us(late_us));
+            paced.add(1_000);
+            paced.until(Rate::from_kbps(8_000)).ns() / 1_000
+        };
+        assert_eq!([0, 300, 1_000, 7_000].map(until), [2_000, 1_700, 1_000, 1_000]);
     }
 
     #[test]

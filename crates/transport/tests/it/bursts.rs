@@ -77,6 +77,32 @@ fn a_pace_is_kept_from_burst_to_burst() {
     }
 }
 
+/// The same pace. The second burst leaves at 3 ms, 1 ms late, and the third one 1 ms sooner than 2 ms after it.
+/// A sender without offload makes up for nothing.
+#[test]
+fn a_burst_that_leaves_late_has_the_next_one_sooner() {
+    for (segmentation_offload, together) in [(true, 2), (false, 1)] {
+        let recorder = Recorder::with_window(100 * MSS);
+        recorder.set(|book| book.pace = Some(Rate::from_kbps(8_320)));
+        let options = TcpOptions { segment_size: MSS as u32, handshake: false, ..TcpOptions::default() };
+        let options = TcpOptions { segmentation_offload, ..options };
+        let mut sender = TcpSender::new(options, Box::new(recorder));
+        sender.push(Time::ZERO, 1000 * MSS);
+        assert_eq!(drain(&mut sender, ms(0)).len(), together);
+        assert_eq!(drain(&mut sender, ms(3)).len(), together);
+        assert_eq!(sender.poll_timeout(), Some(ms(4)));
+    }
+}
+
+/// As long as no rate is known a burst is of 64 KiB, but two of them fit in a window: of 20 segments, ten.
+#[test]
+fn a_burst_is_of_half_the_window_at_most() {
+    let mut sender = sender(offloaded());
+    let sent = numbers(&drain(&mut sender, ms(0)));
+    let last: Vec<u64> = sent.iter().filter(|(_, psh)| *psh).map(|(number, _)| *number).collect();
+    assert_eq!((sent.len(), last), (20, vec![9, 19]));
+}
+
 /// Five segments of an A-MPDU arrive together: one acknowledgement, at the end of the instant, for all of
 /// them.
 #[test]

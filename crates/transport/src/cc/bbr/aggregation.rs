@@ -11,8 +11,10 @@ const MOST: Span = Span::from_ms(100);
 
 /// The greatest excess of the last five to ten round trips, in bytes. It costs nothing until deliveries are
 /// reported.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Aggregation {
+    /// Bytes of a full segment.
+    segment: f64,
     /// The excess is counted from here, and so much was acknowledged since.
     since: Time,
     acked: f64,
@@ -22,7 +24,13 @@ pub(super) struct Aggregation {
 }
 
 impl Aggregation {
-    /// So much was acknowledged, at a time of which the bandwidth is this, when the window is that.
+    /// Of segments of so many bytes.
+    pub fn new(segment: f64) -> Aggregation {
+        Aggregation { segment, since: Time::ZERO, acked: 0.0, greatest: [0.0; 2], rounds: 0 }
+    }
+
+    /// So much was acknowledged, at a time of which the bandwidth is this, when the window is that. What was to
+    /// be expected is counted in whole segments, so that the excess is the more by a part of one.
     pub fn update(&mut self, now: Time, size: f64, round_start: bool, bandwidth: f64, window: f64) {
         if round_start {
             self.rounds += 1;
@@ -31,7 +39,8 @@ impl Aggregation {
                 self.greatest = [0.0, self.greatest[0]];
             }
         }
-        let mut expected = bandwidth * now.since(self.since).seconds();
+        let expected = bandwidth * now.since(self.since).seconds();
+        let mut expected = (expected / self.segment).floor() * self.segment;
         if self.acked <= expected {
             (self.since, self.acked, expected) = (now, 0.0, 0.0);
         }
@@ -58,7 +67,7 @@ mod tests {
     /// five at once, of which each is beyond what the bandwidth explains.
     #[test]
     fn a_bunch_is_an_excess() {
-        let mut aggregation = Aggregation::default();
+        let mut aggregation = Aggregation::new(1_000.0);
         (1..=10).for_each(|at| aggregation.update(ms(10 * at), 1_000.0, false, 100_000.0, 50_000.0));
         assert_eq!(aggregation.excess(100_000.0), 1_000.0);
         (0..5).for_each(|_| aggregation.update(ms(150), 1_000.0, false, 100_000.0, 50_000.0));
@@ -70,16 +79,26 @@ mod tests {
 
     #[test]
     fn an_excess_is_bounded_by_the_window_and_by_a_tenth_of_a_second() {
-        let mut aggregation = Aggregation::default();
+        let mut aggregation = Aggregation::new(1_000.0);
         aggregation.update(ms(10), 9_000.0, false, 100_000.0, 4_000.0);
         assert_eq!(aggregation.excess(100_000.0), 4_000.0);
         assert_eq!(aggregation.excess(30_000.0), 3_000.0);
     }
 
+    /// The bandwidth explains 1900 bytes of what is acknowledged 19 ms later: a whole segment, and not the part
+    /// of a second one.
+    #[test]
+    fn what_is_expected_is_of_whole_segments() {
+        let mut aggregation = Aggregation::new(1_000.0);
+        aggregation.update(ms(10), 2_000.0, false, 100_000.0, 50_000.0);
+        aggregation.update(ms(29), 2_000.0, false, 100_000.0, 50_000.0);
+        assert_eq!(aggregation.excess(100_000.0), 3_000.0);
+    }
+
     /// Of five to ten round trips: the tenth start of one drops what was found before the fifth.
     #[test]
     fn an_excess_is_forgotten_after_two_halves_of_the_window() {
-        let mut aggregation = Aggregation::default();
+        let mut aggregation = Aggregation::new(1_000.0);
         aggregation.update(ms(10), 9_000.0, false, 100_000.0, 50_000.0);
         let mut at = 1_000;
         let mut round = |aggregation: &mut Aggregation| {

@@ -115,7 +115,7 @@ impl Bbr {
             bandwidth: MaxFilter::default(),
             round_trip: MinFilter::new(options.round_trip_window),
             handshake: None,
-            aggregation: Aggregation::default(),
+            aggregation: Aggregation::new(segment),
             state: State::Startup,
             full_pipe: FullPipe::default(),
             round: 0,

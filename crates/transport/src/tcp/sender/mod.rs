@@ -8,7 +8,7 @@ mod acks;
 mod given_up;
 mod offload;
 
-use crate::tcp::bursts::Burst;
+use crate::tcp::bursts::{Burst, Paced};
 use crate::tcp::delivery_rate::DeliveryRate;
 use crate::tcp::recovery::{LossRecovery, Planned, Sequence, View};
 use crate::tcp::send_times::SendTimes;
@@ -70,9 +70,9 @@ pub struct TcpSender {
     rates: Option<DeliveryRate>,
     /// When the retransmission timer expires.
     deadline: Option<Time>,
-    /// Pacing: when the last segment left, or the burst that it was of began, and its bytes with headers. How
-    /// long they hold the next one back depends on the pace of the moment, not on what it was then.
-    paced: Option<(Time, u64)>,
+    /// Pacing: the last segment, or the burst that it was of. How long it holds the next one back depends on
+    /// the pace of the moment, not on what it was then.
+    paced: Option<Paced>,
     /// The burst that is leaving, with segmentation offload, and whether the next one waits for more window.
     burst: Burst,
     deferred: bool,
@@ -292,7 +292,7 @@ impl TcpSender {
     /// No segment leaves before this instant.
     fn paced_until(&self) -> Option<Time> {
         let pace = self.pace()?;
-        self.paced.map(|(left, bytes)| left + pace.span_of_bytes(bytes))
+        self.paced.map(|paced| paced.until(pace))
     }
 
     /// When to ask routers without data, because pacing holds the next segment back for longer than that.

@@ -1,10 +1,10 @@
 //! Segmentation offload: what leaves together, and what waits to be more.
 
 use super::TcpSender;
-use crate::tcp::bursts::{Burst, Sizing, Waiting};
+use crate::tcp::bursts::{Burst, Paced, Sizing, Waiting, most_of_window};
 use crate::tcp::recovery::Planned;
 use crate::tcp::send_times::SendTimes;
-use multihop_core::Time;
+use multihop_core::{Span, Time};
 
 impl TcpSender {
     /// The next segment of the burst that is leaving.
@@ -21,20 +21,27 @@ impl TcpSender {
         let segment = planned.end - planned.start;
         let is_new = self.is_new(planned);
         match &mut self.paced {
-            Some((_, bytes)) if is_new && self.burst.goes_on(now) => {
-                *bytes += packet;
+            Some(paced) if is_new && self.burst.goes_on(now) => {
+                paced.add(packet);
                 return self.burst.go_on(segment);
             }
-            paced => *paced = Some((now, packet)),
+            _ => self.paced = Some(Paced::new(now, packet, self.late(now))),
         }
         self.burst = if self.options.segmentation_offload && is_new {
             let (mss, available) = (self.options.mss(), self.at.pushed - planned.start);
-            let size = self.burst_size().min(self.room() / mss * mss).min(available);
+            let most = most_of_window(self.recovery.window(&self.view()), mss);
+            let size = self.burst_size().min(self.room() / mss * mss).min(most).min(available);
             Burst::begin(now, size, segment)
         } else {
             Burst::default()
         };
         false
+    }
+
+    /// By how much a burst that leaves now is later than the pace allows, where that counts.
+    fn late(&self, now: Time) -> Span {
+        let until = self.paced_until().filter(|_| self.options.segmentation_offload).unwrap_or(now);
+        now.since(until)
     }
 
     /// Is more window waited for, in place of sending what is planned?
