@@ -29,8 +29,8 @@ impl Aggregation {
         Aggregation { segment, since: Time::ZERO, acked: 0.0, greatest: [0.0; 2], rounds: 0 }
     }
 
-    /// So much was acknowledged, at a time of which the bandwidth is this, when the window is that. What was to
-    /// be expected is counted in whole segments, so that the excess is the more by a part of one.
+    /// So much was acknowledged, at a time of which the bandwidth is this, when the window is that. What was
+    /// to be expected is counted in whole segments, so that the excess is the more by a part of one.
     pub fn update(&mut self, now: Time, size: f64, round_start: bool, bandwidth: f64, window: f64) {
         if round_start {
             self.rounds += 1;
@@ -85,8 +85,8 @@ mod tests {
         assert_eq!(aggregation.excess(30_000.0), 3_000.0);
     }
 
-    /// The bandwidth explains 1900 bytes of what is acknowledged 19 ms later: a whole segment, and not the part
-    /// of a second one.
+    /// The bandwidth explains 1900 bytes of what is acknowledged 19 ms later: a whole segment, and not the
+    /// part of a second one.
     #[test]
     fn what_is_expected_is_of_whole_segments() {
         let mut aggregation = Aggregation::new(1_000.0);
