@@ -160,6 +160,21 @@ def test_a_journal_is_the_same_run_again(scenario, tmp_path):
     assert (cut.returncode, "killed" in cut.stderr) == (0, True)
 
 
+def test_a_capture_has_the_headers_that_programs_sent(scenario, tmp_path, tshark):
+    take, give, capture = tmp_path / "take.py", tmp_path / "give.py", tmp_path / "live.pcapng"
+    take.write_text(TAKE)
+    give.write_text(GIVE)
+    client = f"sleep 0.5; {sys.executable} {give} && ping -c 1 n2"
+    emulate(scenario, "--pcap", capture, "--at", f"n2:{sys.executable} {take}", "--", "sh", "-c", client)
+    data = tshark(capture, "ip.src", "ip.dst", "tcp.seq", "tcp.len", only="tcp.dstport == 7001 && tcp.len > 0")
+    assert {(source, destination) for source, destination, *_ in data} == {("10.0.0.1", "10.0.0.3")}
+    assert max(int(number) + int(length) for *_, number, length in data) == 400_001, "the kernel's numbers"
+    only = "tcp.flags.syn == 1 && tcp.flags.ack == 0"
+    syns = tshark(capture, "tcp.dstport", "tcp.options.mss_val", "ip.ttl", only=only)
+    assert {tuple(syn) for syn in syns} == {("7001", "1460", "64"), ("7001", "1460", "63")}, "on both hops"
+    assert ["10.0.0.3"] in tshark(capture, "ip.src", only="icmp.type == 0")
+
+
 def test_a_scheme_stands_below_the_tcp_of_the_kernel(scenario, tmp_path):
     take, give = tmp_path / "take.py", tmp_path / "give.py"
     take.write_text(TAKE)

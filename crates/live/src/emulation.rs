@@ -365,13 +365,14 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
         shimmed: Option<Shimmed>,
     ) -> io::Result<()> {
         let Datagram { payload, header, ecn, stream, .. } = datagram;
+        let headers = &packet[..header as usize];
         let between = shimmed.as_ref().map_or_else(Headers::default, |shimmed| shimmed.headers);
         let (header, congestion) = (header + between.bytes(), between.congestion);
         let injection = Injection { flow, payload, header, ecn, stream, congestion };
         if let Some(journal) = &mut self.journal {
-            journal.inject(self.world.now(), &injection, &packet)?;
+            journal.inject(self.world.now(), &injection, headers, &packet)?;
         }
-        let number = self.world.inject(&injection);
+        let number = self.world.inject_with_headers(&injection, headers);
         let held = Held { flow: Some(flow), is_broadcast: false, ecn, payload, packet, shimmed };
         self.held.insert(number, held);
         Ok(())

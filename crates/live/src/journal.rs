@@ -2,10 +2,11 @@
 //!
 //! A journal is text. Its first line belongs to the program that writes it. Each line after it is an
 //! injection: the instant in nanoseconds, flow, payload and header in bytes, ECN codepoint, stream, the
-//! congestion header if there is one (its bytes on the air, a colon, all of its bytes in hexadecimal), and a
-//! hash of the packet's bytes; or, of a frame of one hop, the word `frame`, from which node to which or
-//! `all`, bytes, and the hash. The last one says when the run ended, and its fingerprint; it is missing if
-//! the writer was killed, and so may be the end of the line before.
+//! congestion header if there is one (its bytes on the air, a colon, all of its bytes in hexadecimal), the
+//! headers of the packet in hexadecimal, for captures, and a hash of its bytes; or, of a frame of one hop,
+//! the word `frame`, from which node to which or `all`, bytes, and the hash. The last one says when the run
+//! ended, and its fingerprint; it is missing if the writer was killed, and so may be the end of the line
+//! before.
 
 use multihop_core::{Ecn, FlowId, HeaderBytes, NodeId, Time};
 use multihop_sim::World;
@@ -30,19 +31,30 @@ impl<W: Write> Recorder<W> {
         Ok(Recorder { out })
     }
 
-    /// A packet is injected.
+    /// A packet with these headers is injected.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn inject(&mut self, at: Time, injection: &Injection, packet: &[u8]) -> io::Result<()> {
+    pub fn inject(
+        &mut self,
+        at: Time,
+        injection: &Injection,
+        headers: &[u8],
+        packet: &[u8],
+    ) -> io::Result<()> {
         let Injection { flow, payload, header, ecn, stream, congestion } = *injection;
         write!(self.out, "{} {} {payload} {header} {} {stream} ", at.ns(), flow.0, ecn.bits())?;
         if !congestion.is_none() {
             write!(self.out, "{}:", congestion.on_air().len())?;
-            congestion.as_slice().iter().try_for_each(|byte| write!(self.out, "{byte:02x}"))?;
-            write!(self.out, " ")?;
+            self.hexadecimal(congestion.as_slice())?;
         }
+        self.hexadecimal(headers)?;
         writeln!(self.out, "{:016x}", hash(packet))
+    }
+
+    fn hexadecimal(&mut self, bytes: &[u8]) -> io::Result<()> {
+        bytes.iter().try_for_each(|byte| write!(self.out, "{byte:02x}"))?;
+        write!(self.out, " ")
     }
 
     /// A frame of one hop is injected.
@@ -126,7 +138,7 @@ pub fn replay(mut journal: impl BufRead, world: &mut World) -> Result<Option<End
         }
         let Some((at, entry)) = entry(&words) else {
             return Err(wrong(
-                "nanoseconds, flow, payload, header, ECN, stream, a congestion header if any, and a hash",
+                "nanoseconds, flow, payload, header, ECN, stream, a congestion header if any, headers, and a hash",
             ));
         };
         if let Some(needs) = misfit(&entry, world.config()) {
@@ -137,7 +149,7 @@ pub fn replay(mut journal: impl BufRead, world: &mut World) -> Result<Option<End
         }
         world.advance(at);
         match entry {
-            Entry::Packet(injection) => world.inject(&injection),
+            Entry::Packet(injection, headers) => world.inject_with_headers(&injection, &headers),
             Entry::Frame(frame) => world.inject_frame(&frame),
         };
         while world.poll_outcome().is_some() {}
@@ -147,7 +159,8 @@ pub fn replay(mut journal: impl BufRead, world: &mut World) -> Result<Option<End
 
 /// What is injected.
 enum Entry {
-    Packet(Injection),
+    /// With the headers that captures show.
+    Packet(Injection, Vec<u8>),
     Frame(OutsideFrame),
 }
 
@@ -155,14 +168,14 @@ enum Entry {
 fn misfit(entry: &Entry, config: &Config) -> Option<&'static str> {
     let is_node = |node: NodeId| node.index() < config.nodes.len();
     let fits = match entry {
-        Entry::Packet(Injection { flow, .. }) => {
+        Entry::Packet(Injection { flow, .. }, _) => {
             config.flows.get(flow.index()).is_some_and(|flow| flow.app == AppConfig::External)
         }
         Entry::Frame(OutsideFrame { from, to, .. }) => is_node(*from) && to.is_none_or(is_node),
     };
     match entry {
         _ if fits => None,
-        Entry::Packet(_) => Some("a flow that takes packets from outside"),
+        Entry::Packet(..) => Some("a flow that takes packets from outside"),
         Entry::Frame(_) => Some("nodes of the scenario"),
     }
 }
@@ -177,7 +190,9 @@ fn entry(words: &[&str]) -> Option<(Time, Entry)> {
         let to = if to == "all" { None } else { Some(node(to)?) };
         return Some((at, Entry::Frame(OutsideFrame { from: node(from)?, to, size: size(bytes)? })));
     }
-    let [_, flow, payload, header, ecn, stream, ref congestion @ .., _] = *words else { return None };
+    let [_, flow, payload, header, ecn, stream, ref congestion @ .., headers, _] = *words else {
+        return None;
+    };
     let congestion = match *congestion {
         [] => HeaderBytes::NONE,
         [word] => congestion_header(word)?,
@@ -191,13 +206,15 @@ fn entry(words: &[&str]) -> Option<(Time, Entry)> {
         stream: stream.parse().ok()?,
         congestion,
     };
-    Some((at, Entry::Packet(injection)))
+    Some((at, Entry::Packet(injection, hexadecimal(headers)?)))
 }
 
 fn congestion_header(word: &str) -> Option<HeaderBytes> {
     let (air, digits) = word.split_once(':')?;
-    let pairs = digits.as_bytes().chunks(2);
+    HeaderBytes::from_bytes(&hexadecimal(digits)?, air.parse().ok()?)
+}
+
+fn hexadecimal(digits: &str) -> Option<Vec<u8>> {
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-    let bytes = pairs.map(byte).collect::<Option<Vec<u8>>>()?;
-    HeaderBytes::from_bytes(&bytes, air.parse().ok()?)
+    digits.as_bytes().chunks(2).map(byte).collect()
 }

@@ -108,21 +108,29 @@ fn what_is_wrong_with_a_journal_is_said() {
         JournalError::Line { line, needs, .. } => (line, needs),
         JournalError::Io(error) => panic!("{error}"),
     };
-    let good = "1000 0 100 28 2 7 00000000000000ff\n";
+    let good = "1000 0 100 28 2 7 45 00000000000000ff\n";
     assert_eq!(wrong(&format!("{good}nonsense\n")).0, 3);
-    for line in
-        ["1000 0 100 28 4 7 ff\n", "1000 0 70000 28 2 7 ff\n", "1000 0 100 28 2 7\n", "-1 0 1 28 2 7 ff\n"]
-    {
+    for line in [
+        "1000 0 100 28 4 7 45 ff\n",
+        "1000 0 100 28 2 7 4g ff\n",
+        "1000 0 100 28 2 7 ff\n",
+        "1000 0 70000 28 2 7 45 ff\n",
+        "1000 0 100 28 2 7\n",
+        "-1 0 1 28 2 7 45 ff\n",
+    ] {
         assert_eq!(
             wrong(line),
-            (2, "nanoseconds, flow, payload, header, ECN, stream, a congestion header if any, and a hash"),
+            (
+                2,
+                "nanoseconds, flow, payload, header, ECN, stream, a congestion header if any, headers, and a hash"
+            ),
             "{line}"
         );
     }
-    assert_eq!(wrong("1000 6 100 28 2 7 ff\n").1, "a flow that takes packets from outside");
+    assert_eq!(wrong("1000 6 100 28 2 7 45 ff\n").1, "a flow that takes packets from outside");
     let backwards = "instants that do not go backwards, before the end of the run";
-    assert_eq!(wrong(&format!("{good}999 0 100 28 2 7 ff\n")), (3, backwards));
-    assert_eq!(wrong("2000000001 0 100 28 2 7 ff\n").1, backwards);
+    assert_eq!(wrong(&format!("{good}999 0 100 28 2 7 45 ff\n")), (3, backwards));
+    assert_eq!(wrong("2000000001 0 100 28 2 7 45 ff\n").1, backwards);
     assert_eq!(wrong(&format!("{good}end 999 0\n")).1, "`end`, nanoseconds and a fingerprint");
 }
 

@@ -26,6 +26,8 @@ pub(super) struct Contents<'p> {
     message: Option<&'p Message>,
     /// Of a packet with a source route: that, and the node that sends the frame.
     route: Option<(&'p SourceRoute, NodeId)>,
+    /// Of a packet from outside: its headers of IPv4 and transport, if they are known.
+    headers: Option<&'p [u8]>,
 }
 
 impl<'p> Contents<'p> {
@@ -39,11 +41,22 @@ impl<'p> Contents<'p> {
         let packet = &packets.get(handle).packet;
         let message = if packet.is_control() { packets.datagram(handle) } else { None };
         let route = packets.route(handle).map(|route| (route, sender));
-        Contents { packet, transport, message, route }
+        Contents { packet, transport, message, route, headers: None }
+    }
+
+    /// The same packet, from outside, with these headers.
+    pub(super) fn headed(self, headers: Option<&'p [u8]>) -> Contents<'p> {
+        Contents { headers: headers.filter(|headers| network_header(headers).is_some()), ..self }
     }
 
     /// Bytes that are kept of it besides MAC, IPv4 and transport headers.
     pub(super) fn kept(&self) -> usize {
+        self.between()
+            + self.headers.map_or(0, |headers| headers.len().saturating_sub(IPV4_HEADER + MOST_TCP))
+    }
+
+    /// Bytes between IPv4 and transport headers, and those of a message.
+    fn between(&self) -> usize {
         let route = self.route.map_or(0, |(route, _)| source_route_bytes(&route.nodes) as usize);
         let message = self.message.map_or(0, |message| message.on_air().len());
         route + message + self.packet.segment.feedback.on_air().len()
@@ -62,7 +75,7 @@ pub(super) enum Transport {
     Tcp,
     /// Its checksum is computed too.
     Udp,
-    /// Something from outside, of which only lengths are known: UDP, with all that is behind its header as
+    /// Something from outside. If only its lengths are known it is UDP, with all that is behind its header as
     /// the payload.
     Outside,
 }
@@ -81,6 +94,8 @@ const ARP: usize = 28;
 
 const IPV4_HEADER: usize = 20;
 const UDP_HEADER: usize = 8;
+/// Bytes of the longest header of TCP.
+const MOST_TCP: usize = 60;
 pub(super) const TCP: u8 = Layout::PROTOCOLS[0].1;
 const UDP: u8 = Layout::PROTOCOLS[1].1;
 /// A congestion header, which TCP or UDP follows.
@@ -130,7 +145,7 @@ pub(super) fn put(out: &mut Vec<u8>, room: usize, contents: &Contents) {
     } else {
         packet.segment.payload as usize
     };
-    let between = contents.kept();
+    let between = contents.between();
     let is_tcp = contents.transport == Transport::Tcp;
     let all_options = if is_tcp { Options::new(packet, usize::MAX).length } else { 0 };
     let Some(inside) = put_llc(out, room, between + header + all_options + payload) else { return };
@@ -153,8 +168,11 @@ pub(super) fn put(out: &mut Vec<u8>, room: usize, contents: &Contents) {
 
 /// Appends the headers of a packet from outside. Where it is too short for UDP's, that is left out.
 fn put_outside(out: &mut Vec<u8>, room: usize, contents: &Contents) {
+    if let Some(headers) = contents.headers {
+        return put_headed(out, room, contents, headers);
+    }
     let packet = contents.packet;
-    let (segment, between) = (&packet.segment, contents.kept());
+    let (segment, between) = (&packet.segment, contents.between());
     let behind_ipv4 = ((segment.payload + segment.header) as usize).saturating_sub(IPV4_HEADER);
     let length = behind_ipv4.saturating_sub(segment.feedback.on_air().len());
     let Some(inside) = put_llc(out, room, between + length) else { return };
@@ -165,6 +183,41 @@ fn put_outside(out: &mut Vec<u8>, room: usize, contents: &Contents) {
         put_outer(out, contents, (UDP, CONGESTION_THEN_UDP), length);
         put_udp(out, ip_fields(packet), port(packet), &[], length);
     }
+}
+
+/// Appends a packet from outside whose headers are known: with the ECN codepoint that it has by now, and the
+/// hops that it took. The checksum of its transport is that of its payload, which is not there.
+fn put_headed(out: &mut Vec<u8>, room: usize, contents: &Contents, headers: &[u8]) {
+    let packet = contents.packet;
+    let segment = &packet.segment;
+    let network = network_header(headers).expect("it was looked at");
+    let (mut ipv4, transport) = (headers[..network].to_vec(), &headers[network..]);
+    let congestion = segment.feedback.on_air();
+    let behind_ipv4 =
+        ((segment.payload + segment.header) as usize).saturating_sub(IPV4_HEADER + congestion.len());
+    if put_llc(out, room, contents.between() + behind_ipv4).is_none() {
+        return;
+    }
+    let behind = if congestion.is_empty() { ipv4[9] } else { CONGESTION_THEN_TCP };
+    let route = contents.route_header(behind);
+    let length = segment.payload as usize + segment.header as usize + route.len();
+    ipv4[1] = ipv4[1] & !3 | segment.ecn.bits();
+    ipv4[2..4].copy_from_slice(&(length as u16).to_be_bytes());
+    ipv4[8] = ipv4[8].saturating_sub(packet.hops.min(255) as u8).max(1);
+    ipv4[9] = if route.is_empty() { behind } else { DSR_PROTOCOL };
+    ipv4[10..12].fill(0);
+    let sum = checksum(&[&ipv4]).to_be_bytes();
+    ipv4[10..12].copy_from_slice(&sum);
+    let parts = [&ipv4, &route, congestion, transport];
+    let left = room - if out.ends_with(&SNAP) { SNAP.len() } else { IP_SAP.len() };
+    out.extend(parts.into_iter().flatten().take(left));
+}
+
+/// Bytes of the header of IPv4 at the beginning of this; none if there is no whole one.
+fn network_header(headers: &[u8]) -> Option<usize> {
+    let length =
+        headers.first().filter(|first| **first >> 4 == 4).map(|first| usize::from(first & 15) * 4)?;
+    (length >= IPV4_HEADER && length <= headers.len()).then_some(length)
 }
 
 /// Appends LLC/SNAP, or if that leaves no room for a datagram of `length` bytes behind the IPv4 header, 802.2
@@ -305,7 +358,7 @@ mod tests {
 
     fn body(room: usize, packet: &Packet, transport: Transport) -> Vec<u8> {
         let mut out = Vec::new();
-        put(&mut out, room, &Contents { packet, transport, message: None, route: None });
+        put(&mut out, room, &Contents { packet, transport, message: None, route: None, headers: None });
         assert!(out.len() <= room);
         out
     }
@@ -354,6 +407,39 @@ mod tests {
                 assert_eq!(u32::from(u16::from_be_bytes([ipv4[24], ipv4[25]])), size - 20);
                 assert!(is_sound(ipv4), "{header} {payload}");
             }
+        }
+    }
+
+    /// TCP from port 5201 with timestamps, marked on the way, after one hop; then behind a congestion header;
+    /// and headers that are none.
+    #[test]
+    fn a_packet_from_outside_has_the_headers_that_are_known() {
+        let tcp = [&[0x14, 0x51, 0x9a, 0xd2, 0, 0, 0, 9, 0, 0, 0, 7, 0x80, 0x10][..], &[3; 18]].concat();
+        let ipv4 = [0x45, 0x0a, 5, 220, 0x12, 0x34, 0x40, 0, 64, TCP, 1, 2, 10, 0, 0, 1, 10, 0, 1, 3];
+        let headers = [&ipv4[..], &tcp].concat();
+        let ecn = multihop_core::Ecn::CongestionExperienced;
+        let packet = packet(Segment { payload: 1448, header: 52, ecn, ..Segment::default() });
+        let body = |headers, packet: &Packet, room| {
+            let (transport, message, route) = (Transport::Outside, None, None);
+            let mut out = Vec::new();
+            put(
+                &mut out,
+                room,
+                &Contents { packet, transport, message, route, headers: None }.headed(Some(headers)),
+            );
+            out
+        };
+        let whole = body(&headers, &packet, 8 + 1500);
+        assert_eq!(whole[..8], SNAP);
+        assert_eq!(whole[8..18], [0x45, 0x0b, 5, 220, 0x12, 0x34, 0x40, 0, 63, TCP]);
+        assert_eq!((checksum(&[&whole[8..28]]), &whole[28..]), (0, &tcp[..]));
+        let feedback = multihop_core::HeaderBytes::from_bytes(&[9; 8], 8).unwrap();
+        let segment = Segment { header: 60, feedback, ..packet.segment };
+        let behind = body(&headers, &Packet { segment, size: 1508, ..packet }, 8 + 1508);
+        assert_eq!((total_length(&behind[8..]), behind[17]), (1508, CONGESTION_THEN_TCP));
+        assert_eq!((&behind[28..36], &behind[36..]), (&[9; 8][..], &tcp[..]));
+        for none in [&headers[..19], &[0x65; 40], &[0x44; 40], &[]] {
+            assert_eq!(body(none, &packet, 8 + 1500)[17], UDP);
         }
     }
 
@@ -406,8 +492,13 @@ mod tests {
 
     fn routing(room: usize, message: &Message) -> Vec<u8> {
         let packet = Packet { flow: FlowId::ROUTING, ..packet(Segment::default()) };
-        let contents =
-            Contents { packet: &packet, transport: Transport::Udp, message: Some(message), route: None };
+        let contents = Contents {
+            packet: &packet,
+            transport: Transport::Udp,
+            message: Some(message),
+            route: None,
+            headers: None,
+        };
         let mut out = Vec::new();
         put(&mut out, room, &contents);
         out
@@ -447,6 +538,7 @@ mod tests {
             transport: Transport::Tcp,
             message: None,
             route: Some((&route, NodeId(0))),
+            headers: None,
         };
         assert_eq!(contents.kept(), 12);
         let mut out = Vec::new();

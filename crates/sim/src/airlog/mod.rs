@@ -20,6 +20,7 @@
 
 mod datagram;
 mod mpdu;
+mod outside;
 mod pcapng;
 mod radiotap;
 mod tcp;
@@ -32,8 +33,9 @@ use crate::record::FlowFilter;
 use crate::slab::{Handle, Slab};
 use datagram::{Contents, Transport};
 use mpdu::Unit;
-use multihop_core::{FrameKind, NodeId, Span, Time};
+use multihop_core::{FrameKind, NodeId, Packet, Span, Time};
 use multihop_dot11::user_priority;
+use outside::OutsideHeaders;
 use pcapng::PcapngWriter;
 use radiotap::{Aggregate, RateFields, Seen};
 use std::collections::VecDeque;
@@ -72,6 +74,7 @@ pub struct AirLog {
     spare: Vec<Vec<u8>>,
     /// What may still be preceded: packets by their time and interface.
     pending: VecDeque<Pending>,
+    headers: OutsideHeaders,
     /// The first failure; nothing is written after it.
     failure: Option<io::Error>,
 }
@@ -176,6 +179,7 @@ impl AirLog {
             aggregates: 0,
             spare: Vec::new(),
             pending: VecDeque::new(),
+            headers: OutsideHeaders::default(),
             failure: None,
         })
     }
@@ -185,6 +189,16 @@ impl AirLog {
     pub fn only(mut self, selection: Selection) -> AirLog {
         self.selection = selection;
         self
+    }
+
+    /// A packet from outside has these headers.
+    pub(crate) fn know(&mut self, number: u64, headers: &[u8]) {
+        self.headers.know(number, headers);
+    }
+
+    /// Something became of a packet from outside.
+    pub(crate) fn settle(&mut self, number: u64, now: Time) {
+        self.headers.settle(number, now);
     }
 
     /// A frame ends at its listeners; [`AirLog::heard`] and [`AirLog::sent`] are about this one until the
@@ -237,9 +251,10 @@ impl AirLog {
     fn unit(&mut self, unit: Unit, packet: Option<Handle>, packets: &Slab) {
         let contents: Vec<Contents> = std::iter::successors(packet, |packet| packets.next_msdu(*packet))
             .map(|handle| {
-                let flow = packets.get(handle).packet.flow;
+                let Packet { flow, number, .. } = packets.get(handle).packet;
                 let transport = self.transports.get(flow.index()).copied().unwrap_or(Transport::Udp);
-                Contents::of(packets, handle, unit.frame.from, transport)
+                let headers = self.headers.of(number).filter(|_| transport == Transport::Outside);
+                Contents::of(packets, handle, unit.frame.from, transport).headed(headers)
             })
             .collect();
         let dscp =

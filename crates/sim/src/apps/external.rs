@@ -2,8 +2,8 @@
 //! [`World::inject`](crate::World::inject) takes, and [`World::poll_outcome`](crate::World::poll_outcome)
 //! returns.
 //!
-//! The simulator knows how long they are, never what is in them: the program that injects a packet keeps its
-//! bytes, by its number.
+//! The simulator knows how long they are, never what is in them, but for headers that a capture shows: the
+//! program that injects a packet keeps its bytes, by its number.
 
 use multihop_core::{DropCause, Ecn, FlowId, HeaderBytes, NodeId, Segment, Time};
 use multihop_transport::{Delivered, Endpoint, Progress};

@@ -88,6 +88,18 @@ impl World {
         number
     }
 
+    /// The same, of a packet whose headers of IPv4 and transport are these, which captures show. Without them a
+    /// capture has UDP of the right length.
+    ///
+    /// # Panics
+    /// As [`World::inject`].
+    pub fn inject_with_headers(&mut self, injection: &Injection, headers: &[u8]) -> u64 {
+        if let Some(log) = &mut self.air_log {
+            log.know(self.injected + 1, headers);
+        }
+        self.inject(injection)
+    }
+
     /// The same for a frame of one hop: no route is looked up, and it is in no flow's counters, but in those
     /// of its sender's signalling.
     ///
@@ -105,7 +117,11 @@ impl World {
 
     /// What became of a packet from outside, in the order in which it happened; none if nothing more has.
     pub fn poll_outcome(&mut self) -> Option<PacketOutcome> {
-        self.record.outcomes.pop_front()
+        let outcome = self.record.outcomes.pop_front()?;
+        if let Some(log) = &mut self.air_log {
+            log.settle(outcome.number(), self.now);
+        }
+        Some(outcome)
     }
 
     /// Packets in a node's interface queue.
