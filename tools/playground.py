@@ -17,6 +17,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import deflate
+
 from multihop.report.svg import PALETTE
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -76,7 +78,7 @@ def page(wasm: bytes) -> str:
         "scenes": _json(scenes()),
         "worker": bundle(SOURCES / "worker.js"),
         "main": bundle(SOURCES / "main.js"),
-        "engine": base64.b64encode(gzip.compress(wasm, mtime=0)).decode(),
+        "engine": base64.b64encode(packed(wasm)).decode(),
     }
     wrong = [name for name, text in parts.items() if re.search("</(script|style)", text, re.IGNORECASE)]
     if wrong:
@@ -84,6 +86,11 @@ def page(wasm: bytes) -> str:
         raise ValueError(msg)
     template = (SOURCES / "page.html").read_text("utf-8")
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], template)
+
+
+def packed(wasm: bytes) -> bytes:
+    """The engine as gzip, by a search for the shortest that takes a second: a twentieth less than zlib's."""
+    return bytes(deflate.gzip_compress(wasm, 12))
 
 
 def scenes() -> dict[str, dict[str, Any]]:

@@ -1,6 +1,8 @@
 """How the page is put together."""
 
+import gzip
 import json
+import random
 import re
 import shutil
 import subprocess
@@ -54,6 +56,13 @@ def test_without_the_target_the_page_is_left_out_and_that_is_said(tmp_path, monk
     playground.main()
     assert capsys.readouterr().out == "the playground is left out: Rust has no target\n"
     assert not page.exists()
+
+
+def test_the_engine_is_packed_closer_than_zlib_does_it():
+    letters = random.Random(1)
+    wasm = b" ".join(bytes(letters.choices(b"multihop", k=5)) for _ in range(20_000))
+    assert gzip.decompress(playground.packed(wasm)) == wasm
+    assert len(playground.packed(wasm)) < 0.96 * len(gzip.compress(wasm))
 
 
 def test_scenes_have_pages_of_the_docs_that_show_them():
