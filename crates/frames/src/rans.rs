@@ -9,6 +9,8 @@ use crate::coding::{put, take};
 /// Frequencies add up to two to this.
 const SCALE: u32 = 12;
 const TOTAL: u32 = 1 << SCALE;
+/// There is room for what so many bytes take at once.
+const CHUNK: usize = 1 << 12;
 /// Bits of a frequency after the highest one.
 const DIGITS: u32 = 3;
 /// Below this a state takes in another byte.
@@ -18,14 +20,30 @@ pub const MOST: usize = 1 << 24;
 
 /// Appends a stream: how many bytes it has; how many follow, times two, and one if they are coded; these.
 pub fn pack(bytes: &[u8], out: &mut Vec<u8>) {
-    put(out, bytes.len() as u64);
-    if bytes.is_empty() {
-        return;
+    pack_all(&[bytes], out);
+}
+
+/// Appends streams. What codes a byte waits for the one before it: several streams are coded side by side.
+pub fn pack_all<B: AsRef<[u8]>>(streams: &[B], out: &mut Vec<u8>) {
+    let mut lanes: Vec<Lane> = streams.iter().map(|bytes| Lane::new(bytes.as_ref())).collect();
+    let mut waiting: Vec<&mut Lane> = lanes.iter_mut().filter(|lane| lane.left > 0).collect();
+    waiting.sort_by_key(|lane| lane.left);
+    let mut going = Vec::new();
+    loop {
+        going.retain(|lane: &&mut Lane| lane.left > 0);
+        while going.len() < 4
+            && let Some(longest) = waiting.pop()
+        {
+            going.push(longest);
+        }
+        match &mut going[..] {
+            [] => break,
+            [one, two, three, four] => advance([one, two, three, four]),
+            [one, two, ..] => advance([one, two]),
+            [one] => advance([one]),
+        }
     }
-    let coded = coded(bytes);
-    let (content, is_coded) = if coded.len() < bytes.len() { (coded.as_slice(), 1) } else { (bytes, 0) };
-    put(out, (content.len() as u64) << 1 | is_coded);
-    out.extend_from_slice(content);
+    lanes.into_iter().for_each(|lane| lane.finish(out));
 }
 
 /// A stream, and what follows it; none if it is not one.
@@ -49,8 +67,19 @@ fn frequencies(bytes: &[u8]) -> ([u32; 256], usize) {
         // Compared at once: a stream is often one byte again and again.
         counts[usize::from(bytes[0])] = bytes.len() as u32;
     } else {
-        for byte in bytes {
+        // One after the other, equal bytes would wait for each other: four are counted apart.
+        let mut apart = [[0_u32; 256]; 4];
+        let mut fours = bytes.chunks_exact(4);
+        for four in &mut fours {
+            for (counts, byte) in apart.iter_mut().zip(four) {
+                counts[usize::from(*byte)] += 1;
+            }
+        }
+        for byte in fours.remainder() {
             counts[usize::from(*byte)] += 1;
+        }
+        for (byte, count) in counts.iter_mut().enumerate() {
+            *count += apart.iter().map(|counts| counts[byte]).sum::<u32>();
         }
     }
     let of_all = |count: u32| (u64::from(count) * u64::from(TOTAL) / bytes.len() as u64) as u32;
@@ -149,28 +178,79 @@ fn take_frequencies(content: &[u8]) -> Option<([u32; 256], &[u8])> {
     Some((made, content.get(at.div_ceil(8)..)?))
 }
 
-/// The table of frequencies, and the state and bytes in the order in which they are read.
-fn coded(bytes: &[u8]) -> Vec<u8> {
-    let (frequency, most) = frequencies(bytes);
-    let mut out = Vec::with_capacity(bytes.len() / 2 + 64);
-    put_frequencies(&frequency, most, &mut out);
-    let head = out.len();
-    let mut state = LOW;
-    // Bytes that are all alike leave the state as it is.
-    if frequency.iter().all(|frequency| *frequency < TOTAL) {
-        let symbols = symbols(&frequency);
-        for byte in bytes.iter().rev() {
-            let symbol = &symbols[usize::from(*byte)];
-            while state >= symbol.most {
-                out.push(state as u8);
-                state >>= 8;
+/// A stream on its way: the table of frequencies, and the bytes and the state, which are read in the opposite
+/// order.
+struct Lane<'b> {
+    bytes: &'b [u8],
+    /// So many of them, the first ones, are to be coded.
+    left: usize,
+    symbols: Vec<Symbol>,
+    state: u32,
+    out: Vec<u8>,
+    /// Where the table ends, and where the next byte comes.
+    head: usize,
+    at: usize,
+}
+
+impl<'b> Lane<'b> {
+    fn new(bytes: &'b [u8]) -> Lane<'b> {
+        let (mut out, mut left, mut made) = (Vec::new(), 0, Vec::new());
+        if !bytes.is_empty() {
+            let (frequency, most) = frequencies(bytes);
+            put_frequencies(&frequency, most, &mut out);
+            // Bytes that are all alike leave the state as it is.
+            if frequency.iter().all(|frequency| *frequency < TOTAL) {
+                left = bytes.len();
+                made = symbols(&frequency).to_vec();
             }
-            state += symbol.start + symbol.of(state) * symbol.rest;
+        }
+        let head = out.len();
+        Lane { bytes, left, symbols: made, state: LOW, out, head, at: head }
+    }
+
+    fn finish(mut self, out: &mut Vec<u8>) {
+        put(out, self.bytes.len() as u64);
+        if self.bytes.is_empty() {
+            return;
+        }
+        self.out.truncate(self.at);
+        self.out.extend(self.state.to_le_bytes());
+        self.out[self.head..].reverse();
+        let is_coded = self.out.len() < self.bytes.len();
+        let content = if is_coded { &self.out[..] } else { self.bytes };
+        put(out, (content.len() as u64) << 1 | u64::from(is_coded));
+        out.extend_from_slice(content);
+    }
+}
+
+/// Codes as many bytes of each as the shortest has left, or [`CHUNK`].
+fn advance<const N: usize>(mut lanes: [&mut &mut Lane; N]) {
+    let steps = lanes.iter().map(|lane| lane.left).min().unwrap_or(0).min(CHUNK);
+    let mut coding = lanes.each_mut().map(|lane| {
+        // A byte takes no more than two bytes.
+        lane.out.resize(lane.at + 2 * steps + 2, 0);
+        lane.left -= steps;
+        let Lane { bytes, left, symbols, state, out, at, .. } = &mut ***lane;
+        let symbols: &[Symbol; 256] = symbols[..].try_into().expect("there is one for each byte");
+        (&bytes[*left..*left + steps], symbols, &mut out[..], *state, *at)
+    });
+    for step in (0..steps).rev() {
+        for (bytes, symbols, out, state, at) in &mut coding {
+            let symbol = &symbols[usize::from(bytes[step])];
+            // They are written whether they are needed or not: which are looks random, and a processor would
+            // guess wrongly.
+            let room = &mut out[*at..*at + 2];
+            (room[0], room[1]) = (*state as u8, (*state >> 8) as u8);
+            let needed = u32::from(*state >= symbol.most) + u32::from(*state >> 8 >= symbol.most);
+            *at += needed as usize;
+            *state >>= 8 * needed;
+            *state += symbol.start + symbol.of(*state) * symbol.rest;
         }
     }
-    out.extend(state.to_le_bytes());
-    out[head..].reverse();
-    out
+    let ends = coding.map(|(_, _, _, state, at)| (state, at));
+    for (lane, (state, at)) in lanes.iter_mut().zip(ends) {
+        (lane.state, lane.at) = (state, at);
+    }
 }
 
 /// What takes a state on by a byte: to its quotient by the frequency, times the total, and the remainder, and
@@ -292,5 +372,26 @@ mod tests {
         let mut bytes: Vec<u8> = (0..128).flat_map(|byte| vec![byte; 400]).collect();
         bytes.extend(128..=255);
         there_and_back(&bytes);
+    }
+
+    #[test]
+    fn streams_side_by_side_are_as_one_after_the_other() {
+        let stream = |n: u32| -> Vec<u8> {
+            let bytes = |at: u32| ((at + n).wrapping_mul(2_654_435_761) >> (24 + n % 8)) as u8;
+            (0..n * n * 331 % 20_011).map(bytes).collect()
+        };
+        for count in 0..12 {
+            let streams: Vec<Vec<u8>> = (0..count).map(stream).collect();
+            let (mut together, mut apart) = (Vec::new(), Vec::new());
+            pack_all(&streams, &mut together);
+            streams.iter().for_each(|stream| pack(stream, &mut apart));
+            assert_eq!(together, apart, "{count} streams");
+            let mut rest = &together[..];
+            for stream in &streams {
+                let (read, after) = unpack(rest).expect("it was packed");
+                assert_eq!(&read, stream);
+                rest = after;
+            }
+        }
     }
 }

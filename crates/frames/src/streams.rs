@@ -210,14 +210,16 @@ pub trait Coder {
     }
 
     /// A number that is mostly small and not negative.
-    #[inline]
+    #[inline(always)]
+    #[allow(clippy::inline_always)] // most have one byte, and there are several in a transmission
     fn number(&mut self, stream: Stream, value: i64) -> i64 {
-        let first = if (0..TWO).contains(&value) { value } else { first_of(value) };
-        let first = i64::from(self.byte(stream, first as u8));
+        let is_one = (0..TWO).contains(&value);
+        let first = i64::from(self.byte(stream, if is_one { value } else { first_of(value) } as u8));
         if first < TWO { first } else { self.more(first, value) }
     }
 
     /// A number of which the first byte says that there is more.
+    #[inline(never)]
     fn more(&mut self, first: i64, value: i64) -> i64 {
         if first == i64::from(ESCAPE) {
             return unzigzag(self.wide(zigzag(value)));
@@ -273,10 +275,8 @@ impl Written {
         self.encoder.end(&mut self.streams[Stream::Bits as usize]);
         let (left, bits) = std::mem::take(&mut self.raw);
         self.streams[Stream::Raw as usize].extend((bits > 0).then_some(left as u8));
-        for stream in &mut self.streams {
-            rans::pack(stream, out);
-            stream.clear();
-        }
+        rans::pack_all(&self.streams, out);
+        self.streams.iter_mut().for_each(Vec::clear);
     }
 }
 
