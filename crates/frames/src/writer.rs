@@ -31,8 +31,9 @@ pub struct Writer<W> {
     out: W,
     model: Model,
     streams: Written,
-    /// Beginnings of the transmissions that are in no block yet.
-    starts: Vec<i64>,
+    /// How many transmissions are in no block yet, and when the first and the last of them begin.
+    rows: usize,
+    starts: [i64; 2],
     /// Packets in their aggregates, and NAVs that they set.
     parts: usize,
     sorts: BTreeMap<Sort, usize>,
@@ -75,7 +76,8 @@ impl<W: Write> Writer<W> {
             out,
             model: Model::new(constants),
             streams: Written::default(),
-            starts: Vec::new(),
+            rows: 0,
+            starts: [0; 2],
             parts: 0,
             sorts: BTreeMap::new(),
             lately: [0; LATELY],
@@ -97,24 +99,43 @@ impl<W: Write> Writer<W> {
     /// If a block is full and cannot be written.
     ///
     /// # Panics
-    /// If an index of a node is negative where it may not be, or a million or more.
+    /// As [`Writer::sort`].
     pub fn transmission(&mut self, sort: &Sort, row: &mut Transmission) -> io::Result<()> {
+        let place = self.sort(sort);
+        self.transmission_of(place, row)
+    }
+
+    /// The same of the sort at a place, which [`Writer::sort`] said.
+    ///
+    /// # Errors
+    /// If a block is full and cannot be written.
+    ///
+    /// # Panics
+    /// If there is no such sort.
+    pub fn transmission_of(&mut self, sort: usize, row: &mut Transmission) -> io::Result<()> {
         let parts = row.reserves.len() + row.mpdus.len();
-        if self.starts.len() == ROWS
+        if self.rows == ROWS
             || self.parts + parts > MOST_PARTS
-            || (self.starts.len().is_multiple_of(256) && self.streams.longest() > MOST_BYTES)
+            || (self.rows.is_multiple_of(256) && self.streams.longest() > MOST_BYTES)
         {
             self.end_block()?;
         }
         self.parts += parts;
-        let mut place = self.place_of(sort);
+        let mut place = sort;
         self.model.code(&mut self.streams, &mut place, row).expect("what is written can be coded");
-        self.starts.push(row.start);
+        if self.rows == 0 {
+            self.starts[0] = row.start;
+        }
+        self.starts[1] = row.start;
+        self.rows += 1;
         Ok(())
     }
 
     /// The place of a sort, which may be new.
-    fn place_of(&mut self, sort: &Sort) -> usize {
+    ///
+    /// # Panics
+    /// If an index of a node is negative where it may not be, or a million or more.
+    pub fn sort(&mut self, sort: &Sort) -> usize {
         let hash = sort.from ^ sort.to << 3 ^ sort.kind << 5 ^ sort.flow << 6 ^ sort.airtime >> 10;
         let slot = hash as usize % LATELY;
         if self.model.is(self.lately[slot], sort) {
@@ -148,7 +169,7 @@ impl<W: Write> Writer<W> {
             if self.beside.are_many(MOST_BESIDE) {
                 self.end_block()?;
             }
-            let is_early = |time: i64| self.starts.last().is_none_or(|start| *start < time);
+            let is_early = |time: i64| self.rows == 0 || self.starts[1] < time;
             let is_early = match (table, values) {
                 (Table::Drops, [flow, carries, node, QUEUE_FULL, packet, time]) if is_early(*time) => {
                     self.model.did_not_fit(*node, [*flow, *carries], *packet, *time);
@@ -197,7 +218,7 @@ impl<W: Write> Writer<W> {
     pub(crate) fn end_block(&mut self) -> io::Result<()> {
         self.flush(Table::Sorts)?;
         self.flush(Table::Ingress)?;
-        let starts = self.starts.first().into_iter().chain(self.starts.last()).copied();
+        let starts = self.starts.into_iter().filter(|_| self.rows > 0);
         let times = starts.chain(self.beside.times.into_iter().flatten());
         let Some([first, last]) =
             times.map(|time| [time; 2]).reduce(|[first, last], [time, _]| [first.min(time), last.max(time)])
@@ -211,9 +232,8 @@ impl<W: Write> Writer<W> {
         self.streams.pack(&mut content);
         self.beside.clear();
         self.model.restart();
-        let rows = self.starts.len();
+        let rows = std::mem::take(&mut self.rows);
         self.transmissions += rows as u64;
-        self.starts.clear();
         self.parts = 0;
         self.block(Table::Transmissions as u8, rows as u32, [first as u64, last as u64], &content)
     }

@@ -126,6 +126,7 @@ impl Beside {
         model: &mut Model,
         ingresses: &[[i64; 4]],
     ) -> Option<()> {
+        model.see_frames();
         let seen = &model.seen;
         groups(c, &mut self.drops, (DROPS, KEYS), |key| key[4] == 0, |key| seen.ends(key[2]))?;
         groups(

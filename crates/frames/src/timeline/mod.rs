@@ -10,6 +10,7 @@ mod access;
 mod aggregates;
 mod constants;
 mod dropped;
+mod next;
 mod queues;
 mod reserved;
 mod rows;
@@ -26,7 +27,7 @@ use crate::streams::{Coder, Stream};
 use queues::Taken;
 use reserved::{Known, Places};
 use rows::{CTS, DATA, RTS};
-use state::{Expected, LATEST, MOST_NODES, OfNode, OfSort};
+use state::{Awaited, Brief, Expected, LATEST, MOST_NODES, OfNode, OfSort};
 
 /// What of a transmission is not as expected. The two lowest bits say which of the answers that are awaited
 /// it is, from 1; 0 if it is none.
@@ -42,8 +43,6 @@ const RARE: u8 = 1 << 7;
 const TRIES: u8 = 1;
 const FROZEN: u8 = 2;
 const WAITED: u8 = 4;
-/// So many answers are awaited at once.
-const MOST_AWAITED: usize = 8;
 
 /// What transmissions are expected to be.
 pub struct Model {
@@ -51,8 +50,7 @@ pub struct Model {
     sorts: Vec<Sort>,
     of_sorts: Vec<OfSort>,
     nodes: Vec<OfNode>,
-    /// In the order of their times.
-    expected: Vec<Expected>,
+    expected: Awaited,
     /// The latest end of all.
     last_end: i64,
     /// By how much what began an exchange was not whole slots after that, the latest first.
@@ -92,7 +90,7 @@ impl Model {
             sorts: Vec::new(),
             of_sorts: Vec::new(),
             nodes: Vec::new(),
-            expected: Vec::new(),
+            expected: Awaited::default(),
             last_end: 0,
             rests: [0; 4],
             lengths: [0; 4],
@@ -117,8 +115,8 @@ impl Model {
         }
         self.make_room(nodes as usize);
         self.arrival_of.push(self.seen.place_of(&sort));
+        self.of_sorts.push(OfSort::new(Brief::new(&sort)));
         self.sorts.push(sort);
-        self.of_sorts.push(OfSort::default());
         Some(self.sorts.len() - 1)
     }
 
@@ -157,7 +155,7 @@ impl Model {
 
     /// Forgets all but the sorts.
     pub fn restart(&mut self) {
-        self.of_sorts.fill(OfSort::default());
+        self.of_sorts.iter_mut().for_each(|of_sort| *of_sort = OfSort::new(of_sort.brief));
         self.nodes.fill(OfNode::default());
         self.expected.clear();
         self.seen.restart();
@@ -174,12 +172,22 @@ impl Model {
     }
 
     /// Writes a transmission of a sort, or reads it. None if there is none.
+    #[inline]
     pub fn code<C: Coder>(&mut self, c: &mut C, place: &mut usize, row: &mut Transmission) -> Option<()> {
+        if C::WRITES && self.is_next(*place, row) {
+            self.begin_run();
+            self.run = self.run.map(|run| run + 1);
+            self.follow(1, *place, row, 0);
+            return Some(());
+        }
+        self.code_any(c, place, row)
+    }
+
+    fn code_any<C: Coder>(&mut self, c: &mut C, place: &mut usize, row: &mut Transmission) -> Option<()> {
         let run = if let Some(run) = self.run {
             run
         } else {
-            let streams = [Stream::RunAlone, Stream::RunAwaited, Stream::RunSeveral];
-            self.run_stream = streams[self.expected.len().min(2)];
+            self.begin_run();
             if C::WRITES { 0 } else { c.number(self.run_stream, 0) }
         };
         let (mask, rare, known) = if C::WRITES { self.mask(*place, row) } else { Default::default() };
@@ -206,7 +214,7 @@ impl Model {
         }
         self.run = None;
         let mask =
-            c.byte(if self.expected.is_empty() { Stream::MaskAlone } else { Stream::MaskAwaited }, mask);
+            c.byte(if self.expected.count() == 0 { Stream::MaskAlone } else { Stream::MaskAwaited }, mask);
         let awaited = usize::from(mask & ANSWERS);
         if awaited == 0 {
             *place = self.code_sort(c, *place)?;
@@ -218,7 +226,7 @@ impl Model {
         if awaited == 0 {
             self.code_access(c, *place, guess.tries, row)?;
         } else if !C::WRITES {
-            (row.start, row.frozen, row.waited) = (self.expected[awaited - 1].time, 0, -1);
+            (row.start, row.frozen, row.waited) = (self.expected.get(awaited - 1)?.time, 0, -1);
         }
         if !C::WRITES {
             guess.packet = self.guess_packet(*place, awaited > 0, guess.tries, row.start);
@@ -240,7 +248,8 @@ impl Model {
     /// have.
     fn mask(&self, place: usize, row: &Transmission) -> (u8, u8, Guess) {
         let is = |expected: &Expected| expected.time == row.start && expected.sort == place;
-        let awaited = self.expected.iter().take(3).position(is).map_or(0, |place| place as u8 + 1);
+        let awaited =
+            (1..4).find(|place| self.expected.get(usize::from(place - 1)).is_some_and(is)).unwrap_or(0);
         let (sort, of_sort) = (&self.sorts[place], &self.of_sorts[place]);
         let node = &self.nodes[sort.from as usize];
         let mut guess = self.guess(place);
@@ -263,7 +272,7 @@ impl Model {
 
     /// All of a transmission that is as expected.
     fn fill<C: Coder>(&mut self, c: &mut C, place: &mut usize, row: &mut Transmission) -> Option<i64> {
-        let Expected { time, sort } = *self.expected.first()?;
+        let Expected { time, sort } = *self.expected.get(0)?;
         *place = sort;
         let mut guess = self.guess(sort);
         guess.packet = self.guess_packet(sort, true, guess.tries, time);
@@ -390,32 +399,30 @@ impl Model {
         if awaited > 0 {
             self.expected.remove(awaited - 1);
         }
-        let over = self.expected.iter().take_while(|expected| expected.time < row.start).count();
-        if over > 0 {
-            self.expected.drain(..over);
-        }
-        let sort = self.sorts[place];
-        let end = row.start.wrapping_add(sort.airtime);
-        let arrived = row.outcome == sort.usual();
-        self.last_end = self.last_end.max(end);
+        self.expected.pass(row.start);
         if awaited == 0 {
             self.learn_answer(place, row.start);
         }
-        let node = &mut self.nodes[sort.from as usize];
-        if !sort.is_answer() {
+        let of_sort = &mut self.of_sorts[place];
+        let brief = of_sort.brief;
+        let end = row.start.wrapping_add(brief.airtime);
+        let arrived = row.outcome == i64::from(brief.usual);
+        self.last_end = self.last_end.max(end);
+        if !brief.is_answer {
+            let node = &mut self.nodes[brief.from as usize];
             node.end = end;
             node.packet = row.packet;
-            if sort.to >= 0 {
-                node.tries[usize::from(sort.kind != RTS)] = (row.tries, false);
+            if brief.to != Brief::NONE {
+                node.tries[usize::from(i64::from(brief.kind) != RTS)] = (row.tries, false);
             }
-            if sort.carries != 0 && node.link(sort.to).is_none() {
-                match node.stream(&sort) {
-                    Some(place) => node.streams[place].1 = row.packet,
-                    None => node.streams.push(([sort.flow, sort.carries], row.packet)),
+            if brief.carries && node.link(self.sorts[place].to).is_none() {
+                if of_sort.stream == 0 {
+                    of_sort.stream = node.learn_stream(&self.sorts[place]) + 1;
                 }
+                node.streams[of_sort.stream - 1].1 = row.packet;
             }
         }
-        self.seen.sent(sort.from, row.start, end);
+        self.seen.sent(brief.from, end);
         // An aggregate has no more packets than fit.
         let (mpdus, fresh) = (row.mpdus.len() as u16, fresh as u16);
         self.taken.push(Taken {
@@ -426,8 +433,16 @@ impl Model {
             fresh,
             arrived,
         });
-        if sort.to >= 0 {
-            self.reaches(&sort, place, (row.start, end), arrived, &row.mpdus);
+        if brief.to != Brief::NONE {
+            self.reaches(place, (row.start, end), arrived, &row.mpdus);
+        }
+    }
+
+    /// Looks at when frames began and ended, once all of the block are known.
+    pub fn see_frames(&mut self) {
+        for taken in &self.taken {
+            let brief = &self.of_sorts[taken.sort as usize].brief;
+            self.seen.frame(brief.from, [taken.start, taken.start.wrapping_add(brief.airtime)]);
         }
     }
 
@@ -445,40 +460,30 @@ impl Model {
     }
 
     /// The same, of the node that it is for.
-    fn reaches(
-        &mut self,
-        sort: &Sort,
-        place: usize,
-        (start, end): (i64, i64),
-        arrived: bool,
-        mpdus: &[Mpdu],
-    ) {
-        let node = &mut self.nodes[sort.to as usize];
+    fn reaches(&mut self, place: usize, (start, end): (i64, i64), arrived: bool, mpdus: &[Mpdu]) {
+        let of_sort = &self.of_sorts[place];
+        let brief = &of_sort.brief;
+        let node = &mut self.nodes[brief.to as usize];
         node.addressed = Some((place, start, end));
-        if sort.is_answer() {
+        if brief.is_answer {
             node.end = end;
         }
         if !arrived {
             return;
         }
-        if sort.is_answer() {
+        if brief.is_answer {
             node.tries[0].1 = true;
-            node.tries[1].1 |= sort.kind != CTS;
+            node.tries[1].1 |= i64::from(brief.kind) != CTS;
         }
-        if sort.kind == DATA {
+        if i64::from(brief.kind) == DATA {
             node.arrived_before = node.arrived;
             node.arrived = end.wrapping_add(self.constants.propagation);
-            to_front(&mut self.arrivals, 3, sort.to as usize);
+            to_front(&mut self.arrivals, 3, brief.to as usize);
         }
-        self.seen.arrived(sort, self.arrival_of[place], end, mpdus);
-        if let Some((after, sort)) = self.of_sorts[place].answer {
-            let time = start.wrapping_add(after);
-            let at = self.expected.partition_point(|expected| expected.time <= time);
-            self.expected.insert(at, Expected { time, sort });
-            if self.expected.len() > MOST_AWAITED {
-                self.expected.remove(0);
-            }
+        if let Some((after, sort)) = of_sort.answer {
+            self.expected.insert(Expected { time: start.wrapping_add(after), sort });
         }
+        self.seen.arrived(&self.sorts[place], self.arrival_of[place], end, mpdus);
     }
 
     /// If it begins soon after the end of a frame to its sender, it answers that.

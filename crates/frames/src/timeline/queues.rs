@@ -28,6 +28,15 @@ struct Flux<'r> {
 }
 
 impl Flux<'_> {
+    /// Until this instant there are none, beyond those that were counted.
+    fn next(&self) -> i64 {
+        let time = |run: &Run| match run.step {
+            1.. => run.time.saturating_add(self.of_next.saturating_mul(run.step)),
+            _ => run.time,
+        };
+        self.runs.get(self.at).map_or(i64::MAX, time)
+    }
+
     /// How many there are until an instant, beyond those that were counted.
     fn until(&mut self, now: i64) -> i64 {
         let mut found = 0;
@@ -56,14 +65,25 @@ struct Queue<'r> {
     fluxes: Vec<Flux<'r>>,
     /// Packets that were tried in vain: the next one is taken out.
     given_up: Vec<Flux<'r>>,
+    /// Until this instant neither says anything.
+    next: i64,
 }
 
 impl Queue<'_> {
+    #[inline]
     fn pass(&mut self, now: i64) {
+        if self.next <= now {
+            self.pass_fluxes(now);
+        }
+    }
+
+    fn pass_fluxes(&mut self, now: i64) {
         let came: i64 = self.fluxes.iter_mut().map(|flux| flux.until(now)).sum();
         self.come(came);
         let given_up: i64 = self.given_up.iter_mut().map(|flux| flux.until(now)).sum();
         (0..given_up.min(self.length + 1)).for_each(|_| self.served());
+        let fluxes = self.fluxes.iter().chain(&self.given_up);
+        self.next = fluxes.map(Flux::next).min().unwrap_or(i64::MAX);
     }
 
     fn come(&mut self, packets: i64) {

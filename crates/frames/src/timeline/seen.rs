@@ -54,9 +54,14 @@ impl Seen {
 
     /// A frame was sent.
     #[inline]
-    pub fn sent(&mut self, from: i64, start: i64, end: i64) {
-        self.frames[from as usize].push([start, end]);
+    pub fn sent(&mut self, from: u32, end: i64) {
         self.last_ends[from as usize] = end;
+    }
+
+    /// When a frame began and ended.
+    #[inline]
+    pub fn frame(&mut self, from: u32, times: [i64; 2]) {
+        self.frames[from as usize].push(times);
     }
 
     /// One of a sort, which has this place, arrived.

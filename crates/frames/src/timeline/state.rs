@@ -9,15 +9,56 @@ pub const MOST_NODES: i64 = 1 << 20;
 /// A node's latest sorts that are looked through.
 pub const LATEST: usize = 128;
 
+/// What is asked most often of a sort.
+#[derive(Clone, Copy, Debug)]
+pub struct Brief {
+    pub from: u32,
+    /// [`Brief::NONE`] if it is for all.
+    pub to: u32,
+    pub airtime: i64,
+    pub kind: u8,
+    /// Of [`Sort::is_answer`], of [`Sort::usual`], and whether it carries a packet, or is sent for one.
+    pub is_answer: bool,
+    pub usual: u8,
+    pub carries: bool,
+}
+
+impl Brief {
+    pub const NONE: u32 = u32::MAX;
+
+    /// That of a sort with nodes that have an index.
+    pub fn new(sort: &Sort) -> Brief {
+        Brief {
+            from: sort.from as u32,
+            to: u32::try_from(sort.to).unwrap_or(Brief::NONE),
+            airtime: sort.airtime,
+            kind: u8::try_from(sort.kind).unwrap_or(u8::MAX),
+            is_answer: sort.is_answer(),
+            usual: sort.usual() as u8,
+            carries: sort.carries != 0,
+        }
+    }
+}
+
 /// Of a sort.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct OfSort {
+    pub brief: Brief,
+    /// The place of its stream among those of its sender, from 1; 0 if it is not known.
+    pub stream: usize,
     /// What answers it, and how much later that begins.
     pub answer: Option<(i64, usize)>,
     /// The stations that set the NAV by it the last time.
     pub reserves: Vec<(u32, i64)>,
     /// How many packets the last aggregate of it had.
     pub mpdus: usize,
+}
+
+impl OfSort {
+    /// Of one that was not there yet.
+    pub fn new(brief: Brief) -> OfSort {
+        OfSort { brief, stream: 0, answer: None, reserves: Vec::new(), mpdus: 0 }
+    }
 }
 
 /// Of a node.
@@ -77,10 +118,73 @@ pub struct Listener {
 }
 
 /// A transmission that should follow.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Expected {
     pub time: i64,
     pub sort: usize,
+}
+
+/// So many answers are awaited at once.
+const MOST_AWAITED: usize = 8;
+
+/// Transmissions that should follow. There are mostly one or two.
+#[derive(Clone, Debug, Default)]
+pub struct Awaited {
+    /// The latest first: the next one goes most often.
+    list: [Expected; MOST_AWAITED],
+    count: usize,
+}
+
+impl Awaited {
+    #[inline]
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The one at a place, in the order of their times.
+    #[inline]
+    pub fn get(&self, place: usize) -> Option<&Expected> {
+        self.list[..self.count].get(self.count.wrapping_sub(place + 1))
+    }
+
+    pub fn clear(&mut self) {
+        self.count = 0;
+    }
+
+    /// That at a place, which there is, is no longer awaited.
+    #[inline]
+    pub fn remove(&mut self, place: usize) {
+        self.count -= 1;
+        for at in self.count - place..self.count {
+            self.list[at] = self.list[at + 1];
+        }
+    }
+
+    /// Nor are those before an instant.
+    #[inline]
+    pub fn pass(&mut self, now: i64) {
+        while self.get(0).is_some_and(|first| first.time < now) {
+            self.count -= 1;
+        }
+    }
+
+    /// Awaits another one, behind those at the same instant; if there are too many, the first is left out.
+    #[inline]
+    pub fn insert(&mut self, expected: Expected) {
+        if self.count == MOST_AWAITED {
+            if self.list[MOST_AWAITED - 1].time > expected.time {
+                return;
+            }
+            self.count -= 1;
+        }
+        let mut at = self.count;
+        while at > 0 && self.list[at - 1].time <= expected.time {
+            self.list[at] = self.list[at - 1];
+            at -= 1;
+        }
+        self.list[at] = expected;
+        self.count += 1;
+    }
 }
 
 impl OfNode {
@@ -88,6 +192,14 @@ impl OfNode {
     pub fn stream(&self, sort: &Sort) -> Option<usize> {
         let key = [sort.flow, sort.carries];
         self.streams.iter().position(|(known, _)| *known == key)
+    }
+
+    /// The same; it is one of them from now on.
+    pub fn learn_stream(&mut self, sort: &Sort) -> usize {
+        self.stream(sort).unwrap_or_else(|| {
+            self.streams.push(([sort.flow, sort.carries], 0));
+            self.streams.len() - 1
+        })
     }
 
     /// The number that comes next in a stream.
@@ -117,5 +229,33 @@ impl OfNode {
 
     pub fn link(&self, to: i64) -> Option<&Link> {
         self.links.iter().find(|link| link.to == to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_awaited_is_in_the_order_of_its_times() {
+        let mut awaited = Awaited::default();
+        let times = |awaited: &Awaited| -> Vec<(i64, usize)> {
+            (0..9).map_while(|place| awaited.get(place)).map(|next| (next.time, next.sort)).collect()
+        };
+        for (sort, time) in [5, 3, 8, 3, 1].into_iter().enumerate() {
+            awaited.insert(Expected { time, sort });
+        }
+        assert_eq!(times(&awaited), [(1, 4), (3, 1), (3, 3), (5, 0), (8, 2)]);
+        awaited.remove(2);
+        awaited.pass(3);
+        assert_eq!(times(&awaited), [(3, 1), (5, 0), (8, 2)]);
+        for time in 10..15 {
+            awaited.insert(Expected { time, sort: 0 });
+        }
+        assert_eq!(awaited.count(), MOST_AWAITED);
+        awaited.insert(Expected { time: 2, sort: 0 });
+        assert_eq!(times(&awaited)[0], (3, 1), "there is no place before the first");
+        awaited.insert(Expected { time: 6, sort: 7 });
+        assert_eq!(times(&awaited)[..3], [(5, 0), (6, 7), (8, 2)]);
     }
 }

@@ -237,8 +237,15 @@ impl Listeners {
 
     /// The link between two nodes, as it is for the transmitter's latest frame; none if there is none, or was
     /// no frame yet.
+    #[inline]
     pub fn between(&self, from: NodeId, to: NodeId) -> Option<&Link> {
         self.of(from).iter().find(|link| link.to == to.0)
+    }
+
+    /// Are links the same all the time?
+    #[inline]
+    pub fn are_fixed(&self) -> bool {
+        matches!(self, Listeners::Fixed(_))
     }
 
     /// How much later a frame may be at its farthest listener than at its nearest; nothing unless delays go
@@ -251,7 +258,7 @@ impl Listeners {
     /// A transmitter begins a frame. `front` is its own, where delays go by distance.
     #[inline]
     pub fn refresh(&mut self, from: NodeId, wavefront: Option<&mut Wavefront>, now: Time) {
-        if !matches!(self, Listeners::Fixed(_)) {
+        if !self.are_fixed() {
             self.renew(from, wavefront, now);
         }
     }

@@ -10,7 +10,6 @@ use crate::outcome::{Causes, CollisionOutcome, DropOutcome, HopOutcome, LossCaus
 use multihop_core::{
     DropCause, Exchange, Fate, FlowId, FrameKind, Interval, NodeId, Packet, Port, Span, Time,
 };
-use std::collections::VecDeque;
 
 const KINDS: [FrameKind; 7] = [
     FrameKind::Rts,
@@ -21,6 +20,9 @@ const KINDS: [FrameKind; 7] = [
     FrameKind::BlockAck,
     FrameKind::CfEnd,
 ];
+
+/// Frames that can overlap nothing any more are forgotten when there are so many.
+const MANY_OVER: usize = 32;
 
 /// A frame that is on the air, or was lately.
 #[derive(Clone, Copy, Debug)]
@@ -100,8 +102,11 @@ pub struct CauseCounters {
     pub came: Option<Vec<Came>>,
     /// How much later than at the nearest listener a frame may be at the farthest.
     spread: Span,
-    /// In the order of their beginnings.
-    lately: VecDeque<Flown>,
+    /// In the order of their beginnings; the first ones, so many, can overlap nothing any more.
+    lately: Vec<Flown>,
+    over: usize,
+    /// By node, if its links do not change: a receiver that it has a link to.
+    linked: Vec<Option<NodeId>>,
     longest: Span,
     /// By receiver.
     losses: Vec<Vec<(LossKey, [u64; LossCause::ALL.len()])>>,
@@ -143,6 +148,7 @@ impl CauseCounters {
         CauseCounters {
             losses: vec![Vec::new(); nodes],
             collisions: vec![Vec::new(); nodes],
+            linked: vec![None; nodes],
             ..CauseCounters::default()
         }
     }
@@ -162,19 +168,35 @@ impl CauseCounters {
         let Interval { start, end } = frame.air;
         self.longest = self.longest.max(frame.airtime());
         let reach = self.longest + self.spread;
-        while self.lately.front().is_some_and(|first| first.air.end + reach < start) {
-            self.lately.pop_front();
+        while self.lately.get(self.over).is_some_and(|first| first.air.end + reach < start) {
+            self.over += 1;
+        }
+        if self.over >= MANY_OVER && 2 * self.over > self.lately.len() {
+            self.lately.drain(..self.over);
+            self.over = 0;
         }
         let air = Interval { start, end: end + self.spread };
-        self.lately.push_back(Flown { from: frame.from, to: frame.to, kind: frame.kind, air });
+        self.lately.push(Flown { from: frame.from, to: frame.to, kind: frame.kind, air });
     }
 
     /// Frames of others than its sender that were on the air during this one.
+    #[inline]
     pub fn during(&self, frame: &Frame) -> impl Iterator<Item = &Flown> {
         let (from, air) = (frame.from, frame.air);
-        self.lately
+        self.lately[self.over..]
             .iter()
             .filter(move |other| other.air.start < air.end && other.air.end > air.start && other.from != from)
+    }
+
+    /// A receiver that a node has a link to, if one was found.
+    #[inline]
+    pub fn last_linked(&self, from: NodeId) -> Option<NodeId> {
+        self.linked[from.index()]
+    }
+
+    /// There is a link between two nodes, which does not change.
+    pub fn link(&mut self, from: NodeId, to: NodeId) {
+        self.linked[from.index()] = Some(to);
     }
 
     /// By how much two beginnings may differ besides what carrier sense takes.
@@ -339,6 +361,6 @@ mod tests {
             let start = 1_000 * u64::from(n);
             counters.begins(&frame(n % 5, start, start + 900));
         }
-        assert!(counters.lately.len() <= 3, "{}", counters.lately.len());
+        assert!(counters.lately.len() <= MANY_OVER + 3, "{}", counters.lately.len());
     }
 }

@@ -12,21 +12,24 @@ use crate::medium::Frame;
 use crate::mobility::places;
 use crate::outcome::{LossCause, Overlap};
 use crate::record::FlowFilter;
+use crate::record::marks::Marks;
+use crate::record::pending::Ring;
 pub use crate::record::selection::Selection;
 use crate::record::{Came, Dropped, Named};
 use multihop_core::{FlowId, FrameKind, Interval, NodeId, Packet, Port, Span, Time};
 use multihop_frames::layout::{ARRIVED, BETWEEN_WINDOWS_NS, BROADCAST, UNKNOWN};
 use multihop_frames::{Flow, Head, Mpdu, Node, Sort, Table, Transmission, Writer};
 use multihop_transport::Progress;
-use std::collections::VecDeque;
 use std::io::{self, Write};
 
 /// A window is written down no oftener than this.
 const BETWEEN_WINDOWS: Span = Span::from_ns(BETWEEN_WINDOWS_NS as u64);
 
-/// Transmissions are written when there are so many. What codes them and what simulates put each other out of
-/// the processor's caches: one by one, writing takes a third longer.
-const TOGETHER: usize = 64;
+/// At first there is room for so many transmissions.
+const ROOM: usize = 64;
+/// Transmissions are written when there are so many: what codes them and what simulates put each other out of
+/// the processor's caches.
+const TOGETHER: usize = ROOM - 8;
 
 /// Ingresses that are found without a search: so many of the latest.
 const LATEST_INGRESSES: usize = 32;
@@ -41,19 +44,10 @@ pub struct FrameLog {
     filter: FlowFilter,
     timing: Timing,
     spread: Span,
-    /// In the order of their beginnings.
-    pending: VecDeque<Box<Pending>>,
-    /// How many are no longer pending: the number of the first that is.
-    written: u64,
-    /// By node: the number of its latest transmission, which is over everywhere before its next one begins;
-    /// none if that is not to be there.
-    latest: Vec<Option<u64>>,
-    /// Rows that were written, the memory of which is used again.
-    #[allow(clippy::vec_box)] // they go to and from `pending` without being copied
-    spare: Vec<Box<Pending>>,
-    /// By node: when its last RTS, DATA or request, or the last answer to it, is over at its sender, and
-    /// whether that is in the log.
-    last_end: Vec<(Time, bool)>,
+    /// Is everything selected?
+    all: bool,
+    pending: Ring,
+    senders: Vec<Sender>,
     /// By node: its NAV when it was last looked at.
     nav: Vec<Time>,
     /// By flow.
@@ -71,12 +65,44 @@ pub struct FrameLog {
     failure: Option<io::Error>,
 }
 
-/// A transmission that may still be on the air.
-struct Pending {
-    /// When it is at its nearest listener.
-    air: Interval,
-    sort: Sort,
-    row: Transmission,
+/// What is known of a node that sends.
+#[derive(Clone)]
+struct Sender {
+    /// The number of its latest transmission, which is over everywhere before its next one begins; none if
+    /// that is not to be there.
+    latest: Option<u64>,
+    /// When its last RTS, DATA or request, or the last answer to it, is over at its sender, and whether that
+    /// is in the log.
+    last_end: (Time, bool),
+    /// The latest sorts, and their places in the log.
+    sorts: [(Marks, usize); LATEST_SORTS],
+}
+
+/// Of a node, so many sorts are found at once: the latest two of each kind, the latest first.
+const LATEST_SORTS: usize = 16;
+
+/// NAVs at the listeners of a frame that ends.
+pub(crate) struct Navs<'l> {
+    known: &'l mut [Time],
+    row: Option<&'l mut Transmission>,
+    end: Time,
+}
+
+impl Navs<'_> {
+    /// The frame ended at this node, the NAV of which lasts until this instant now.
+    #[inline]
+    pub(crate) fn see(&mut self, node: u32, nav: Time, now: Time) {
+        let known = &mut self.known[node as usize];
+        if nav == *known {
+            return;
+        }
+        *known = nav;
+        if nav > now
+            && let Some(row) = &mut self.row
+        {
+            row.reserves.push((node, ns(nav) - ns(self.end)));
+        }
+    }
 }
 
 /// What was last written of a flow's sender.
@@ -165,17 +191,18 @@ impl FrameLog {
         for (index, flow) in (0..).zip(&config.flows) {
             sources[flow.source.index()].push(index);
         }
+        let all = selection == Selection::default();
+        let sorts = [(Marks::NONE, 0); LATEST_SORTS];
+        let sender = Sender { latest: None, last_end: (Time::ZERO, true), sorts };
         Ok(FrameLog {
             writer,
             selection,
             filter: FlowFilter::default(),
             timing,
             spread: crate::medium::Listeners::spread(config),
-            pending: VecDeque::new(),
-            written: 0,
-            latest: vec![None; config.nodes.len()],
-            spare: Vec::new(),
-            last_end: vec![(Time::ZERO, true); config.nodes.len()],
+            all,
+            pending: Ring::new(ROOM),
+            senders: vec![sender; config.nodes.len()],
             nav: vec![Time::ZERO; config.nodes.len()],
             windows: vec![Seen::default(); config.flows.len()],
             sources,
@@ -194,31 +221,22 @@ impl FrameLog {
         let contention = |since| self.contention(frame.from, access.slots, since, start);
         let (waited, frozen) = access.since.map_or((-1, 0), contention);
         let is_answer = matches!(frame.kind, FrameKind::Cts | FrameKind::Ack | FrameKind::BlockAck);
-        let flows = packet.iter().map(|packet| packet.flow);
-        let is_wanted = self.filter.passes(&self.selection, frame, flows) && self.selection.has(frame, start);
-        if let Some(node) = if is_answer { frame.to } else { Some(frame.from) } {
-            self.last_end[node.index()] = (ends, is_wanted);
+        let is_wanted = self.all || self.is_wanted(frame, packet, start);
+        let sender = &mut self.senders[frame.from.index()];
+        sender.latest = is_wanted.then_some(self.pending.next());
+        if !is_answer {
+            sender.last_end = (ends, is_wanted);
+        } else if let Some(to) = frame.to {
+            self.senders[to.index()].last_end = (ends, is_wanted);
         }
-        self.latest[frame.from.index()] = None;
         if !is_wanted {
             return;
         }
         let (flow, carries) = packet.map_or((-1, 0), |packet| carried(&packet.into()));
         self.route(frame, packet, start);
-        let new = || Pending { air: frame.air, sort: Sort::default(), row: Transmission::default() };
-        let mut pending = self.spare.pop().unwrap_or_else(|| Box::new(new()));
-        pending.air = frame.air;
-        pending.sort = Sort {
-            airtime: frame.airtime().ns() as i64,
-            to: index(frame.to),
-            flow,
-            carries,
-            kind: kind(frame.kind),
-            from: i64::from(frame.from.0),
-            bytes: i64::from(frame.bytes),
-            rate: self.timing.on(frame.rates).rate(frame.rate).bps() as i64,
-            nav: frame.duration.ns() as i64,
-        };
+        let sort = self.sort_of(frame, flow, carries);
+        let pending = self.pending.add();
+        (pending.end, pending.sort) = (frame.air.end, sort);
         // Sets of nodes and packets are empty, and keep their memory.
         let row = &mut pending.row;
         row.start = ns(start);
@@ -229,14 +247,51 @@ impl FrameLog {
         // Until it is over at the node that it is for.
         row.outcome = if frame.to.is_some() { UNKNOWN } else { BROADCAST };
         (row.collided, row.overlap) = (-1, 0);
-        self.latest[frame.from.index()] = Some(self.written + self.pending.len() as u64);
-        self.pending.push_back(pending);
+    }
+
+    /// Is a frame selected that begins now?
+    #[inline(never)]
+    fn is_wanted(&mut self, frame: &Frame, packet: Option<&Packet>, start: Time) -> bool {
+        let flows = packet.iter().map(|packet| packet.flow);
+        self.filter.passes(&self.selection, frame, flows) && self.selection.has(frame, start)
+    }
+
+    /// The place in the log of the sort of a frame, which may be new.
+    #[inline]
+    fn sort_of(&mut self, frame: &Frame, flow: i64, carries: i64) -> usize {
+        let marks = Marks::new(frame, flow, carries);
+        let first = frame.kind as usize * 2 % LATEST_SORTS;
+        let known = &self.senders[frame.from.index()].sorts[first..first + 2];
+        match known.iter().find(|(known, _)| marks.are(known)) {
+            Some((_, place)) => *place,
+            None => self.learn_sort(frame, flow, carries, first),
+        }
+    }
+
+    #[inline(never)]
+    fn learn_sort(&mut self, frame: &Frame, flow: i64, carries: i64, first: usize) -> usize {
+        let sort = Sort {
+            airtime: frame.airtime().ns() as i64,
+            to: index(frame.to),
+            flow,
+            carries,
+            kind: kind(frame.kind),
+            from: i64::from(frame.from.0),
+            bytes: i64::from(frame.bytes),
+            rate: self.timing.on(frame.rates).rate(frame.rate).bps() as i64,
+            nav: frame.duration.ns() as i64,
+        };
+        let place = self.writer.sort(&sort);
+        let latest = &mut self.senders[frame.from.index()].sorts;
+        latest[first + 1] = latest[first];
+        latest[first] = (Marks::new(frame, flow, carries), place);
+        place
     }
 
     /// For how long a station waited with what begins now, if it did not contend since its last exchange, or
     /// that is not in the log, and for how many slots its back-off did not count.
     fn contention(&self, node: NodeId, slots: u32, since: Time, start: Time) -> (i64, i64) {
-        let (known, is_there) = self.last_end[node.index()];
+        let (known, is_there) = self.senders[node.index()].last_end;
         let since_known = known <= start && since <= known + self.timing.propagation + self.spread;
         let passed = start.since(if since_known { known } else { since });
         let frozen = passed.whole(self.timing.slot) as i64 - i64::from(slots);
@@ -268,41 +323,22 @@ impl FrameLog {
         }
     }
 
-    /// A frame ended at these nodes, the NAVs of which last until these instants now. If one of them is the
-    /// node that it was for, which is said, [`FrameLog::lost`] has said whether it was lost there.
+    /// A frame ends at some of its listeners.
     #[inline]
-    pub(crate) fn ended(
-        &mut self,
-        frame: &Frame,
-        navs: impl Iterator<Item = (u32, Time)>,
-        now: Time,
-    ) -> bool {
-        let mut row = match self.place_of(frame) {
-            Some(place) => Some(&mut self.pending[place].row),
-            None => None,
-        };
-        let to = frame.to.map_or(u32::MAX, |to| to.0);
-        let mut reached = false;
-        for (node, nav) in navs {
-            reached |= node == to;
-            let known = &mut self.nav[node as usize];
-            if nav == *known {
-                continue;
-            }
-            *known = nav;
-            if nav > now
-                && let Some(row) = &mut row
-            {
-                row.reserves.push((node, ns(nav) - ns(frame.air.end)));
-            }
-        }
-        if let Some(row) = row
-            && reached
+    pub(crate) fn ends(&mut self, frame: &Frame) -> Navs<'_> {
+        let latest = self.senders[frame.from.index()].latest;
+        let row = latest.and_then(|number| self.pending.get(number)).map(|pending| &mut pending.row);
+        Navs { known: &mut self.nav, row, end: frame.air.end }
+    }
+
+    /// A frame ended at the node that it was for. [`FrameLog::lost`] has said whether it was lost there.
+    #[inline]
+    pub(crate) fn ended(&mut self, frame: &Frame) {
+        if let Some(row) = self.row_of(frame)
             && row.outcome == UNKNOWN
         {
             row.outcome = ARRIVED;
         }
-        reached
     }
 
     /// The packets of an aggregate that its addressee decoded, and whether each was among those that arrived.
@@ -388,9 +424,11 @@ impl FrameLog {
 
     /// Writes what is left of a run that ends now. What is still on the air is no transmission.
     pub(crate) fn finish(mut self, now: Time) -> io::Result<()> {
-        while let Some(pending) = self.pending.pop_front() {
-            if pending.air.end <= now {
-                self.write(pending);
+        while let Some(first) = self.pending.first() {
+            if first.end <= now {
+                self.write_first();
+            } else {
+                self.pending.drop_first();
             }
         }
         match self.failure {
@@ -399,38 +437,34 @@ impl FrameLog {
         }
     }
 
-    /// The place of a frame among those that may still be on the air; none if it is not to be there. Its
-    /// sender alone tells which one it is: when it begins differs from listener to listener.
-    fn place_of(&self, frame: &Frame) -> Option<usize> {
-        let number = self.latest[frame.from.index()]?.checked_sub(self.written)?;
-        usize::try_from(number).ok().filter(|place| *place < self.pending.len())
-    }
-
+    /// The row of a frame that may still be on the air; none if it is not to be there. Its sender alone tells
+    /// which one it is: when it begins differs from listener to listener.
+    #[inline]
     fn row_of(&mut self, frame: &Frame) -> Option<&mut Transmission> {
-        let place = self.place_of(frame)?;
-        Some(&mut self.pending[place].row)
+        let number = self.senders[frame.from.index()].latest?;
+        Some(&mut self.pending.get(number)?.row)
     }
 
     /// Writes transmissions that are over everywhere before this instant, once there are many.
+    #[inline]
     fn write_before(&mut self, now: Time) {
-        if self.pending.len() < TOGETHER {
-            return;
-        }
-        while self.pending.front().is_some_and(|first| first.air.end + self.spread < now) {
-            let first = self.pending.pop_front().expect("it was there");
-            self.written += 1;
-            self.write(first);
+        if self.pending.len() >= TOGETHER {
+            self.write_all_before(now);
         }
     }
 
-    fn write(&mut self, mut pending: Box<Pending>) {
-        let Pending { sort, row, .. } = &mut *pending;
-        if self.failure.is_none() {
-            self.failure = self.writer.transmission(sort, row).err();
+    #[inline(never)]
+    fn write_all_before(&mut self, now: Time) {
+        while self.pending.first().is_some_and(|first| first.end + self.spread < now) {
+            self.write_first();
         }
-        row.reserves.clear();
-        row.mpdus.clear();
-        self.spare.push(pending);
+    }
+
+    fn write_first(&mut self) {
+        if let Some(first) = self.pending.first().filter(|_| self.failure.is_none()) {
+            self.failure = self.writer.transmission_of(first.sort, &mut first.row).err();
+        }
+        self.pending.drop_first();
     }
 
     #[inline]

@@ -48,12 +48,12 @@ impl World {
         self.agenda.arm(Slot(slot.0 + 1), frame.end(), Lane::AirEnd);
         if self.nodes[row as usize].radio.is_off() {
             self.outages.note(frame.from.0, Sent::Nothing);
-            self.book_unsent(frame);
+            self.book_unsent(frame, row);
             return false;
         }
         self.listeners.refresh(frame.from, wavefront, self.now);
         if self.record.causes.are_known() {
-            self.book_begin(frame);
+            self.book_begin(frame, row);
         }
         true
     }
@@ -142,17 +142,23 @@ impl World {
         if sent == Sent::Nothing {
             return;
         }
-        let is_watched = self.air_log.is_some() || self.record.causes.are_known();
-        if reached.is_none() && sent == Sent::Whole && !is_watched {
-            self.signal_ends::<true>(frame, None, false);
-        } else {
-            self.signal_ends::<false>(frame, reached, sent == Sent::Cut);
+        let is_plain = reached.is_none() && sent == Sent::Whole && self.air_log.is_none();
+        match (is_plain, self.record.causes.are_known()) {
+            (true, false) => self.signal_ends::<true, false>(frame, None, false),
+            (true, true) => self.signal_ends::<true, true>(frame, None, false),
+            (false, _) => self.signal_ends::<false, true>(frame, reached, sent == Sent::Cut),
         }
     }
 
     /// The same, at the listeners; whether the frame was cut. `PLAIN` says that it is whole, reaches all of
-    /// them, and no log records it, which is compiled apart.
-    fn signal_ends<const PLAIN: bool>(&mut self, frame: &Frame, reached: Reached, cut: bool) {
+    /// them, and no capture records it; `KNOWN` that it may have to be known why frames are lost. Each is
+    /// compiled apart.
+    fn signal_ends<const PLAIN: bool, const KNOWN: bool>(
+        &mut self,
+        frame: &Frame,
+        reached: Reached,
+        cut: bool,
+    ) {
         let (reached, cut) = (reached.filter(|_| !PLAIN), cut && !PLAIN);
         let loss = self.timing.frame_loss.from(frame.from, frame.kind);
         if let Some(log) = self.air_log.as_mut().filter(|_| !PLAIN) {
@@ -162,9 +168,10 @@ impl World {
         }
         let links = self.listeners.of(frame.from);
         self.fetch(links);
-        let kept = !PLAIN && self.record.causes.are_known();
+        let kept = KNOWN && (PLAIN || self.record.causes.are_known());
         let wanted = frame.to.filter(|_| kept).map_or(u32::MAX, |to| to.0);
-        let mut lost = None;
+        let (mut is_there, mut lost) = (false, None);
+        let mut navs = self.frame_log.as_deref_mut().filter(|_| KNOWN).map(|log| log.ends(frame));
         for index in 0..reached.map_or(links.len(), <[_]>::len) {
             let mut link = &links[reached.map_or(index, |places| places[index].1 as usize)];
             let without_checksum;
@@ -186,24 +193,29 @@ impl World {
             {
                 log.heard(frame, link, node.radio.arrived());
             }
-            if kept && link.to == wanted && finished.reception != Reception::Decoded {
-                lost = Some((*link, finished));
+            if kept && link.to == wanted {
+                is_there = true;
+                lost = (finished.reception != Reception::Decoded).then_some((*link, finished));
             }
-            if finished.is_nothing() {
-                continue;
+            if !finished.is_nothing() {
+                let passes = in_node!(self, node, self.now, |mac, ctx| mac.lets_pass(ctx, frame, finished));
+                if !passes {
+                    in_node!(self, node, self.now, |mac, ctx| {
+                        signal_ends_at(mac, ctx, frame, finished, &self.network);
+                    });
+                }
             }
-            let passes = in_node!(self, node, self.now, |mac, ctx| mac.lets_pass(ctx, frame, finished));
-            if !passes {
-                in_node!(self, node, self.now, |mac, ctx| {
-                    signal_ends_at(mac, ctx, frame, finished, &self.network);
-                });
+            if let Some(navs) = &mut navs {
+                navs.see(link.to, node.mac.nav(), self.now);
             }
         }
         if kept {
             if let Some((link, finished)) = lost {
                 self.book_loss(frame, &link, finished);
             }
-            self.frame_ends(frame, reached, lost.is_some());
+            if is_there {
+                self.frame_ended(frame, lost.is_some());
+            }
         }
     }
 

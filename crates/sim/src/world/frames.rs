@@ -29,11 +29,13 @@ impl From<FrameLog> for Logs {
 }
 
 impl World {
-    /// A frame begins, or would have if the radio of its sender were on.
-    pub(super) fn frame_begins(&mut self, frame: &Frame) {
-        let Some(mut log) = self.frame_log.take() else { return };
-        self.log_packets(&mut log);
-        let sender = &self.nodes[self.order.of(frame.from)];
+    /// A frame begins, or would have if the radio of its sender, which lies in this row, were on.
+    pub(super) fn frame_begins(&mut self, frame: &Frame, row: u32) {
+        let Some(log) = self.frame_log.as_deref_mut() else { return };
+        if let Some(polled) = self.record.poll_packets() {
+            hand_over(polled, log);
+        }
+        let sender = &self.nodes[row as usize];
         let access = sender.mac.access(frame);
         let packet = frame.packet.or(access.packet).map(|handle| &self.packets.get(handle).packet);
         log.begins(frame, &access, sender.stack.queue_length(), packet);
@@ -45,43 +47,48 @@ impl World {
                 log.sender(flow, &sender.stack.end(end).endpoint().progress(), self.now);
             }
         }
-        self.frame_log = Some(log);
     }
 
     /// Hands to the log the packets that were lost, or came otherwise than by a frame, since the last time.
-    #[inline]
     pub(super) fn log_packets(&mut self, log: &mut FrameLog) {
-        if let Some(Polled { dropped, came }) = self.record.poll_packets() {
-            for dropped in dropped.drain(..) {
-                log.dropped(&dropped);
-            }
-            for came in came.drain(..) {
-                log.came(&came);
-            }
+        if let Some(polled) = self.record.poll_packets() {
+            hand_over(polled, log);
         }
     }
 
-    /// A frame ended at some listeners: at these places among the links of its sender, or at all.
-    #[inline(never)]
-    pub(super) fn frame_ends(&mut self, frame: &Frame, reached: super::air::Reached, is_lost: bool) {
-        let Some(mut log) = self.frame_log.take() else { return };
-        let links = self.listeners.of(frame.from);
-        let listeners = (0..reached.map_or(links.len(), <[_]>::len))
-            .map(|index| &links[reached.map_or(index, |places| places[index].1 as usize)]);
-        let navs = listeners.map(|link| (link.to, self.nodes[link.row()].mac.nav()));
-        let reached = log.ended(frame, navs, self.now);
-        if let (Some(to), Some(load)) = (frame.to.filter(|_| reached && !is_lost), frame.load) {
-            let there = self.node(to).radio.arrived();
-            let mpdus = self.loads.mpdus(Some(load));
-            // One that is alone arrived with its frame.
-            let arrived = |place| mpdus.len() < 2 || there.has(place);
-            let of_mpdu = |(place, mpdu): (usize, &crate::medium::Mpdu)| {
-                std::iter::successors(Some(mpdu.packet), |packet| self.packets.next_msdu(*packet))
-                    .map(move |handle| (handle, arrived(place)))
-            };
-            let mpdus = mpdus.iter().enumerate().flat_map(of_mpdu);
-            log.aggregate(frame, mpdus.map(|(handle, arrived)| (&self.packets.get(handle).packet, arrived)));
+    /// A frame ended at the node that it was for.
+    #[inline]
+    pub(super) fn frame_ended(&mut self, frame: &Frame, is_lost: bool) {
+        let Some(log) = self.frame_log.as_deref_mut() else { return };
+        log.ended(frame);
+        if !is_lost && frame.load.is_some() {
+            self.load_ended(frame);
         }
+    }
+
+    /// What a frame carried arrived where it was for.
+    #[inline(never)]
+    fn load_ended(&mut self, frame: &Frame) {
+        let (Some(to), Some(mut log)) = (frame.to, self.frame_log.take()) else { return };
+        let there = self.node(to).radio.arrived();
+        let mpdus = self.loads.mpdus(frame.load);
+        // One that is alone arrived with its frame.
+        let arrived = |place| mpdus.len() < 2 || there.has(place);
+        let of_mpdu = |(place, mpdu): (usize, &crate::medium::Mpdu)| {
+            std::iter::successors(Some(mpdu.packet), |packet| self.packets.next_msdu(*packet))
+                .map(move |handle| (handle, arrived(place)))
+        };
+        let mpdus = mpdus.iter().enumerate().flat_map(of_mpdu);
+        log.aggregate(frame, mpdus.map(|(handle, arrived)| (&self.packets.get(handle).packet, arrived)));
         self.frame_log = Some(log);
+    }
+}
+
+fn hand_over(Polled { dropped, came }: Polled, log: &mut FrameLog) {
+    for dropped in dropped.drain(..) {
+        log.dropped(&dropped);
+    }
+    for came in came.drain(..) {
+        log.came(&came);
     }
 }

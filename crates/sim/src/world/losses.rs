@@ -8,20 +8,24 @@ use crate::record::{Collision, Flown};
 use multihop_core::NodeId;
 
 impl World {
-    /// A frame begins, which its sender's links are those of.
-    pub(super) fn book_begin(&mut self, frame: &Frame) {
+    /// A frame begins, which its sender's links are those of; the sender lies in this row.
+    pub(super) fn book_begin(&mut self, frame: &Frame, row: u32) {
         self.record.causes.begins(frame);
-        self.frame_begins(frame);
+        self.frame_begins(frame, row);
         if let Some(to) = frame.to
-            && self.listeners.between(frame.from, to).is_none()
+            && self.record.causes.last_linked(frame.from) != Some(to)
         {
-            self.lose(frame, to, LossCause::Weak);
+            if self.listeners.between(frame.from, to).is_none() {
+                self.lose(frame, to, LossCause::Weak);
+            } else if self.listeners.are_fixed() {
+                self.record.causes.link(frame.from, to);
+            }
         }
     }
 
     /// There is nothing of a frame, for its sender's radio is off.
-    pub(super) fn book_unsent(&mut self, frame: &Frame) {
-        self.frame_begins(frame);
+    pub(super) fn book_unsent(&mut self, frame: &Frame, row: u32) {
+        self.frame_begins(frame, row);
         if let Some(to) = frame.to {
             self.lose(frame, to, LossCause::Off);
         }
@@ -30,17 +34,16 @@ impl World {
     /// A frame ended at the node that it was for, which did not decode it.
     pub(super) fn book_loss(&mut self, frame: &Frame, link: &Link, finished: Finished) {
         let to = NodeId(link.to);
-        let own = || self.record.causes.during(frame).any(|other| other.from == to);
         let cause = if self.outages.sent(frame.from.0) != Sent::Whole || self.node(to).radio.is_off() {
             LossCause::Off
         } else if !link.decodable() {
             LossCause::Weak
-        } else if finished.reception == Reception::Transmitting || own() {
+        } else if finished.reception == Reception::Transmitting {
             LossCause::Sending
-        } else if finished.failed_alone {
-            LossCause::Channel
         } else {
             match self.interferer(frame, to) {
+                Some(with) if with.from == to => LossCause::Sending,
+                _ if finished.failed_alone => LossCause::Channel,
                 Some(with) => {
                     let collision = self.collision(frame, to, with);
                     if let Some(log) = &mut self.frame_log {
@@ -64,16 +67,24 @@ impl World {
         }
     }
 
-    /// Of the frames that overlapped this one at a receiver, the strongest there; of equals the first, and
-    /// then the lowest index.
+    /// Of the frames that overlapped this one, the receiver's own, if there is one; otherwise the strongest at
+    /// the receiver; of equals the first, and then the lowest index.
     fn interferer(&self, frame: &Frame, to: NodeId) -> Option<Flown> {
-        let there = |other: &Flown| self.listeners.between(other.from, to).map(|link| (link.power, *other));
-        let overlapping = self.record.causes.during(frame).filter_map(there);
-        let strongest = overlapping.max_by(|(power, a), (other, b)| {
-            let earlier = (b.air.start, b.from).cmp(&(a.air.start, a.from));
-            power.total_cmp(other).then(earlier)
-        });
-        strongest.map(|(_, with)| with)
+        let mut strongest: Option<(f64, &Flown)> = None;
+        for other in self.record.causes.during(frame) {
+            if other.from == to {
+                return Some(*other);
+            }
+            let Some(link) = self.listeners.between(other.from, to) else { continue };
+            let is_stronger = strongest.is_none_or(|(power, known)| {
+                let is_earlier = || (other.air.start, other.from) < (known.air.start, known.from);
+                link.power > power || (link.power == power && is_earlier())
+            });
+            if is_stronger {
+                strongest = Some((link.power, other));
+            }
+        }
+        strongest.map(|(_, with)| *with)
     }
 
     fn collision(&self, frame: &Frame, to: NodeId, with: Flown) -> Collision {
