@@ -20,30 +20,30 @@ pub const MOST: usize = 1 << 24;
 
 /// Appends a stream: how many bytes it has; how many follow, times two, and one if they are coded; these.
 pub fn pack(bytes: &[u8], out: &mut Vec<u8>) {
-    pack_all(&[bytes], out);
+    pack_all(vec![bytes], out);
 }
 
 /// Appends streams. What codes a byte waits for the one before it: several streams are coded side by side.
-pub fn pack_all<B: AsRef<[u8]>>(streams: &[B], out: &mut Vec<u8>) {
-    let mut lanes: Vec<Lane> = streams.iter().map(|bytes| Lane::new(bytes.as_ref())).collect();
+pub fn pack_all(streams: Vec<&[u8]>, out: &mut Vec<u8>) {
+    let mut lanes: Vec<Lane> = streams.into_iter().map(Lane::new).collect();
     let mut waiting: Vec<&mut Lane> = lanes.iter_mut().filter(|lane| lane.left > 0).collect();
-    waiting.sort_by_key(|lane| lane.left);
-    let mut going = Vec::new();
+    let mut going: Vec<&mut Lane> = Vec::new();
     loop {
-        going.retain(|lane: &&mut Lane| lane.left > 0);
+        going.retain(|lane| lane.left > 0);
         while going.len() < 4
-            && let Some(longest) = waiting.pop()
+            && let Some(longest) = (0..waiting.len()).max_by_key(|place| waiting[*place].left)
         {
-            going.push(longest);
+            going.push(waiting.swap_remove(longest));
         }
         match &mut going[..] {
             [] => break,
-            [one, two, three, four] => advance([one, two, three, four]),
-            [one, two, ..] => advance([one, two]),
-            [one] => advance([one]),
+            [one, two, three, four] if !cfg!(target_family = "wasm") => advance([one, two, three, four]),
+            [one, ..] => advance([one]),
         }
     }
-    lanes.into_iter().for_each(|lane| lane.finish(out));
+    for lane in lanes {
+        lane.finish(out);
+    }
 }
 
 /// A stream, and what follows it; none if it is not one.
@@ -59,6 +59,28 @@ pub fn unpack(bytes: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     (unpacked.len() == length).then_some((unpacked, rest))
 }
 
+/// Counts bytes. One after the other, equal bytes would wait for each other: four are counted apart, but in a
+/// browser, where the page has a size to keep.
+fn count(bytes: &[u8], counts: &mut [u32; 256]) {
+    let mut rest = bytes;
+    if !cfg!(target_family = "wasm") {
+        let mut apart = [[0_u32; 256]; 4];
+        let fours = bytes.chunks_exact(4);
+        rest = fours.remainder();
+        for four in fours {
+            for (counts, byte) in apart.iter_mut().zip(four) {
+                counts[usize::from(*byte)] += 1;
+            }
+        }
+        for (byte, count) in counts.iter_mut().enumerate() {
+            *count += apart.iter().map(|counts| counts[byte]).sum::<u32>();
+        }
+    }
+    for byte in rest {
+        counts[usize::from(*byte)] += 1;
+    }
+}
+
 /// How often each byte occurs, of [`TOTAL`], at least once if it occurs at all, and one that occurs most
 /// often: the frequencies of all others have no more than [`DIGITS`] bits after the highest one.
 fn frequencies(bytes: &[u8]) -> ([u32; 256], usize) {
@@ -67,20 +89,7 @@ fn frequencies(bytes: &[u8]) -> ([u32; 256], usize) {
         // Compared at once: a stream is often one byte again and again.
         counts[usize::from(bytes[0])] = bytes.len() as u32;
     } else {
-        // One after the other, equal bytes would wait for each other: four are counted apart.
-        let mut apart = [[0_u32; 256]; 4];
-        let mut fours = bytes.chunks_exact(4);
-        for four in &mut fours {
-            for (counts, byte) in apart.iter_mut().zip(four) {
-                counts[usize::from(*byte)] += 1;
-            }
-        }
-        for byte in fours.remainder() {
-            counts[usize::from(*byte)] += 1;
-        }
-        for (byte, count) in counts.iter_mut().enumerate() {
-            *count += apart.iter().map(|counts| counts[byte]).sum::<u32>();
-        }
+        count(bytes, &mut counts);
     }
     let of_all = |count: u32| (u64::from(count) * u64::from(TOTAL) / bytes.len() as u64) as u32;
     let rounded = |frequency: u32| frequency >> spare(frequency) << spare(frequency);
@@ -224,13 +233,13 @@ impl<'b> Lane<'b> {
 }
 
 /// Codes as many bytes of each as the shortest has left, or [`CHUNK`].
-fn advance<const N: usize>(mut lanes: [&mut &mut Lane; N]) {
+fn advance<const N: usize>(mut lanes: [&mut Lane; N]) {
     let steps = lanes.iter().map(|lane| lane.left).min().unwrap_or(0).min(CHUNK);
     let mut coding = lanes.each_mut().map(|lane| {
         // A byte takes no more than two bytes.
         lane.out.resize(lane.at + 2 * steps + 2, 0);
         lane.left -= steps;
-        let Lane { bytes, left, symbols, state, out, at, .. } = &mut ***lane;
+        let Lane { bytes, left, symbols, state, out, at, .. } = &mut **lane;
         let symbols: &[Symbol; 256] = symbols[..].try_into().expect("there is one for each byte");
         (&bytes[*left..*left + steps], symbols, &mut out[..], *state, *at)
     });
@@ -383,8 +392,10 @@ mod tests {
         for count in 0..12 {
             let streams: Vec<Vec<u8>> = (0..count).map(stream).collect();
             let (mut together, mut apart) = (Vec::new(), Vec::new());
-            pack_all(&streams, &mut together);
-            streams.iter().for_each(|stream| pack(stream, &mut apart));
+            pack_all(streams.iter().map(Vec::as_slice).collect(), &mut together);
+            for stream in &streams {
+                pack(stream, &mut apart);
+            }
             assert_eq!(together, apart, "{count} streams");
             let mut rest = &together[..];
             for stream in &streams {

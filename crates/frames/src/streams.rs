@@ -210,7 +210,7 @@ pub trait Coder {
     }
 
     /// A number that is mostly small and not negative.
-    #[inline(always)]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     #[allow(clippy::inline_always)] // most have one byte, and there are several in a transmission
     fn number(&mut self, stream: Stream, value: i64) -> i64 {
         let is_one = (0..TWO).contains(&value);
@@ -219,7 +219,7 @@ pub trait Coder {
     }
 
     /// A number of which the first byte says that there is more.
-    #[inline(never)]
+    #[cfg_attr(not(target_family = "wasm"), inline(never))]
     fn more(&mut self, first: i64, value: i64) -> i64 {
         if first == i64::from(ESCAPE) {
             return unzigzag(self.wide(zigzag(value)));
@@ -275,7 +275,7 @@ impl Written {
         self.encoder.end(&mut self.streams[Stream::Bits as usize]);
         let (left, bits) = std::mem::take(&mut self.raw);
         self.streams[Stream::Raw as usize].extend((bits > 0).then_some(left as u8));
-        rans::pack_all(&self.streams, out);
+        rans::pack_all(self.streams.iter().map(Vec::as_slice).collect(), out);
         self.streams.iter_mut().for_each(Vec::clear);
     }
 }

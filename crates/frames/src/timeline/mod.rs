@@ -174,7 +174,8 @@ impl Model {
     /// Writes a transmission of a sort, or reads it. None if there is none.
     #[inline]
     pub fn code<C: Coder>(&mut self, c: &mut C, place: &mut usize, row: &mut Transmission) -> Option<()> {
-        if C::WRITES && self.is_next(*place, row) {
+        // In a browser, the page has a size to keep, and the same is found below.
+        if C::WRITES && !cfg!(target_family = "wasm") && self.is_next(*place, row) {
             self.begin_run();
             self.run = self.run.map(|run| run + 1);
             self.follow(1, *place, row, 0);

@@ -172,11 +172,17 @@ impl CauseCounters {
             self.over += 1;
         }
         if self.over >= MANY_OVER && 2 * self.over > self.lately.len() {
-            self.lately.drain(..self.over);
-            self.over = 0;
+            self.forget();
         }
         let air = Interval { start, end: end + self.spread };
         self.lately.push(Flown { from: frame.from, to: frame.to, kind: frame.kind, air });
+    }
+
+    #[cold]
+    fn forget(&mut self) {
+        self.lately.copy_within(self.over.., 0);
+        self.lately.truncate(self.lately.len() - self.over);
+        self.over = 0;
     }
 
     /// Frames of others than its sender that were on the air during this one.

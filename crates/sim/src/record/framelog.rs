@@ -97,9 +97,14 @@ impl Navs<'_> {
             return;
         }
         *known = nav;
-        if nav > now
-            && let Some(row) = &mut self.row
-        {
+        if nav > now {
+            self.reserve(node, nav);
+        }
+    }
+
+    #[inline(never)]
+    fn reserve(&mut self, node: u32, nav: Time) {
+        if let Some(row) = &mut self.row {
             row.reserves.push((node, ns(nav) - ns(self.end)));
         }
     }
@@ -259,17 +264,25 @@ impl FrameLog {
     /// The place in the log of the sort of a frame, which may be new.
     #[inline]
     fn sort_of(&mut self, frame: &Frame, flow: i64, carries: i64) -> usize {
+        // In a browser, the page has a size to keep.
+        if cfg!(target_family = "wasm") {
+            return self.find_sort(frame, flow, carries);
+        }
         let marks = Marks::new(frame, flow, carries);
         let first = frame.kind as usize * 2 % LATEST_SORTS;
         let known = &self.senders[frame.from.index()].sorts[first..first + 2];
-        match known.iter().find(|(known, _)| marks.are(known)) {
-            Some((_, place)) => *place,
-            None => self.learn_sort(frame, flow, carries, first),
+        if let Some((_, place)) = known.iter().find(|(known, _)| marks.are(known)) {
+            return *place;
         }
+        let place = self.find_sort(frame, flow, carries);
+        let latest = &mut self.senders[frame.from.index()].sorts;
+        latest[first + 1] = latest[first];
+        latest[first] = (marks, place);
+        place
     }
 
     #[inline(never)]
-    fn learn_sort(&mut self, frame: &Frame, flow: i64, carries: i64, first: usize) -> usize {
+    fn find_sort(&mut self, frame: &Frame, flow: i64, carries: i64) -> usize {
         let sort = Sort {
             airtime: frame.airtime().ns() as i64,
             to: index(frame.to),
@@ -281,11 +294,7 @@ impl FrameLog {
             rate: self.timing.on(frame.rates).rate(frame.rate).bps() as i64,
             nav: frame.duration.ns() as i64,
         };
-        let place = self.writer.sort(&sort);
-        let latest = &mut self.senders[frame.from.index()].sorts;
-        latest[first + 1] = latest[first];
-        latest[first] = (Marks::new(frame, flow, carries), place);
-        place
+        self.writer.sort(&sort)
     }
 
     /// For how long a station waited with what begins now, if it did not contend since its last exchange, or
@@ -439,7 +448,6 @@ impl FrameLog {
 
     /// The row of a frame that may still be on the air; none if it is not to be there. Its sender alone tells
     /// which one it is: when it begins differs from listener to listener.
-    #[inline]
     fn row_of(&mut self, frame: &Frame) -> Option<&mut Transmission> {
         let number = self.senders[frame.from.index()].latest?;
         Some(&mut self.pending.get(number)?.row)

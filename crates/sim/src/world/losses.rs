@@ -9,6 +9,7 @@ use multihop_core::NodeId;
 
 impl World {
     /// A frame begins, which its sender's links are those of; the sender lies in this row.
+    #[inline(never)]
     pub(super) fn book_begin(&mut self, frame: &Frame, row: u32) {
         self.record.causes.begins(frame);
         self.frame_begins(frame, row);
