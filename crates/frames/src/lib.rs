@@ -67,7 +67,7 @@ pub use writer::{Summary, Writer};
 /// How a frame log begins.
 pub const MAGIC: [u8; 8] = *b"mhframes";
 /// The version of the format.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 /// The table of a block that holds the description.
 pub const HEAD: u8 = 0xfe;
 /// The table of the last block; without one the file is cut short.

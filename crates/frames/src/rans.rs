@@ -20,11 +20,11 @@ pub const MOST: usize = 1 << 24;
 
 /// Appends a stream: how many bytes it has; how many follow, times two, and one if they are coded; these.
 pub fn pack(bytes: &[u8], out: &mut Vec<u8>) {
-    pack_all(vec![bytes], out);
+    pack_all(vec![(bytes, false)], out);
 }
 
 /// Appends streams. What codes a byte waits for the one before it: several streams are coded side by side.
-pub fn pack_all(streams: Vec<&[u8]>, out: &mut Vec<u8>) {
+pub fn pack_all(streams: Vec<(&[u8], bool)>, out: &mut Vec<u8>) {
     let mut lanes: Vec<Lane> = streams.into_iter().map(Lane::new).collect();
     let mut waiting: Vec<&mut Lane> = lanes.iter_mut().filter(|lane| lane.left > 0).collect();
     let mut going: Vec<&mut Lane> = Vec::new();
@@ -191,6 +191,8 @@ fn take_frequencies(content: &[u8]) -> Option<([u32; 256], &[u8])> {
 /// order.
 struct Lane<'b> {
     bytes: &'b [u8],
+    /// They stay as they are.
+    plain: bool,
     /// So many of them, the first ones, are to be coded.
     left: usize,
     symbols: Vec<Symbol>,
@@ -202,9 +204,9 @@ struct Lane<'b> {
 }
 
 impl<'b> Lane<'b> {
-    fn new(bytes: &'b [u8]) -> Lane<'b> {
+    fn new((bytes, plain): (&'b [u8], bool)) -> Lane<'b> {
         let (mut out, mut left, mut made) = (Vec::new(), 0, Vec::new());
-        if !bytes.is_empty() {
+        if !bytes.is_empty() && !plain {
             let (frequency, most) = frequencies(bytes);
             put_frequencies(&frequency, most, &mut out);
             // Bytes that are all alike leave the state as it is.
@@ -214,7 +216,7 @@ impl<'b> Lane<'b> {
             }
         }
         let head = out.len();
-        Lane { bytes, left, symbols: made, state: LOW, out, head, at: head }
+        Lane { bytes, plain, left, symbols: made, state: LOW, out, head, at: head }
     }
 
     fn finish(mut self, out: &mut Vec<u8>) {
@@ -225,7 +227,7 @@ impl<'b> Lane<'b> {
         self.out.truncate(self.at);
         self.out.extend(self.state.to_le_bytes());
         self.out[self.head..].reverse();
-        let is_coded = self.out.len() < self.bytes.len();
+        let is_coded = !self.plain && self.out.len() < self.bytes.len();
         let content = if is_coded { &self.out[..] } else { self.bytes };
         put(out, (content.len() as u64) << 1 | u64::from(is_coded));
         out.extend_from_slice(content);
@@ -374,6 +376,15 @@ mod tests {
     }
 
     #[test]
+    fn what_looks_random_stays_as_it_is() {
+        let bytes = [1, 2, 3].repeat(10);
+        let mut packed = Vec::new();
+        pack_all(vec![(&bytes[..], true)], &mut packed);
+        assert_eq!(packed[2..], bytes);
+        assert_eq!(unpack(&packed), Some((bytes, &[][..])));
+    }
+
+    #[test]
     fn more_different_bytes_than_frequencies_can_tell_apart_are_packed() {
         let mut bytes = vec![0; 200_000];
         bytes.extend(1..=255);
@@ -392,7 +403,7 @@ mod tests {
         for count in 0..12 {
             let streams: Vec<Vec<u8>> = (0..count).map(stream).collect();
             let (mut together, mut apart) = (Vec::new(), Vec::new());
-            pack_all(streams.iter().map(Vec::as_slice).collect(), &mut together);
+            pack_all(streams.iter().map(|stream| (&stream[..], false)).collect(), &mut together);
             for stream in &streams {
                 pack(stream, &mut apart);
             }

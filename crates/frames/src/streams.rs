@@ -75,6 +75,8 @@ pub enum Stream {
     WindowSaid,
     Rtts,
     Timeouts,
+    /// How many transmissions follow that have the queue which is expected; by how much the next one has not.
+    QueueRuns,
     Queues,
 }
 
@@ -133,6 +135,7 @@ impl Stream {
         Stream::WindowSaid,
         Stream::Rtts,
         Stream::Timeouts,
+        Stream::QueueRuns,
         Stream::Queues,
     ];
 }
@@ -275,7 +278,9 @@ impl Written {
         self.encoder.end(&mut self.streams[Stream::Bits as usize]);
         let (left, bits) = std::mem::take(&mut self.raw);
         self.streams[Stream::Raw as usize].extend((bits > 0).then_some(left as u8));
-        rans::pack_all(self.streams.iter().map(Vec::as_slice).collect(), out);
+        let looks_random = |stream| matches!(stream, Stream::Raw | Stream::Bits);
+        let streams = Stream::ALL.iter().zip(&self.streams);
+        rans::pack_all(streams.map(|(stream, bytes)| (&bytes[..], looks_random(*stream))).collect(), out);
         self.streams.iter_mut().for_each(Vec::clear);
     }
 }

@@ -349,7 +349,7 @@ fn what_is_cut_short_is_read_as_far_as_it_goes() {
     assert_eq!(other, ReadError::Version(4));
     assert_eq!(
         other.to_string(),
-        "a frame log of version 4; this build reads version 5: write it again, or read it with the build that wrote it"
+        "a frame log of version 4; this build reads version 6: write it again, or read it with the build that wrote it"
     );
     assert_eq!(Columns::default().0.len(), 0);
 }

@@ -126,7 +126,7 @@ impl Beside {
         model: &mut Model,
         ingresses: &[[i64; 4]],
     ) -> Option<()> {
-        model.see_frames();
+        self.see::<C>(model, ingresses);
         let seen = &model.seen;
         groups(c, &mut self.drops, (DROPS, KEYS), |key| key[4] == 0, |key| seen.ends(key[2]))?;
         groups(
@@ -142,6 +142,16 @@ impl Beside {
         self.code_windows(c, model, ingresses)?;
         model.code_queues(c, self, ingresses);
         Some(())
+    }
+
+    /// Of a writer: has the model look at those nodes that something here may follow from.
+    fn see<C: Coder>(&self, model: &mut Model, ingresses: &[[i64; 4]]) {
+        let dropping = self.drops.all.iter().map(|group| group.key[2]);
+        let ingress = |place: i64| usize::try_from(place).ok().and_then(|place| ingresses.get(place));
+        let entering = self.entries.all.iter().filter_map(|group| Some(ingress(group.key[0])?[3]));
+        let flows = (0..).zip(&self.windows).filter(|(_, rows)| !rows.is_empty());
+        let sources: Vec<i64> = flows.filter_map(|(flow, _)| model.source(flow)).collect();
+        model.see::<C>(dropping.chain(entering).chain(sources));
     }
 
     fn code_windows<C: Coder>(&mut self, c: &mut C, model: &Model, ingresses: &[[i64; 4]]) -> Option<()> {

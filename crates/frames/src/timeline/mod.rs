@@ -424,27 +424,22 @@ impl Model {
             }
         }
         self.seen.sent(brief.from, end);
-        // An aggregate has no more packets than fit.
-        let (mpdus, fresh) = (row.mpdus.len() as u16, fresh as u16);
-        self.taken.push(Taken {
-            start: row.start,
-            queue: row.queue,
-            sort: place as u32,
-            mpdus,
-            fresh,
-            arrived,
-        });
         if brief.to != Brief::NONE {
             self.reaches(place, (row.start, end), arrived, &row.mpdus);
         }
+        self.taken.push(Taken::new(row, place, fresh, arrived));
     }
 
-    /// Looks at when frames began and ended, once all of the block are known.
-    pub fn see_frames(&mut self) {
-        for taken in &self.taken {
-            let brief = &self.of_sorts[taken.sort as usize].brief;
-            self.seen.frame(brief.from, [taken.start, taken.start.wrapping_add(brief.airtime)]);
+    /// Looks at what transmissions bring about at these nodes, once all of the block are known; of a reader,
+    /// which does not know yet what it will be asked for, at all.
+    pub fn see<C: Coder>(&mut self, nodes: impl Iterator<Item = i64>) {
+        let mut wanted = vec![!C::WRITES; self.nodes.len()];
+        for node in nodes {
+            if let Some(wanted) = usize::try_from(node).ok().and_then(|node| wanted.get_mut(node)) {
+                *wanted = true;
+            }
         }
+        self.seen.look(&self.taken, &self.of_sorts, &self.arrival_of, &wanted);
     }
 
     /// Codes the queues of the transmissions of the block.
@@ -484,7 +479,9 @@ impl Model {
         if let Some((after, sort)) = of_sort.answer {
             self.expected.insert(Expected { time: start.wrapping_add(after), sort });
         }
-        self.seen.arrived(&self.sorts[place], self.arrival_of[place], end, mpdus);
+        if !mpdus.is_empty() && i64::from(brief.kind) == DATA && brief.carries {
+            self.seen.aggregate(self.taken.len(), &self.sorts[place], self.arrival_of[place], mpdus);
+        }
     }
 
     /// If it begins soon after the end of a frame to its sender, it answers that.

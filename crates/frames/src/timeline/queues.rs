@@ -1,6 +1,6 @@
 //! How long queues are: of each transmission, once packets that came and were lost are known.
 
-use super::rows::{ACK, DATA, RTS, Sort};
+use super::rows::{ACK, DATA, RTS, Sort, Transmission};
 use crate::beside::{Beside, QUEUE_FULL, RETRY_LIMIT, Run};
 use crate::coding::{unzigzag, zigzag};
 use crate::streams::{Coder, Stream};
@@ -12,10 +12,36 @@ pub struct Taken {
     pub queue: i64,
     /// Its place.
     pub sort: u32,
-    /// Packets of an aggregate, and how many of these were not in the last one.
-    pub mpdus: u16,
-    pub fresh: u16,
-    pub arrived: bool,
+    /// Packets of an aggregate, and [`ARRIVED`] if it arrived.
+    mpdus: u16,
+    /// How many of these were not in the last one.
+    fresh: u16,
+}
+
+/// An aggregate has fewer packets than this.
+const ARRIVED: u16 = 1 << 15;
+
+impl Taken {
+    pub fn new(row: &Transmission, place: usize, fresh: i64, arrived: bool) -> Taken {
+        let arrived = if arrived { ARRIVED } else { 0 };
+        Taken {
+            start: row.start,
+            queue: row.queue,
+            sort: place as u32,
+            mpdus: row.mpdus.len() as u16 | arrived,
+            fresh: fresh as u16,
+        }
+    }
+
+    #[inline]
+    pub fn has_arrived(&self) -> bool {
+        self.mpdus & ARRIVED > 0
+    }
+
+    #[inline]
+    pub fn mpdus(&self) -> u16 {
+        self.mpdus & !ARRIVED
+    }
 }
 
 /// Packets that come to a queue, or leave it otherwise than by a frame.
@@ -110,11 +136,13 @@ pub fn code<C: Coder>(
     last_hop: impl Fn(&Sort) -> bool,
 ) {
     let mut queues = queues_of(nodes, beside, ingresses);
+    // How many are as expected, of a writer so far, of a reader from here on.
+    let mut run = if C::WRITES { 0 } else { c.varint(Stream::QueueRuns, 0) };
     for taken in all {
         let sort = &sorts[taken.sort as usize];
         let queue = &mut queues[sort.from as usize];
         queue.pass(taken.start);
-        if taken.mpdus > 0 {
+        if taken.mpdus() > 0 {
             queue.aggregates = true;
             queue.length -= i64::from(taken.fresh);
         } else if (sort.kind == DATA || sort.kind == RTS) && !queue.aggregates && !queue.serves {
@@ -122,18 +150,31 @@ pub fn code<C: Coder>(
             queue.serves = true;
         }
         let guess = queue.length;
-        let number = c.varint(Stream::Queues, zigzag(taken.queue.wrapping_sub(guess)));
-        taken.queue = guess.wrapping_add(unzigzag(number));
+        if C::WRITES && taken.queue == guess {
+            run += 1;
+        } else if !C::WRITES && run > 0 {
+            (taken.queue, run) = (guess, run - 1);
+        } else {
+            if C::WRITES {
+                c.varint(Stream::QueueRuns, run);
+            }
+            let number = c.varint(Stream::Queues, zigzag(taken.queue.wrapping_sub(guess)));
+            taken.queue = guess.wrapping_add(unzigzag(number));
+            run = if C::WRITES { 0 } else { c.varint(Stream::QueueRuns, 0) };
+        }
         queue.length = taken.queue.max(0);
-        if !taken.arrived || sort.to < 0 {
+        if !taken.has_arrived() || sort.to < 0 {
             continue;
         }
         let queue = &mut queues[sort.to as usize];
         if sort.kind == ACK {
             queue.served();
         } else if sort.kind == DATA && !last_hop(sort) {
-            queue.come(taken.mpdus.max(1).into());
+            queue.come(taken.mpdus().max(1).into());
         }
+    }
+    if C::WRITES {
+        c.varint(Stream::QueueRuns, run);
     }
 }
 

@@ -1,7 +1,9 @@
 //! What transmissions bring about beside others: instants from which those of drops, windows and entries
 //! mostly follow.
 
+use super::queues::Taken;
 use super::rows::{ACK, BLOCK_ACK, DATA, Mpdu, Sort};
+use super::state::{Brief, OfSort};
 use crate::beside::Cause;
 use std::collections::BTreeMap;
 
@@ -20,6 +22,16 @@ pub struct Seen {
     places: BTreeMap<Arrival, usize>,
     /// By these places.
     arrivals: Vec<Vec<Cause>>,
+    /// What aggregates brought, in their order.
+    parts: Vec<Part>,
+}
+
+/// Packets that an aggregate brought.
+struct Part {
+    /// Which transmission of the block.
+    at: usize,
+    place: usize,
+    packets: i64,
 }
 
 impl Seen {
@@ -29,6 +41,7 @@ impl Seen {
         self.last_ends.fill(i64::MIN);
         self.answers.iter_mut().for_each(Vec::clear);
         self.arrivals.iter_mut().for_each(Vec::clear);
+        self.parts.clear();
     }
 
     /// There are so many nodes.
@@ -58,23 +71,11 @@ impl Seen {
         self.last_ends[from as usize] = end;
     }
 
-    /// When a frame began and ended.
-    #[inline]
-    pub fn frame(&mut self, from: u32, times: [i64; 2]) {
-        self.frames[from as usize].push(times);
-    }
-
-    /// One of a sort, which has this place, arrived.
-    #[inline]
-    pub fn arrived(&mut self, sort: &Sort, place: usize, end: i64, mpdus: &[Mpdu]) {
-        if sort.kind == ACK || sort.kind == BLOCK_ACK {
-            self.answers[sort.to as usize].push(Cause { time: end, packets: 1 });
-        }
-        if sort.kind != DATA || sort.carries == 0 {
-            return;
-        }
+    /// An aggregate of a sort arrived, which is this transmission of the block; what comes by frames of the
+    /// sort has this place.
+    pub fn aggregate(&mut self, at: usize, sort: &Sort, place: usize, mpdus: &[Mpdu]) {
         let own = [sort.flow, sort.carries];
-        let mut packets = i64::from(mpdus.is_empty());
+        let mut packets = 0;
         let mut others = mpdus;
         while let Some(first) = others.first() {
             let same = others.iter().take_while(|mpdu| mpdu.stream == first.stream).count();
@@ -83,12 +84,40 @@ impl Seen {
                 packets += there;
             } else if there > 0 {
                 let place = self.place([sort.to, first.stream[0], first.stream[1]]);
-                self.arrivals[place].push(Cause { time: end, packets: there });
+                self.parts.push(Part { at, place, packets: there });
             }
             others = &others[same..];
         }
         if packets > 0 {
-            self.arrivals[place].push(Cause { time: end, packets });
+            self.parts.push(Part { at, place, packets });
+        }
+    }
+
+    /// Looks at the transmissions of a block, once all are known: at those of and to the nodes that are
+    /// wanted. `of_sorts` says of a sort what is asked most often, and the place of what comes by it.
+    pub fn look(&mut self, all: &[Taken], of_sorts: &[OfSort], arrival_of: &[usize], wanted: &[bool]) {
+        let is_wanted = |node: u32| wanted.get(node as usize).is_some_and(|wanted| *wanted);
+        let mut parts = self.parts.iter().peekable();
+        for (at, taken) in all.iter().enumerate() {
+            let Brief { from, to, airtime, kind, carries, .. } = of_sorts[taken.sort as usize].brief;
+            let end = taken.start.wrapping_add(airtime);
+            if is_wanted(from) {
+                self.frames[from as usize].push([taken.start, end]);
+            }
+            if !taken.has_arrived() || !is_wanted(to) {
+                continue;
+            }
+            let kind = i64::from(kind);
+            if kind == ACK || kind == BLOCK_ACK {
+                self.answers[to as usize].push(Cause { time: end, packets: 1 });
+            } else if kind == DATA && carries && taken.mpdus() == 0 {
+                self.arrivals[arrival_of[taken.sort as usize]].push(Cause { time: end, packets: 1 });
+            } else if kind == DATA && carries {
+                while parts.next_if(|part| part.at < at).is_some() {}
+                while let Some(part) = parts.next_if(|part| part.at == at) {
+                    self.arrivals[part.place].push(Cause { time: end, packets: part.packets });
+                }
+            }
         }
     }
 

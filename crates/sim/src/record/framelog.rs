@@ -48,8 +48,6 @@ pub struct FrameLog {
     all: bool,
     pending: Ring,
     senders: Vec<Sender>,
-    /// By node: its NAV when it was last looked at.
-    nav: Vec<Time>,
     /// By flow.
     windows: Vec<Seen>,
     /// By node: flows whose data comes from it.
@@ -68,9 +66,9 @@ pub struct FrameLog {
 /// What is known of a node that sends.
 #[derive(Clone)]
 struct Sender {
-    /// The number of its latest transmission, which is over everywhere before its next one begins; none if
-    /// that is not to be there.
-    latest: Option<u64>,
+    /// The number of its latest transmission, which is over everywhere before its next one begins;
+    /// [`Ring::NONE`] if that is not to be there.
+    latest: u64,
     /// When its last RTS, DATA or request, or the last answer to it, is over at its sender, and whether that
     /// is in the log.
     last_end: (Time, bool),
@@ -83,27 +81,14 @@ const LATEST_SORTS: usize = 16;
 
 /// NAVs at the listeners of a frame that ends.
 pub(crate) struct Navs<'l> {
-    known: &'l mut [Time],
     row: Option<&'l mut Transmission>,
     end: Time,
 }
 
 impl Navs<'_> {
-    /// The frame ended at this node, the NAV of which lasts until this instant now.
-    #[inline]
-    pub(crate) fn see(&mut self, node: u32, nav: Time, now: Time) {
-        let known = &mut self.known[node as usize];
-        if nav == *known {
-            return;
-        }
-        *known = nav;
-        if nav > now {
-            self.reserve(node, nav);
-        }
-    }
-
+    /// The frame ended at this node, which set its NAV until this instant.
     #[inline(never)]
-    fn reserve(&mut self, node: u32, nav: Time) {
+    pub(crate) fn set(&mut self, node: u32, nav: Time) {
         if let Some(row) = &mut self.row {
             row.reserves.push((node, ns(nav) - ns(self.end)));
         }
@@ -198,7 +183,7 @@ impl FrameLog {
         }
         let all = selection == Selection::default();
         let sorts = [(Marks::NONE, 0); LATEST_SORTS];
-        let sender = Sender { latest: None, last_end: (Time::ZERO, true), sorts };
+        let sender = Sender { latest: Ring::NONE, last_end: (Time::ZERO, true), sorts };
         Ok(FrameLog {
             writer,
             selection,
@@ -208,7 +193,6 @@ impl FrameLog {
             all,
             pending: Ring::new(ROOM),
             senders: vec![sender; config.nodes.len()],
-            nav: vec![Time::ZERO; config.nodes.len()],
             windows: vec![Seen::default(); config.flows.len()],
             sources,
             routes: vec![Vec::new(); config.nodes.len()],
@@ -219,39 +203,61 @@ impl FrameLog {
         })
     }
 
-    /// A frame begins. `packet` is the one in it, or that it is sent for.
-    pub(crate) fn begins(&mut self, frame: &Frame, access: &Access, queue: usize, packet: Option<&Packet>) {
+    /// A CTS, an ACK or a block ack begins.
+    pub(crate) fn answer_begins(&mut self, frame: &Frame, queue: usize) {
         let Interval { start, end: ends } = frame.air_at_sender(self.timing.propagation);
-        self.write_before(start);
-        let contention = |since| self.contention(frame.from, access.slots, since, start);
-        let (waited, frozen) = access.since.map_or((-1, 0), contention);
-        let is_answer = matches!(frame.kind, FrameKind::Cts | FrameKind::Ack | FrameKind::BlockAck);
-        let is_wanted = self.all || self.is_wanted(frame, packet, start);
-        let sender = &mut self.senders[frame.from.index()];
-        sender.latest = is_wanted.then_some(self.pending.next());
-        if !is_answer {
-            sender.last_end = (ends, is_wanted);
-        } else if let Some(to) = frame.to {
+        let is_wanted = self.enters(frame, None, start);
+        if let Some(to) = frame.to {
             self.senders[to.index()].last_end = (ends, is_wanted);
         }
+        if is_wanted {
+            let sort = self.sort_of(frame, -1, 0);
+            self.add(frame, sort, start, queue);
+        }
+    }
+
+    /// Another frame begins. `packet` is the one in it, or that it is sent for.
+    pub(crate) fn begins(&mut self, frame: &Frame, access: &Access, queue: usize, packet: Option<&Packet>) {
+        let Interval { start, end: ends } = frame.air_at_sender(self.timing.propagation);
+        let contention = |since| self.contention(frame.from, access.slots, since, start);
+        let (waited, frozen) = access.since.map_or((-1, 0), contention);
+        let is_wanted = self.enters(frame, packet, start);
+        self.senders[frame.from.index()].last_end = (ends, is_wanted);
         if !is_wanted {
             return;
         }
         let (flow, carries) = packet.map_or((-1, 0), |packet| carried(&packet.into()));
         self.route(frame, packet, start);
         let sort = self.sort_of(frame, flow, carries);
+        let row = self.add(frame, sort, start, queue);
+        row.tries = i64::from(access.tries);
+        (row.frozen, row.waited) = (frozen, waited);
+        row.packet = packet.map_or(0, |packet| packet.number as i64);
+    }
+
+    /// A frame begins, and is its sender's latest; is it to be there?
+    #[inline]
+    fn enters(&mut self, frame: &Frame, packet: Option<&Packet>, start: Time) -> bool {
+        self.write_before(start);
+        let is_wanted = self.all || self.is_wanted(frame, packet, start);
+        let number = if is_wanted { self.pending.next() } else { Ring::NONE };
+        self.senders[frame.from.index()].latest = number;
+        is_wanted
+    }
+
+    /// Its row, with what an answer has.
+    #[inline]
+    fn add(&mut self, frame: &Frame, sort: usize, start: Time, queue: usize) -> &mut Transmission {
         let pending = self.pending.add();
         (pending.end, pending.sort) = (frame.air.end, sort);
         // Sets of nodes and packets are empty, and keep their memory.
         let row = &mut pending.row;
-        row.start = ns(start);
-        row.tries = i64::from(access.tries);
-        (row.frozen, row.waited) = (frozen, waited);
-        row.queue = queue as i64;
-        row.packet = packet.map_or(0, |packet| packet.number as i64);
+        (row.start, row.queue) = (ns(start), queue as i64);
+        (row.tries, row.frozen, row.waited, row.packet) = (0, 0, -1, 0);
         // Until it is over at the node that it is for.
         row.outcome = if frame.to.is_some() { UNKNOWN } else { BROADCAST };
         (row.collided, row.overlap) = (-1, 0);
+        row
     }
 
     /// Is a frame selected that begins now?
@@ -335,9 +341,7 @@ impl FrameLog {
     /// A frame ends at some of its listeners.
     #[inline]
     pub(crate) fn ends(&mut self, frame: &Frame) -> Navs<'_> {
-        let latest = self.senders[frame.from.index()].latest;
-        let row = latest.and_then(|number| self.pending.get(number)).map(|pending| &mut pending.row);
-        Navs { known: &mut self.nav, row, end: frame.air.end }
+        Navs { end: frame.air.end, row: self.row_of(frame) }
     }
 
     /// A frame ended at the node that it was for. [`FrameLog::lost`] has said whether it was lost there.
@@ -449,8 +453,7 @@ impl FrameLog {
     /// The row of a frame that may still be on the air; none if it is not to be there. Its sender alone tells
     /// which one it is: when it begins differs from listener to listener.
     fn row_of(&mut self, frame: &Frame) -> Option<&mut Transmission> {
-        let number = self.senders[frame.from.index()].latest?;
-        Some(&mut self.pending.get(number)?.row)
+        Some(&mut self.pending.get(self.senders[frame.from.index()].latest)?.row)
     }
 
     /// Writes transmissions that are over everywhere before this instant, once there are many.

@@ -25,6 +25,9 @@ pub struct Ring {
 }
 
 impl Ring {
+    /// The number of none.
+    pub const NONE: u64 = u64::MAX;
+
     /// An empty one, with room for so many, a power of two.
     pub fn new(room: usize) -> Ring {
         debug_assert!(room.is_power_of_two());

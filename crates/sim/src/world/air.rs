@@ -201,15 +201,21 @@ impl World {
                 lost = (finished.reception != Reception::Decoded).then_some((*link, finished));
             }
             if !finished.is_nothing() {
+                let before = node.mac.nav();
                 let passes = in_node!(self, node, self.now, |mac, ctx| mac.lets_pass(ctx, frame, finished));
                 if !passes {
                     in_node!(self, node, self.now, |mac, ctx| {
                         signal_ends_at(mac, ctx, frame, finished, &self.network);
                     });
                 }
-            }
-            if let Some(navs) = &mut navs {
-                navs.see(link.to, node.mac.nav(), self.now);
+                let nav = node.mac.nav();
+                if KNOWN
+                    && nav != before
+                    && nav > self.now
+                    && let Some(navs) = &mut navs
+                {
+                    navs.set(link.to, nav);
+                }
             }
         }
         if kept {

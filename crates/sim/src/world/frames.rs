@@ -5,7 +5,7 @@ use crate::airlog::AirLog;
 use crate::framelog::FrameLog;
 use crate::medium::Frame;
 use crate::record::Polled;
-use multihop_core::Port;
+use multihop_core::{FrameKind, Port};
 
 /// What is written while a run goes on.
 #[derive(Default)]
@@ -36,9 +36,13 @@ impl World {
             hand_over(polled, log);
         }
         let sender = &self.nodes[row as usize];
-        let access = sender.mac.access(frame);
-        let packet = frame.packet.or(access.packet).map(|handle| &self.packets.get(handle).packet);
-        log.begins(frame, &access, sender.stack.queue_length(), packet);
+        if matches!(frame.kind, FrameKind::Cts | FrameKind::Ack | FrameKind::BlockAck) {
+            log.answer_begins(frame, sender.stack.queue_length());
+        } else {
+            let access = sender.mac.access(frame);
+            let packet = frame.packet.or(access.packet).map(|handle| &self.packets.get(handle).packet);
+            log.begins(frame, &access, sender.stack.queue_length(), packet);
+        }
         let mut place = 0;
         while let Some((flow, is_due)) = log.flow_from(frame.from, place, self.now) {
             place += 1;

@@ -7,7 +7,7 @@ const STREAMS = [
   "runAlone", "runAwaited", "runSeveral", "maskAlone", "maskAwaited", "access", "accessAgain", "who", "which", "sorts", "slots", "slotsAgain",
   "slotsThird", "slotsLater", "raw", "since", "rest", "rare", "loss", "collided", "listeners", "bits", "navs", "packet", "mpdus", "hits", "streams",
   "jumps", "lost", "outcomes", "low", "wide", "groups", "drops", "dropChoices", "dropSteps", "dropSaid", "dropCounts", "entries", "entryChoices",
-  "entrySteps", "entrySaid", "entryCounts", "windows", "windowChoices", "windowSteps", "windowSaid", "rtts", "timeouts", "queues",
+  "entrySteps", "entrySaid", "entryCounts", "windows", "windowChoices", "windowSteps", "windowSaid", "rtts", "timeouts", "queueRuns", "queues",
 ];
 /** Of numbers that are spread, or steep: they have no more bits, or are said; so many are as they are, and larger ones have at least so many bits. */
 const NUMBERS = { bits: 20, said: 255, steep: 64, steepBits: 7 };

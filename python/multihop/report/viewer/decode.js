@@ -6,7 +6,7 @@ import { Timeline } from "./timeline.js";
 import { Bytes, damaged, unpackRows } from "./unpack.js";
 
 const MAGIC = "mhframes";
-const VERSION = 5;
+const VERSION = 6;
 const HEAD = 0xfe;
 const END = 0xff;
 const BLOCK_HEADER = 25;

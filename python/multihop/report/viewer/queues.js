@@ -66,8 +66,11 @@ class Queue {
 
 /** The queues of nodes in a block. */
 export class Queues {
-  constructor({ entries, drops }, ingresses) {
+  constructor({ entries, drops }, ingresses, coded) {
     this.nodes = [];
+    this.coded = coded;
+    /** So many are as expected, and then one is not. */
+    this.asExpected = coded.queueRuns.take();
     for (const { key, runs } of entries) {
       const ingress = ingresses[key[0]];
       if (!ingress) continue;
@@ -90,7 +93,7 @@ export class Queues {
    * The queue of a transmission. `takes` says that it is DATA or RTS, `acknowledges` that it is an ACK and `hands` that it is DATA that goes
    * further than to its receiver.
    */
-  read(stream, { from, to }, start, { mpdus, fresh, arrived, takes, acknowledges, hands }) {
+  read({ from, to }, start, { mpdus, fresh, arrived, takes, acknowledges, hands }) {
     const queue = this.of(from);
     queue.pass(start);
     if (mpdus > 0) {
@@ -100,12 +103,23 @@ export class Queues {
       queue.served();
       queue.serves = true;
     }
-    const length = queue.length + unzigzag(stream.take());
+    const length = queue.length + this.difference();
     queue.length = Math.max(0, length);
     if (arrived && to >= 0) {
       if (acknowledges) this.of(to).served();
       else if (hands) this.of(to).come(Math.max(1, mpdus));
     }
     return length;
+  }
+
+  /** By how much the next queue is not as expected. */
+  difference() {
+    if (this.asExpected > 0) {
+      this.asExpected -= 1;
+      return 0;
+    }
+    const difference = unzigzag(this.coded.queues.take());
+    this.asExpected = this.coded.queueRuns.take();
+    return difference;
   }
 }

@@ -199,7 +199,7 @@ export class Timeline {
   }
 
   readQueues(coded, rows, out, first, taken, ingresses) {
-    const queues = new Queues(this.beside, ingresses);
+    const queues = new Queues(this.beside, ingresses, coded);
     const of = { mpdus: 0, fresh: 0, arrived: false, takes: false, acknowledges: false, hands: false };
     for (let row = first; row < first + rows; row += 1) {
       const sort = this.sorts[out.sort[row]];
@@ -209,7 +209,7 @@ export class Timeline {
       of.takes = sort.kind === KIND.data || sort.kind === KIND.rts;
       of.acknowledges = sort.kind === KIND.ack;
       of.hands = sort.kind === KIND.data && this.destinationOf(sort) !== sort.to;
-      out.queue[row] = queues.read(coded.queues, sort, out.start[row], of);
+      out.queue[row] = queues.read(sort, out.start[row], of);
     }
   }
 
