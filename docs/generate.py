@@ -50,8 +50,8 @@ before, and then the next ones that fitted the queue. Other drops, and entries, 
 pace, or soon after frames of the node, after packets that arrived there, or after answers to it, and as many of them
 as lately. Windows are seen 10 ms after the last one, when the source begins a frame, and an RTT lies between two
 entries. Queues follow from all of these. Readers run it alike: `crates/frames/src/timeline` and `beside` in Rust,
-`timeline.js` and `beside.js` of the viewer in JavaScript. It begins afresh in each block, so that blocks can be
-skipped.
+`timeline.js`, `access.js` and `beside.js` of the viewer in JavaScript. It begins afresh in each block, so that blocks
+can be skipped.
 """
 
 

@@ -1,28 +1,20 @@
 // Transmissions, of which a log has only what a model does not expect. crates/frames says what that is (timeline).
 
+import { Access, toFront } from "./access.js";
 import { newLink, Walk } from "./aggregates.js";
 import { Beside } from "./beside.js";
 import { Coded } from "./coded.js";
 import { Queues } from "./queues.js";
 import { Listeners, Reservations } from "./reserved.js";
 import { Dropped, Seen } from "./seen.js";
-import { damaged, unzigzag } from "./unpack.js";
+import { damaged } from "./unpack.js";
 
 const KIND = { rts: 0, cts: 1, data: 2, ack: 3, blockAck: 5 };
 const MASK = { answers: 3, loss: 8, reserves: 16, packet: 32, mpdus: 64, rare: 128 };
 const RARE = { tries: 1, frozen: 2, waited: 4 };
-const SINCE = { exchange: 0, arrival: 1, feeder: 2, gap: 3, otherwise: 4, earlier: 5 };
 const LATEST_SORTS = 128;
 const MOST_AWAITED = 8;
-const MOST_SPACE = 64;
 const MOST_MPDUS = 2 ** 14;
-const MOST_DELAY = 1_000_000;
-
-/** Moves a value to the front of a list, from a place. */
-function toFront(list, place, value) {
-  for (let at = place; at > 0; at -= 1) list[at] = list[at - 1];
-  list[0] = value;
-}
 
 /** A stream of a node: of a flow, in one direction. */
 class Stream {
@@ -134,6 +126,7 @@ export class Timeline {
     this.beside = new Beside();
     /** The transmission that is read. */
     this.now = new Transmission();
+    this.access = new Access(this);
     this.guessed = { tries: 0, packet: 0 };
     this.restart();
   }
@@ -152,10 +145,8 @@ export class Timeline {
     this.expected = { length: 0, time: new Float64Array(MOST_AWAITED + 1), sort: new Int32Array(MOST_AWAITED + 1) };
     this.lastEnd = 0;
     this.nextSort = 0;
-    this.delay = 0;
     this.seen.restart();
-    this.rests = [0, 0, 0, 0];
-    this.arrivals = [0, 0, 0, 0];
+    this.access.restart();
     this.reservations.restart();
   }
 
@@ -239,7 +230,7 @@ export class Timeline {
     const guess = this.guess(t.sort);
     const rare = mask & MASK.rare ? coded.rare.byte() : 0;
     if (awaited) t.start = this.expected.time[awaited - 1];
-    else this.readAccess(coded, guess.tries, t);
+    else this.access.read(coded, this.node(this.sorts[t.sort].from), guess.tries, t);
     guess.packet = this.guessPacket(t.sort, awaited > 0, guess.tries, t.start);
     t.tries = guess.tries + (rare & RARE.tries ? coded.signed(coded.rare) : 0);
     if (rare & (RARE.frozen | RARE.waited)) {
@@ -286,65 +277,6 @@ export class Timeline {
     if (link && link.again.length) return link.again[0].packet;
     const stream = node.stream(sort.flow, sort.carries);
     return stream ? stream.next(now) : 1;
-  }
-
-  /** When it begins, its back-off, and since when it waits. */
-  readAccess(coded, tries, t) {
-    const again = tries > 1;
-    const node = this.node(this.sorts[t.sort].from);
-    const code = (again ? coded.accessAgain : coded.access).byte();
-    const since = code & 7;
-    const kind = (code >> 3) & 7;
-    const begins = code & 64;
-    let slots = 0;
-    if (begins) {
-      if (since === SINCE.otherwise) t.waited = coded.time();
-      slots = coded.spread([coded.slots, coded.slotsAgain, coded.slotsThird, coded.slotsLater][Math.min(Math.max(tries - 1, 0), 3)]);
-    }
-    const space = since === SINCE.exchange && again ? 4 : since;
-    let began = 0;
-    if (since === SINCE.exchange) began = node.end;
-    else if (since === SINCE.arrival) began = node.arrived + this.delay;
-    else if (since === SINCE.earlier) began = node.arrivedBefore + this.delay;
-    else if (since === SINCE.feeder) began = this.node(node.feeder).arrived;
-    else began = node.end + node.gap;
-    if (kind) t.start = this.lastEnd + unzigzag(coded.steep(coded.since)) * this.slot + this.readRestOfSlot(coded, kind);
-    else t.start = began + node.spaces[space] + slots * this.slot;
-    if (!begins) return;
-    if (since === SINCE.otherwise) began = t.start - t.waited;
-    else if (since !== SINCE.exchange) t.waited = t.start - began;
-    t.frozen = Math.floor((t.start - began) / this.slot) - slots;
-    this.learnAccess(node, since, space, began, t.start - began - slots * this.slot);
-  }
-
-  /** How long after a whole slot it begins: as one of the latest did, or otherwise. */
-  readRestOfSlot(coded, kind) {
-    const rest = kind === 5 ? coded.number(coded.rest) : this.rests[kind - 1];
-    const place = this.rests.indexOf(rest);
-    toFront(this.rests, place < 0 ? 3 : place, rest);
-    return rest;
-  }
-
-  learnAccess(node, since, space, began, found) {
-    if (since === SINCE.otherwise) {
-      for (const index of this.arrivals) {
-        if (this.node(index).arrived === began) {
-          node.feeder = index;
-          return;
-        }
-      }
-      const after = began - node.arrived;
-      if (after >= 0 && after < MOST_DELAY) {
-        this.delay = after;
-        return;
-      }
-      const gap = began - node.end;
-      if (node.gapBefore === gap) node.gap = gap;
-      node.gapBefore = gap;
-    } else if (found >= 0 && found < MOST_SPACE * this.slot) {
-      if (node.spacesBefore[space] === found || node.spaces[space] === 0) node.spaces[space] = found;
-      node.spacesBefore[space] = found;
-    }
   }
 
   /** Everything but when, and by whom, and after what. */
@@ -447,7 +379,7 @@ export class Timeline {
       node.arrivedBefore = node.arrived;
       node.arrived = end + this.propagation;
       if (sort.carries) this.arrived(sort, t, end);
-      toFront(this.arrivals, 3, sort.to);
+      toFront(this.access.arrivals, 3, sort.to);
     }
     const of = this.ofSort(t.sort);
     if (of.answer >= 0) this.expect(t.start + of.answerAfter, of.answer);
