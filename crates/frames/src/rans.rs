@@ -37,7 +37,7 @@ pub fn pack_all(streams: Vec<(&[u8], bool)>, out: &mut Vec<u8>) {
         }
         match &mut going[..] {
             [] => break,
-            [one, two, three, four] if !cfg!(target_family = "wasm") => advance([one, two, three, four]),
+            [one, two, three, four] => advance([one, two, three, four]),
             [one, ..] => advance([one]),
         }
     }
@@ -59,22 +59,18 @@ pub fn unpack(bytes: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     (unpacked.len() == length).then_some((unpacked, rest))
 }
 
-/// Counts bytes. One after the other, equal bytes would wait for each other: four are counted apart, but in a
-/// browser, where the page has a size to keep.
+/// Counts bytes. One after the other, equal bytes would wait for each other: four are counted apart.
 fn count(bytes: &[u8], counts: &mut [u32; 256]) {
-    let mut rest = bytes;
-    if !cfg!(target_family = "wasm") {
-        let mut apart = [[0_u32; 256]; 4];
-        let fours = bytes.chunks_exact(4);
-        rest = fours.remainder();
-        for four in fours {
-            for (counts, byte) in apart.iter_mut().zip(four) {
-                counts[usize::from(*byte)] += 1;
-            }
+    let mut apart = [[0_u32; 256]; 4];
+    let fours = bytes.chunks_exact(4);
+    let rest = fours.remainder();
+    for four in fours {
+        for (counts, byte) in apart.iter_mut().zip(four) {
+            counts[usize::from(*byte)] += 1;
         }
-        for (byte, count) in counts.iter_mut().enumerate() {
-            *count += apart.iter().map(|counts| counts[byte]).sum::<u32>();
-        }
+    }
+    for (byte, count) in counts.iter_mut().enumerate() {
+        *count += apart.iter().map(|counts| counts[byte]).sum::<u32>();
     }
     for byte in rest {
         counts[usize::from(*byte)] += 1;

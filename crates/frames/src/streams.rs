@@ -213,7 +213,7 @@ pub trait Coder {
     }
 
     /// A number that is mostly small and not negative.
-    #[cfg_attr(not(target_family = "wasm"), inline(always))]
+    #[inline(always)]
     #[allow(clippy::inline_always)] // most have one byte, and there are several in a transmission
     fn number(&mut self, stream: Stream, value: i64) -> i64 {
         let is_one = (0..TWO).contains(&value);
@@ -222,7 +222,7 @@ pub trait Coder {
     }
 
     /// A number of which the first byte says that there is more.
-    #[cfg_attr(not(target_family = "wasm"), inline(never))]
+    #[inline(never)]
     fn more(&mut self, first: i64, value: i64) -> i64 {
         if first == i64::from(ESCAPE) {
             return unzigzag(self.wide(zigzag(value)));

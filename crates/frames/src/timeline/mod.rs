@@ -174,8 +174,7 @@ impl Model {
     /// Writes a transmission of a sort, or reads it. None if there is none.
     #[inline]
     pub fn code<C: Coder>(&mut self, c: &mut C, place: &mut usize, row: &mut Transmission) -> Option<()> {
-        // In a browser, the page has a size to keep, and the same is found below.
-        if C::WRITES && !cfg!(target_family = "wasm") && self.is_next(*place, row) {
+        if C::WRITES && self.is_next(*place, row) {
             self.begin_run();
             self.run = self.run.map(|run| run + 1);
             self.follow(1, *place, row, 0);
@@ -194,13 +193,9 @@ impl Model {
         let (mask, rare, known) = if C::WRITES { self.mask(*place, row) } else { Default::default() };
         if C::WRITES && mask == AS_EXPECTED {
             self.run = Some(run + 1);
-            let fresh = if row.mpdus.is_empty() {
-                0
-            } else {
-                // As it has what is expected, it stays as it is.
-                let guess = Guess { tries: row.tries, packet: row.packet };
-                self.code_rest(c, 0, *place, &guess, row)?
-            };
+            // An aggregate that has what is expected, and stays as it is.
+            let guess = Guess { tries: row.tries, packet: row.packet };
+            let fresh = self.code_rest(c, 0, *place, &guess, row)?;
             self.follow(1, *place, row, fresh);
             return Some(());
         }

@@ -237,7 +237,7 @@ impl Listeners {
 
     /// The link between two nodes, as it is for the transmitter's latest frame; none if there is none, or was
     /// no frame yet.
-    #[cfg_attr(not(target_family = "wasm"), inline)]
+    #[inline]
     pub fn between(&self, from: NodeId, to: NodeId) -> Option<&Link> {
         self.of(from).iter().find(|link| link.to == to.0)
     }

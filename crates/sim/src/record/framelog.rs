@@ -270,10 +270,6 @@ impl FrameLog {
     /// The place in the log of the sort of a frame, which may be new.
     #[inline]
     fn sort_of(&mut self, frame: &Frame, flow: i64, carries: i64) -> usize {
-        // In a browser, the page has a size to keep.
-        if cfg!(target_family = "wasm") {
-            return self.find_sort(frame, flow, carries);
-        }
         let marks = Marks::new(frame, flow, carries);
         let first = frame.kind as usize * 2 % LATEST_SORTS;
         let known = &self.senders[frame.from.index()].sorts[first..first + 2];

@@ -145,11 +145,8 @@ impl World {
         let is_plain = reached.is_none() && sent == Sent::Whole && self.air_log.is_none();
         match (is_plain, self.record.causes.are_known()) {
             (true, false) => self.signal_ends::<true, false>(frame, None, false),
-            // In a browser, what is compiled once more would be downloaded by everyone.
-            (true, true) if !cfg!(target_family = "wasm") => {
-                self.signal_ends::<true, true>(frame, None, false);
-            }
-            _ => self.signal_ends::<false, true>(frame, reached, sent == Sent::Cut),
+            (true, true) => self.signal_ends::<true, true>(frame, None, false),
+            (false, _) => self.signal_ends::<false, true>(frame, reached, sent == Sent::Cut),
         }
     }
 
