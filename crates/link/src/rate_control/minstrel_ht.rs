@@ -440,8 +440,8 @@ impl MinstrelHt {
 mod tests {
     use super::Statistics;
 
-    /// The filter overshoots below 0 after four intervals in which nothing arrives. The fifth is filtered, too,
-    /// and not taken for the first that is known: Linux, in 4096ths, has 4096, 2923, 1413, 142, 1, 1092.
+    /// The filter overshoots below 0 after four intervals in which nothing arrives. The fifth is filtered,
+    /// too, and not taken for the first that is known: Linux, in 4096ths, has 4096, 2923, 1413, 142, 1, 1092.
     #[test]
     fn a_rate_that_failed_is_not_sure_by_one_arrival() {
         let mut rate = Statistics::default();

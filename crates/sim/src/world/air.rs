@@ -161,10 +161,8 @@ impl World {
     ) {
         let (reached, cut) = (reached.filter(|_| !PLAIN), cut && !PLAIN);
         let loss = self.timing.frame_loss.from(frame.from, frame.kind);
-        if let Some(log) = self.air_log.as_mut().filter(|_| !PLAIN) {
-            let packet =
-                frame.packet.or_else(|| self.nodes[self.order.of(frame.from)].mac.access(frame).packet);
-            log.frame_ends(frame, packet, &self.packets, &self.loads);
+        if !PLAIN && self.air_log.is_some() {
+            self.log_end(frame);
         }
         let links = self.listeners.of(frame.from);
         self.fetch(links);
@@ -222,6 +220,16 @@ impl World {
             if is_there {
                 self.frame_ended(frame, lost.is_some());
             }
+        }
+    }
+
+    /// A frame is over at its listeners.
+    #[inline(never)]
+    fn log_end(&mut self, frame: &Frame) {
+        let at_head = || self.nodes[self.order.of(frame.from)].mac.access(frame).packet;
+        let packet = frame.packet.or_else(at_head);
+        if let Some(log) = &mut self.air_log {
+            log.frame_ends(frame, packet, &self.packets, &self.loads);
         }
     }
 

@@ -68,8 +68,8 @@ impl World {
         }
     }
 
-    /// Of the frames that overlapped this one, the receiver's own, if there is one; otherwise the strongest at
-    /// the receiver; of equals the first, and then the lowest index.
+    /// Of the frames that overlapped this one, the receiver's own, if there is one; otherwise the strongest
+    /// at the receiver; of equals the first, and then the lowest index.
     fn interferer(&self, frame: &Frame, to: NodeId) -> Option<Flown> {
         let mut strongest: Option<(f64, &Flown)> = None;
         for other in self.record.causes.during(frame) {

@@ -88,8 +88,8 @@ impl World {
         number
     }
 
-    /// The same, of a packet whose headers of IPv4 and transport are these, which captures show. Without them a
-    /// capture has UDP of the right length.
+    /// The same, of a packet whose headers of IPv4 and transport are these, which captures show. Without them
+    /// a capture has UDP of the right length.
     ///
     /// # Panics
     /// As [`World::inject`].

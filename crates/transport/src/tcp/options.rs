@@ -142,8 +142,8 @@ parameters! {
     /// Segmentation offload (Linux): new data leaves in bursts of what the rate brings in the time that
     /// `pacing_shift` says, or in a millisecond, of at least two segments, and of more where round trips are
     /// short: 64 KiB, halved for each 512 us of the least one; but of at most half the window. Less than a
-    /// burst waits for the next acknowledgement, if that is to come within a millisecond. Pacing is from burst
-    /// to burst, and one that leaves late has the next sooner.
+    /// burst waits for the next acknowledgement, if that is to come within a millisecond. Pacing is from
+    /// burst to burst, and one that leaves late has the next sooner.
     segmentation_offload: bool = false, Linux: true;
     /// Receive offload (Linux's GRO): segments in order that arrive at one instant, as those of an A-MPDU do,
     /// are one to the receiver, up to one with PSH, the last of a burst. One acknowledgement stands for all.

@@ -77,8 +77,8 @@ fn a_pace_is_kept_from_burst_to_burst() {
     }
 }
 
-/// The same pace. The second burst leaves at 3 ms, 1 ms late, and the third one 1 ms sooner than 2 ms after it.
-/// A sender without offload makes up for nothing.
+/// The same pace. The second burst leaves at 3 ms, 1 ms late, and the third one 1 ms sooner than 2 ms after
+/// it. A sender without offload makes up for nothing.
 #[test]
 fn a_burst_that_leaves_late_has_the_next_one_sooner() {
     for (segmentation_offload, together) in [(true, 2), (false, 1)] {
