@@ -199,6 +199,7 @@ def headers(scheme: str) -> int:
     return probe["demands"][0]["header_bytes"]
 
 
+@cache
 def _schemes() -> dict[str, dict[str, Any]]:
     """Every scheme of the engine by name, as its registry has it."""
     return {entry["name"]: entry for entry in registered()["schemes"]}
