@@ -160,10 +160,10 @@ impl World {
         cut: bool,
     ) {
         let (reached, cut) = (reached.filter(|_| !PLAIN), cut && !PLAIN);
-        let loss = self.timing.frame_loss.from(frame.from, frame.kind);
         if !PLAIN && self.air_log.is_some() {
             self.log_end(frame);
         }
+        let loss = self.timing.frame_loss.from(frame.from, frame.kind);
         let links = self.listeners.of(frame.from);
         self.fetch(links);
         let kept = KNOWN && (PLAIN || self.record.causes.are_known());
