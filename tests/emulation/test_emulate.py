@@ -407,9 +407,16 @@ def test_without_tun_devices_it_is_refused(monkeypatch):
         Settings(load(CHAIN), {"external": "alone"}).check()
 
 
-@pytest.mark.parametrize("text", ["", "multihop journal 1: nonsense\n", "multihop journal 1: {}\n", "{}\n", "\xff"])
+@pytest.mark.parametrize("text", ["", "multihop journal 2: nonsense\n", "multihop journal 2: {}\n", "{}\n", "\xff"])
 def test_a_file_that_is_no_journal_is_refused(tmp_path, text):
     file = tmp_path / "run.journal"
     file.write_bytes(text.encode("latin-1"))
     with pytest.raises(UserError, match="this is no journal"):
+        journal_of(file)
+
+
+def test_a_journal_of_another_version_is_named(tmp_path):
+    file = tmp_path / "run.journal"
+    file.write_text("multihop journal 1: {}\n", encoding="utf-8")
+    with pytest.raises(UserError, match="a journal of version 1; this multihop replays version 2"):
         journal_of(file)

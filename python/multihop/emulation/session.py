@@ -30,7 +30,9 @@ from multihop.simulation.seeds import seed_number
 _PRIORITY = 10
 #: How long programs may take to end by themselves.
 _GRACE_S = 0.5
-_JOURNAL = "multihop journal 1"
+_JOURNAL = "multihop journal"
+#: Since 2 packets have their headers.
+_JOURNAL_VERSION = "2"
 #: What devices carry: packets that the run routes, or frames that programs route.
 MODES = ("ip", "ethernet")
 
@@ -245,25 +247,37 @@ def journal_of(path: Path) -> tuple[Scenario, dict[str, Any], str]:
     """What a journal was written of: scenario, what replaced its keys, and the engine.
 
     Raises:
-        UserError: if it is no journal.
+        UserError: if it is no journal, or one of another version.
     """
     try:
         with path.open(encoding="utf-8") as file:
             first = file.readline()
         head, _, rest = first.partition(": ")
-        about = json.loads(rest if head == _JOURNAL else "")
-        return Scenario(about["scenario"], about["origin"]), dict(about["overrides"]), str(about["engine"])
+        name, _, version = head.rpartition(" ")
+        about = json.loads(rest if name == _JOURNAL else "")
+        # Of another version nothing else is looked at.
+        found = version == _JOURNAL_VERSION and (
+            Scenario(about["scenario"], about["origin"]),
+            dict(about["overrides"]),
+            str(about["engine"]),
+        )
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror}") from error
     except (ValueError, TypeError, KeyError) as error:
         raise UserError(f"{path}: this is no journal; needs what multihop emulate --record has written") from error
+    if not found:
+        raise UserError(
+            f"{path}: a journal of version {version}; this multihop replays version {_JOURNAL_VERSION}: replay it "
+            "with the multihop that recorded it"
+        )
+    return found
 
 
 def _first_line(settings: Settings, view: _core.ScenarioView) -> str:
     overrides = {**settings.overrides, "seed": view["seed"]}
     scenario = settings.scenario
     about = {"scenario": scenario.text, "origin": scenario.origin, "overrides": overrides, "engine": engine()}
-    return f"{_JOURNAL}: {json.dumps(about)}"
+    return f"{_JOURNAL} {_JOURNAL_VERSION}: {json.dumps(about)}"
 
 
 def _set(emulator: _core.Emulator, node: int, name: str, value: str) -> None:
