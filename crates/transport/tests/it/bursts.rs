@@ -2,7 +2,7 @@
 //! ends.
 
 use crate::recorder::Recorder;
-use crate::small_queues::{MSS, PACKET, acknowledge, drain, ms, sender};
+use crate::small_queues::{MSS, PACKET, acknowledge, drain, ms, sender, sender_of};
 use multihop_core::{Flags, Rate, Segment, Time};
 use multihop_transport::{Endpoint, Recovery, TcpOptions, TcpReceiver, TcpSender};
 
@@ -36,6 +36,22 @@ fn less_than_a_burst_waits_for_the_next_acknowledgement() {
     assert_eq!(numbers(&drain(&mut sender, ms(110))), [(28, false), (29, true)]);
     acknowledge(&mut sender, ms(110), 7, ms(10));
     assert_eq!(numbers(&drain(&mut sender, ms(110))), [(30, false), (31, true)]);
+}
+
+/// As above, where one may go and waits; the last of a flow does not, as nothing would join it
+/// (`tcp_write_xmit` asks of bursts alone).
+#[test]
+fn the_last_segment_does_not_wait() {
+    for (segments, expected) in [(28, 2), (27, 3)] {
+        let mut sender = sender_of(segments, offloaded());
+        drain(&mut sender, ms(0));
+        acknowledge(&mut sender, ms(100), 1, ms(0));
+        drain(&mut sender, ms(100));
+        acknowledge(&mut sender, ms(101), 2, ms(1));
+        drain(&mut sender, ms(101));
+        acknowledge(&mut sender, ms(101), 4, ms(1));
+        assert_eq!(drain(&mut sender, ms(101)).len(), expected, "of {segments} segments");
+    }
 }
 
 /// Without offload all leave as the window allows, and none has PSH.

@@ -13,6 +13,11 @@ pub fn ms(ms: u64) -> Time {
 
 /// A window of 20 segments, and how much may wait below.
 pub fn sender(queues: TcpOptions) -> TcpSender {
+    sender_of(1000, queues)
+}
+
+/// The same with so many segments to send.
+pub fn sender_of(segments: u64, queues: TcpOptions) -> TcpSender {
     let options = TcpOptions {
         segment_size: MSS as u32,
         recovery: Recovery::Sack,
@@ -24,7 +29,7 @@ pub fn sender(queues: TcpOptions) -> TcpSender {
     };
     let reno = RenoOptions { initial_window: Some(20), ..RenoOptions::rfc(MSS as u32, 100 * MSS) };
     let mut sender = TcpSender::new(options, Box::new(Reno::new(reno)));
-    sender.push(Time::ZERO, 1000 * MSS);
+    sender.push(Time::ZERO, segments * MSS);
     sender
 }
 

@@ -44,9 +44,13 @@ impl TcpSender {
         now.since(until)
     }
 
-    /// Is more window waited for, in place of sending what is planned?
+    /// Is more window waited for, in place of sending what is planned? Never where a segment is all that is
+    /// left, which more window would not make a longer burst.
     pub(super) fn defers(&self, now: Time, planned: Planned) -> bool {
         if !self.options.segmentation_offload || !self.is_new(planned) || self.recovery.active() {
+            return false;
+        }
+        if self.at.pushed - planned.start <= self.options.mss() {
             return false;
         }
         let since = |at: Time| now.max(at).since(at);
