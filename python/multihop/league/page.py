@@ -54,7 +54,7 @@ def markdown(league: League, command: str) -> str:
         *_paragraphs(said["ranks"]),
         *_exceptions(league, table),
         *markdown_table(*summary(league, table)),
-        *_moved(league, table),
+        *_aggregation(league, table),
         "## By what",
         "",
         *_paragraphs(said["measures"]),
@@ -87,61 +87,59 @@ def summary(league: League, table: Sequence[Standing] | None = None) -> tuple[li
     return ["kind", "scheme", *(network.title for network in league.networks), "better than", "worse than"], rows
 
 
-def moved(league: League, table: Sequence[Standing]) -> tuple[list[str], list[list[str]]]:
-    """Heads and rows: the rank of each scheme on a network and on the same one with radios that aggregate.
+#: A network, the same one with radios that aggregate, pairs of schemes whose order is reversed there, and how
+#: many pairs have an order on both.
+_Change = tuple[str, str, set[tuple[str, str]], int]
+
+
+def _moved(
+    table: Sequence[Standing], kinds: Mapping[str, Sequence[str]], changes: Sequence[_Change]
+) -> list[list[str]]:
+    """Rows: the rank of each scheme on a network and on the same one with radios that aggregate.
 
     Then how many schemes it overtakes, and how many overtake it, by differences that are significant on
     both. Those first whose ranks change most.
     """
-    titles = {network.name: network.title for network in league.networks}
-    pairs = _beside(league)
-    passes = [overtaken(league, table, *pair)[0] for pair in pairs]
     rows = []
-    for kind, names in league.kinds.items():
+    for kind, names in kinds.items():
         ranks = {
             (standing.network, standing.scheme): standing.rank
             for standing in table
             if standing.kind == kind and standing.metric == main_metric(table, standing.network, kind)
         }
-        changes = []
+        found = []
         for scheme in names:
-            places = [(ranks.get((before, scheme)), ranks.get((after, scheme))) for before, after in pairs]
-            most = max((abs(after - before) for before, after in places if before and after), default=0)
-            cells = [
-                f"{before or 'none'} → {after or 'none'} (+{_count(scheme, 0, passed)} -{_count(scheme, 1, passed)})"
-                for (before, after), passed in zip(places, passes, strict=True)
-            ]
-            changes.append((most, [kind, scheme, *cells]))
-        rows += [row for _, row in sorted(changes, key=lambda change: -change[0])]
-    return ["kind", "scheme", *(f"{titles[before]} → {titles[after]}" for before, after in pairs)], rows
+            most, cells = 0, []
+            for before, after, passed, _ in changes:
+                was, became = ranks.get((before, scheme)), ranks.get((after, scheme))
+                if was and became:
+                    most = max(most, abs(became - was))
+                overtakes, falls = (sum(pair[place] == scheme for pair in passed) for place in (0, 1))
+                cells.append(f"{was or 'none'} → {became or 'none'} (+{overtakes} -{falls})")
+            found.append((most, [kind, scheme, *cells]))
+        rows += [row for _, row in sorted(found, key=lambda change: -change[0])]
+    return rows
 
 
-def _beside(league: League) -> list[tuple[str, str]]:
-    """Networks of the papers' radios, each with one of radios that aggregate."""
-    there = {network.name for network in league.networks}
-    return [(network.beside, network.name) for network in league.networks if network.beside in there]
-
-
-def _count(scheme: str, place: int, pairs: Iterable[tuple[str, str]]) -> int:
-    return sum(pair[place] == scheme for pair in pairs)
-
-
-def _moved(league: League, table: Sequence[Standing]) -> list[str]:
-    heads, rows = moved(league, table)
-    if len(heads) == 2:
-        return []
+def _aggregation(league: League, table: Sequence[Standing]) -> list[str]:
+    """What radios that aggregate change, where the league has networks with and without."""
     titles = {network.name: network.title for network in league.networks}
-    shares = []
-    for before, after in _beside(league):
-        passed, both = overtaken(league, table, before, after)
-        shares.append(f"{len(passed)} of {both} ({titles[before]} → {titles[after]})")
+    changes: list[_Change] = [
+        (network.beside, network.name, *overtaken(league, table, network.beside, network.name))
+        for network in league.networks
+        if network.beside in titles
+    ]
+    if not changes:
+        return []
+    heads = [f"{titles[before]} → {titles[after]}" for before, after, _, _ in changes]
+    shares = [f"{len(change[2])} of {change[3]} ({head})" for head, change in zip(heads, changes, strict=True)]
     return [
         "## What aggregation changes",
         "",
         *_paragraphs(rules()["page"]["aggregation"]),
         f"Pairs of schemes that seeds order on both networks, and whose order is reversed: {', '.join(shares)}.",
         "",
-        *markdown_table(heads, rows),
+        *markdown_table(["kind", "scheme", *heads], _moved(table, league.kinds, changes)),
     ]
 
 
