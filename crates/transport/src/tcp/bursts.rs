@@ -36,7 +36,26 @@ pub(super) fn most_of_window(window: u64, segment: u64) -> u64 {
     (window / segment / 2).max(1) * segment
 }
 
-/// What left last, and holds back what follows by as long as its bytes take at the pace of the moment.
+/// Linux does not pace the first segments of a connection (`tcp_update_skb_after_send`), as `fq` does not.
+const UNPACED: u64 = 10;
+
+/// At which pace what left holds back what follows.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Held {
+    /// The pace of the moment when that is asked.
+    OfTheMoment,
+    /// The one at which it was sent; none if it holds nothing back (`tcp_wstamp_ns` in Linux).
+    AtTheSend(Option<Rate>),
+}
+
+impl Held {
+    /// As in Linux, behind so many segments of data.
+    pub fn as_in_linux(pace: Option<Rate>, segments: u64) -> Held {
+        Held::AtTheSend(pace.filter(|_| segments >= UNPACED))
+    }
+}
+
+/// What left last, and holds back what follows by as long as its bytes take.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Paced {
     /// When it left, and the bytes of it, with headers.
@@ -44,22 +63,29 @@ pub(super) struct Paced {
     bytes: u64,
     /// By how much it left later than the pace allowed.
     late: Span,
+    held: Held,
 }
 
 impl Paced {
     /// A segment of so many bytes leaves so much later than it was allowed to.
-    pub fn new(left: Time, bytes: u64, late: Span) -> Paced {
-        Paced { left, bytes, late }
+    pub fn new(left: Time, bytes: u64, late: Span, held: Held) -> Paced {
+        Paced { left, bytes, late, held }
     }
 
     /// One more, of the same burst.
-    pub fn add(&mut self, bytes: u64) {
+    pub fn add(&mut self, bytes: u64, held: Held) {
         self.bytes += bytes;
+        self.held = held;
     }
 
-    /// Until when it holds back what follows. What left late does so for less, down to half
-    /// (`tcp_update_skb_after_send`).
+    /// Until when it holds back what follows, at this pace of the moment. What left late does so for less, down
+    /// to half (`tcp_update_skb_after_send`).
     pub fn until(&self, pace: Rate) -> Time {
+        let pace = match self.held {
+            Held::OfTheMoment => pace,
+            Held::AtTheSend(Some(pace)) => pace,
+            Held::AtTheSend(None) => return self.left,
+        };
         let span = pace.span_of_bytes(self.bytes);
         self.left + span.saturating_sub(self.late.min(span / 2))
     }
@@ -213,11 +239,22 @@ mod tests {
     #[test]
     fn what_left_late_holds_the_next_back_for_less() {
         let until = |late_us| {
-            let mut paced = Paced::new(Time::ZERO, 1_000, Span::from_us(late_us));
-            paced.add(1_000);
+            let mut paced = Paced::new(Time::ZERO, 1_000, Span::from_us(late_us), Held::OfTheMoment);
+            paced.add(1_000, Held::OfTheMoment);
             paced.until(Rate::from_kbps(8_000)).ns() / 1_000
         };
         assert_eq!([0, 300, 1_000, 7_000].map(until), [2_000, 1_700, 1_000, 1_000]);
+    }
+
+    #[test]
+    fn linux_paces_by_the_rate_at_the_send_from_the_tenth_segment() {
+        let until = |segments| {
+            let held = Held::as_in_linux(Some(Rate::from_kbps(4_000)), segments);
+            let mut paced = Paced::new(Time::ZERO, 1_000, Span::ZERO, Held::AtTheSend(None));
+            paced.add(1_000, held);
+            paced.until(Rate::from_kbps(8_000)).ns() / 1_000
+        };
+        assert_eq!([9, 10, 11].map(until), [0, 4_000, 4_000]);
     }
 
     #[test]

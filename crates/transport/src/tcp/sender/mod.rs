@@ -70,9 +70,9 @@ pub struct TcpSender {
     rates: Option<DeliveryRate>,
     /// When the retransmission timer expires.
     deadline: Option<Time>,
-    /// Pacing: the last segment, or the burst that it was of. How long it holds the next one back depends on
-    /// the pace of the moment, not on what it was then.
+    /// Pacing: the last segment, or the burst that it was of, and how many segments of data have left so far.
     paced: Option<Paced>,
+    segments: u64,
     /// The burst that is leaving, with segmentation offload, and whether the next one waits for more window.
     burst: Burst,
     deferred: bool,
@@ -120,6 +120,7 @@ impl TcpSender {
             timed: None,
             deadline: None,
             paced: None,
+            segments: 0,
             burst: Burst::default(),
             deferred: false,
             least_round_trip: None,

@@ -1,7 +1,7 @@
 //! Segmentation offload: what leaves together, and what waits to be more.
 
 use super::TcpSender;
-use crate::tcp::bursts::{Burst, Paced, Sizing, Waiting, most_of_window};
+use crate::tcp::bursts::{Burst, Held, Paced, Sizing, Waiting, most_of_window};
 use crate::tcp::recovery::Planned;
 use crate::tcp::send_times::SendTimes;
 use multihop_core::{Span, Time};
@@ -20,14 +20,17 @@ impl TcpSender {
     pub(super) fn pace_out(&mut self, now: Time, planned: Planned, packet: u64) -> bool {
         let segment = planned.end - planned.start;
         let is_new = self.is_new(planned);
+        let offloads = self.options.segmentation_offload;
+        self.segments += 1;
+        let held = if offloads { Held::as_in_linux(self.pace(), self.segments) } else { Held::OfTheMoment };
         match &mut self.paced {
             Some(paced) if is_new && self.burst.goes_on(now) => {
-                paced.add(packet);
+                paced.add(packet, held);
                 return self.burst.go_on(segment);
             }
-            _ => self.paced = Some(Paced::new(now, packet, self.late(now))),
+            _ => self.paced = Some(Paced::new(now, packet, self.late(now), held)),
         }
-        self.burst = if self.options.segmentation_offload && is_new {
+        self.burst = if offloads && is_new {
             let (mss, available) = (self.options.mss(), self.at.pushed - planned.start);
             let most = most_of_window(self.recovery.window(&self.view()), mss);
             let size = self.burst_size().min(self.room() / mss * mss).min(most).min(available);
