@@ -19,6 +19,7 @@
 //! The log is written while the run goes on, and holds no more than the frames of one propagation delay.
 
 mod datagram;
+mod ip;
 mod mpdu;
 mod outside;
 mod pcapng;
@@ -26,6 +27,7 @@ mod radiotap;
 mod tcp;
 
 use crate::config::{AppConfig, Channel, Config, FlowConfig, MatrixQuantity, MediumModel};
+use crate::external::PacketOutcome;
 use crate::framelog::Selection;
 use crate::mac::Timing;
 use crate::medium::{Bitmap, Frame, Link, Loads};
@@ -196,20 +198,24 @@ impl AirLog {
         self.headers.know(number, headers);
     }
 
-    /// Something became of a packet from outside.
-    pub(crate) fn settle(&mut self, number: u64, now: Time) {
-        self.headers.settle(number, now);
+    /// The first of the outcomes of packets from outside is asked for.
+    pub(crate) fn ask(&mut self, outcomes: &VecDeque<PacketOutcome>) {
+        self.headers.note(outcomes);
+        self.headers.ask();
     }
 
     /// A frame ends at its listeners; [`AirLog::heard`] and [`AirLog::sent`] are about this one until the
-    /// next. `packet` is that which it carries, or is sent for.
+    /// next. `packet` is that which it carries, or is sent for; `outcomes` are those that nobody has asked for.
     pub(crate) fn frame_ends(
         &mut self,
         frame: &Frame,
         packet: Option<Handle>,
         packets: &Slab,
         loads: &Loads,
+        outcomes: &VecDeque<PacketOutcome>,
     ) {
+        self.headers.note(outcomes);
+        self.headers.forget(frame.end());
         // All that is still to come ends at its own node no earlier than this.
         self.write_before(frame.end() - self.timing.propagation);
         self.spare.extend(self.mpdus.drain(..).map(|mpdu| mpdu.kept));

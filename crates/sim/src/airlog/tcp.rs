@@ -1,6 +1,6 @@
 //! TCP's header, with its options, made of a simulated segment.
 
-use super::datagram::{TCP, checksum, ip_fields, port, pseudo_header};
+use super::ip::{TCP, checksum, ip_fields, port, pseudo_header};
 use multihop_core::{Packet, Port};
 
 /// Bytes of the header without options.

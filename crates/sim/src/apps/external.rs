@@ -95,6 +95,16 @@ impl PacketOutcome {
             | PacketOutcome::Lost { number, .. } => *number,
         }
     }
+
+    /// When it happened.
+    pub fn at(&self) -> Time {
+        match self {
+            PacketOutcome::Delivered { at, .. }
+            | PacketOutcome::Heard { at, .. }
+            | PacketOutcome::Sent { at, .. }
+            | PacketOutcome::Lost { at, .. } => *at,
+        }
+    }
 }
 
 /// Both ends of a flow whose packets come from outside: what arrives counts, and nothing is answered.

@@ -229,7 +229,7 @@ impl World {
         let at_head = || self.nodes[self.order.of(frame.from)].mac.access(frame).packet;
         let packet = frame.packet.or_else(at_head);
         if let Some(log) = &mut self.air_log {
-            log.frame_ends(frame, packet, &self.packets, &self.loads);
+            log.frame_ends(frame, packet, &self.packets, &self.loads, &self.record.outcomes);
         }
     }
 

@@ -117,11 +117,10 @@ impl World {
 
     /// What became of a packet from outside, in the order in which it happened; none if nothing more has.
     pub fn poll_outcome(&mut self) -> Option<PacketOutcome> {
-        let outcome = self.record.outcomes.pop_front()?;
-        if let Some(log) = &mut self.air_log {
-            log.settle(outcome.number(), self.now);
+        if let Some(log) = self.air_log.as_mut().filter(|_| !self.record.outcomes.is_empty()) {
+            log.ask(&self.record.outcomes);
         }
-        Some(outcome)
+        self.record.outcomes.pop_front()
     }
 
     /// Packets in a node's interface queue.
