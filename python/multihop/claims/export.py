@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from multihop.base.files import write_text
+from multihop.base.finite import finite
 from multihop.claims.judging import Judgement
 from multihop.claims.study import StudyResult
 from multihop.results.columns import TABLES
@@ -98,13 +98,4 @@ def verdict_record(judgement: Judgement) -> dict[str, Any]:
 
 
 def _json(value: Any) -> str:  # noqa: ANN401 - any JSON value
-    return json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _finite(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """JSON has no word for what is not a finite number."""
-    if isinstance(value, Mapping):
-        return {str(key): _finite(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return json.dumps(finite(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n"

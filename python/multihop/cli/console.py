@@ -7,7 +7,6 @@ own.
 from __future__ import annotations
 
 import json
-import math
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -17,6 +16,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from multihop.base.finite import finite
 from multihop.base.visible import visible, visible_json
 
 
@@ -55,7 +55,7 @@ def note(text: str, *, quiet: bool = False) -> None:
 def print_json(value: Any) -> None:  # noqa: ANN401 - any JSON value
     """JSON to standard output; what is not a finite number becomes null."""
     is_unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    print(visible_json(json.dumps(_finite(value), indent=2, ensure_ascii=not is_unicode)))
+    print(visible_json(json.dumps(finite(value), indent=2, ensure_ascii=not is_unicode)))
 
 
 def table(columns: list[str], rows: list[list[str]], *, title: str | None = None) -> Table:
@@ -66,15 +66,3 @@ def table(columns: list[str], rows: list[list[str]], *, title: str | None = None
     for row in rows:
         made.add_row(*row)
     return made
-
-
-def _finite(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    if isinstance(value, dict):
-        return {str(k): _finite(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(v) for v in value]
-    if hasattr(value, "item"):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

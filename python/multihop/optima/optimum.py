@@ -18,6 +18,7 @@ import pandas as pd
 
 from multihop import _core
 from multihop.base.errors import UserError, instead_of
+from multihop.base.finite import finite
 from multihop.optima.capacity import LEVELS, Shares, crossings, interference_shares, not_counted, shares
 from multihop.optima.utility import LOG, Allocation, Utility, allocate
 from multihop.results.statistics import jain
@@ -203,7 +204,7 @@ class Optimum:
             "without_path": self.without_path,
             "not_comparable": self.not_comparable,
             "total_bps": self.total_bps,
-            "jain": _or_none(self.jain),
+            "jain": finite(self.jain),
             "residual": self.allocation.residual,
             "flows": _records(self.flows),
             "binding": _records(self.constraints),
@@ -295,8 +296,4 @@ def _require(what: str, found: object, known: list[str]) -> None:
 
 
 def _records(df: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(name): _or_none(value) for name, value in row.items()} for row in df.to_dict("records")]
-
-
-def _or_none(value: Any) -> Any:  # noqa: ANN401 - any cell of a table
-    return None if isinstance(value, float) and not np.isfinite(value) else value
+    return [finite(row) for row in df.to_dict("records")]
