@@ -20,11 +20,12 @@ _FRAME_LOG = """# Frame logs: the format
 Generated from the layout that the engine writes by. [Every transmission](../../how-to/frames.md) says how to write
 and show one.
 
-A file begins with `mhframes` and the version, 2, in four bytes, the lowest first as in all numbers of fixed length.
+A file begins with `mhframes` and the version in four bytes, the lowest first as in all numbers of fixed length.
 Blocks follow until the end. A block has: the index of its table (1 byte; 254 for the description, 255 for the end of
 the file), how many rows it has (4 bytes), the first and the last instant in it in nanoseconds (8 bytes each; 0 where
-its table has no times), the length of the rest (4 bytes), and the rest. A file without the block of the end is cut
-short; its whole blocks are good.
+its table has no times), the length of its content (4 bytes), its content, and its check sum (4 bytes): the CRC-32 of
+IEEE 802.3 of the file until there, without earlier check sums. A file without the block of the end is cut short; its
+whole blocks are good. Behind a check sum that is another one nothing is.
 
 The description is JSON, compressed by DEFLATE without a header (RFC 1951; `deflate-raw` in browsers): names of nodes
 and flows, and the tables below. In a log of a capture `inferred` names the columns that were concluded.

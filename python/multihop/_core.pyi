@@ -403,14 +403,14 @@ def run(
 
 def read_frames(
     data: bytes, between: tuple[int, int] | None = None, most: int = ...
-) -> tuple[str, dict[str, dict[str, npt.NDArray[np.int64]]], bool]:
-    """Description (JSON) and tables' columns of a frame log, and whether its end is missing.
+) -> tuple[str, dict[str, dict[str, npt.NDArray[np.int64]]], str | None]:
+    """Description (JSON) and tables' columns of a frame log, and from which block on the rest is missing.
 
-    `CaptureError` if it is no frame log.
+    `CaptureError` if it is no frame log, or is damaged.
     """
 
-def check_frames(data: bytes, between: tuple[int, int] | None = None, most: int = ...) -> tuple[str, bool, int]:
-    """Description (JSON) of a frame log, whether its end is missing, and its number of transmissions.
+def check_frames(data: bytes, between: tuple[int, int] | None = None, most: int = ...) -> tuple[str, str | None, int]:
+    """Description (JSON) of a frame log, from which block on it is missing, and its number of transmissions.
 
     As `read_frames`, without the tables.
     """

@@ -1,7 +1,9 @@
 """Captures of several clocks, and logs with more, or other, in them than a page was made for."""
 
+import base64
 import itertools
 import struct
+import zlib
 
 import numpy as np
 import pytest
@@ -12,15 +14,15 @@ from conftest import SCENARIOS
 from multihop import UserError
 from multihop.cli.app import app
 from multihop.framelog import read
-from multihop.report.viewer import page
+from multihop.report.viewer import module, page
 
 HOUR = 3_600_000_000_000
 #: pcapng: kinds of blocks, where a packet has its stamp and the radio's timer, and an interface's option of resolution.
 INTERFACE, PACKET = 1, 6
 STAMP, TIMER = 12, 28 + 8
 NANOSECONDS, MICROSECONDS = bytes.fromhex("0900010009"), bytes.fromhex("0900010006")
-#: A frame log: its magic and version, and where a block's header has its rows and the length of its content.
-BEGINS, ROWS, SIZE, HEADER = 12, 1, 21, 25
+#: A frame log: its magic and version, where a block's header has its rows and the length of its content, check sums.
+BEGINS, ROWS, SIZE, HEADER, CHECK_SUM = 12, 1, 21, 25, 4
 TRANSMISSIONS = 2
 
 
@@ -151,12 +153,29 @@ def shown(browser, tmp_path, data, fragment=""):
     return opened(browser, file, fragment)
 
 
+def blocks(data):
+    """Where blocks begin, and their contents end."""
+    at = BEGINS
+    while at < len(data):
+        end = at + HEADER + int.from_bytes(data[at + SIZE : at + HEADER], "little")
+        yield at, end
+        at = end + CHECK_SUM
+
+
+def transmissions_of(data):
+    """The number of the first block of transmissions, and where it begins."""
+    return next((number, at) for number, (at, _) in enumerate(blocks(data), 1) if data[at] == TRANSMISSIONS)
+
+
 def with_rows(data, rows):
     """The log, in which the first block of transmissions says that it has so many rows."""
-    made, at = bytearray(data), BEGINS
-    while made[at] != TRANSMISSIONS:
-        at += HEADER + int.from_bytes(made[at + SIZE : at + HEADER], "little")
+    made = bytearray(data)
+    _, at = transmissions_of(data)
     made[at + ROWS : at + ROWS + 4] = rows.to_bytes(4, "little")
+    check_sum = zlib.crc32(made[:BEGINS])
+    for begin, end in blocks(data):
+        check_sum = zlib.crc32(made[begin:end], check_sum)
+        made[end : end + CHECK_SUM] = check_sum.to_bytes(CHECK_SUM, "little")
     return bytes(made)
 
 
@@ -175,11 +194,72 @@ def test_ten_million_transmissions_ask_for_a_window(browser, tmp_path, log):
 def test_more_rows_than_there_are_is_damage(browser, tmp_path, log):
     wrong = tmp_path / "wrong.frames"
     wrong.write_bytes(with_rows(log.read_bytes(), 4_000))
+    number, at = transmissions_of(log.read_bytes())
     done = call("view", wrong)
-    assert "damaged at byte" in str(done.exception)
+    assert f"wrong.frames: damaged: block {number}, at byte {at}, is not what its header says" in str(done.exception)
     tab = shown(browser, tmp_path, wrong.read_bytes())
-    assert tab.get_by_role("alert").inner_text() == "The frame log is damaged."
+    said = f"The frame log is damaged: block {number}, at byte {at}, is not what its header says. Write it again."
+    assert tab.get_by_role("alert").inner_text() == said
     assert tab.said == []
+
+
+#: Decodes a log with one of its bytes flipped, each of some in turn: what is said of each.
+FLIPPED = """async ([source, data, places]) => {
+  const { decode } = await import(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
+  const bytes = Uint8Array.from(atob(data), (char) => char.charCodeAt(0));
+  const found = [];
+  for (const at of places) {
+    bytes[at] ^= 0x10;
+    found.push(await decode(bytes).then((log) => log.cutShort ? "cut short" : "whole", (error) => error.message));
+    bytes[at] ^= 0x10;
+  }
+  return found;
+}"""
+
+
+def test_no_flipped_byte_is_shown_as_something_else(browser, log):
+    data = log.read_bytes()
+    tab = browser.new_page()
+    found = list(blocks(data))
+    places = sorted(
+        {*range(BEGINS), *(at + step for at, _ in found for step in range(HEADER)), *range(BEGINS, len(data), 997)}
+    )
+    messages = tab.evaluate(FLIPPED, [module(), base64.b64encode(data).decode(), places])
+    for at, message in zip(places, messages, strict=True):
+        number = sum(begin <= at for begin, _ in found)
+        if at < BEGINS:
+            assert "no frame log" in message or "version" in message
+        elif "cut short" not in message:
+            block = f"block {number}, at byte {found[number - 1][0]}"
+            assert message == f"The frame log is damaged: {block}, has another check sum than it says. Write it again."
+        else:
+            assert at - found[number - 1][0] in range(SIZE, HEADER), "it reaches beyond the end of the file"
+
+
+def test_a_flipped_byte_says_which_block_and_what_can_still_be_read(tmp_path, log):
+    data = bytearray(log.read_bytes())
+    number, at = transmissions_of(data)
+    data[at + 1000] ^= 1
+    wrong = tmp_path / "flipped.frames"
+    wrong.write_bytes(data)
+    block = f"block {number}, at byte {at}"
+    said = f"flipped.frames: damaged: {block}, has another check sum than it says; write the log again"
+    with pytest.raises(UserError, match=said):
+        multihop.frames(wrong)
+    assert said in str(call("view", wrong).exception)
+
+
+def test_a_log_that_is_cut_short_says_where(tmp_path, log):
+    data = log.read_bytes()
+    *_, (at, _), _ = blocks(data)
+    short = tmp_path / "short.frames"
+    short.write_bytes(data[: at + 10])
+    said = f"short.frames: block {len(list(blocks(data))) - 1}, at byte {at}, is missing, or not all of it is there"
+    with pytest.warns(UserWarning, match=said):
+        multihop.frames(short)
+    done = call("view", short)
+    assert done.exit_code == 0
+    assert said in " ".join(done.output.split())
 
 
 def test_a_log_without_transmissions_says_so(browser, tmp_path):

@@ -23,6 +23,7 @@
 //! | 8, 8 | the first and the last instant in it, in nanoseconds; 0 where the table has no times |
 //! | 4 | the length of what follows |
 //! | as many | its content |
+//! | 4 | its check sum: the CRC-32 (IEEE 802.3) of the file until here, but for earlier check sums |
 //!
 //! The description is JSON ([`Head`]), compressed by DEFLATE (RFC 1951) without a header, as of `deflate-raw`
 //! in browsers. Any other block has streams of bytes, each packed by its frequencies (module `rans`). Of a
@@ -41,10 +42,14 @@
 //! Rows of drops, windows and entries are in the order of their times, and of what makes their groups at one
 //! instant. Codings begin afresh in each block, so that blocks can be skipped: a reader that wants a window
 //! of time looks at the instants alone. A reader of this version reads no other one.
+//!
+//! Blocks before the first one that is not whole, or has another check sum, are read of a file that is cut
+//! short, and of one that is damaged if all of the window that is wanted is in them.
 
 #![forbid(unsafe_code)]
 
 mod beside;
+mod blocks;
 mod chance;
 mod coding;
 mod head;
@@ -56,6 +61,7 @@ mod streams;
 mod timeline;
 mod writer;
 
+pub use blocks::{Fault, Gap};
 pub use coding::Coding;
 pub use head::{Flow, Head, Node};
 pub use layout::{Column, Table};
@@ -74,3 +80,5 @@ pub const HEAD: u8 = 0xfe;
 pub const END: u8 = 0xff;
 /// Bytes of a block before its content.
 const BLOCK_HEADER: usize = 25;
+/// And behind it.
+const CHECK_SUM: usize = 4;

@@ -3,7 +3,7 @@
 use crate::head;
 use crate::reader::{ReadError, Take, Window, walk};
 use crate::timeline::{Sort, Transmission};
-use crate::{BLOCK_HEADER, MAGIC, Table, Writer};
+use crate::{BLOCK_HEADER, CHECK_SUM, Gap, Table, Writer};
 
 /// What is in a window. Stations that contend since an exchange that is not there are said to wait for as
 /// long.
@@ -72,9 +72,9 @@ pub fn cut(bytes: &[u8], window: Window) -> Result<Vec<u8>, ReadError> {
     let mut copy = Copy { window, writer: None };
     let cut_short = walk(bytes, Some(window), u64::MAX, &mut copy)?;
     let finished = copy.writer.and_then(|writer| writer.finished().ok());
-    let mut made = finished.ok_or(ReadError::Damaged(MAGIC.len() + 4))?;
-    if cut_short {
-        made.truncate(made.len() - BLOCK_HEADER);
+    let mut made = finished.ok_or(Gap::HEAD)?;
+    if cut_short.is_some() {
+        made.truncate(made.len() - BLOCK_HEADER - CHECK_SUM);
     }
     Ok(made)
 }

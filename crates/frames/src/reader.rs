@@ -1,6 +1,7 @@
 //! Reads a log back into columns.
 
 use crate::beside::{Beside, Run};
+use crate::blocks::{Block, Blocks, Gap};
 use crate::coding::unpack_rows;
 use crate::head::{constants, inflated, is_of_a_run};
 use crate::layout::TABLES;
@@ -8,7 +9,7 @@ use crate::part::Part;
 use crate::streams::{Read, STREAMS, Stream};
 use crate::timeline::{Model, Sort, Transmission};
 use crate::writer::MOST_PARTS;
-use crate::{BLOCK_HEADER, END, HEAD, MAGIC, Table, VERSION, rans};
+use crate::{END, HEAD, Table, VERSION, rans};
 use std::collections::BTreeMap;
 
 /// The instants that a reader wants, in nanoseconds, both included.
@@ -21,8 +22,8 @@ pub struct FrameLog {
     pub head: String,
     /// By [`Table`].
     pub tables: [Columns; TABLES.len()],
-    /// The file ends before its end: the last rows are missing.
-    pub cut_short: bool,
+    /// Where the file ends before the log does, or is damaged behind the window: later rows are missing.
+    pub cut_short: Option<Gap>,
     /// How many transmissions there are.
     pub transmissions: u64,
 }
@@ -43,9 +44,12 @@ pub enum ReadError {
          build that wrote it"
     )]
     Version(u32),
-    /// A block is not what it says.
-    #[error("damaged at byte {0}: the block there is not what its header says")]
-    Damaged(usize),
+    /// A block is not what was written.
+    #[error("damaged: {gap}; {}", gap.remedy())]
+    Damaged {
+        /// The first one.
+        gap: Gap,
+    },
     /// There are more transmissions than were asked for.
     #[error("{found} transmissions are more than {most}; name a window of time")]
     TooMany {
@@ -72,8 +76,8 @@ impl FrameLog {
 /// most so many transmissions: those of all blocks that overlap it count.
 ///
 /// # Errors
-/// If it is no frame log, is damaged, or has too many transmissions. One that is cut short is none: its whole
-/// blocks are read.
+/// If it is no frame log, is damaged where it is wanted, or has too many transmissions. To be cut short is no
+/// error: whole blocks are read.
 pub fn read(bytes: &[u8], window: Option<Window>, most: u64) -> Result<FrameLog, ReadError> {
     let mut kept = Kept::new(true);
     kept.log.cut_short = walk(bytes, window, most, &mut kept)?;
@@ -104,33 +108,32 @@ pub(crate) trait Take {
     }
 }
 
-/// Reads block by block. Is the end of the file missing?
+/// Reads block by block. Where is the end of the file missing?
 pub(crate) fn walk(
     bytes: &[u8],
     window: Option<Window>,
     most: u64,
     to: &mut impl Take,
-) -> Result<bool, ReadError> {
-    let blocks = blocks(body(bytes)?);
+) -> Result<Option<Gap>, ReadError> {
+    let blocks = Blocks::of_window(bytes, window)?;
     let wanted = |block: &&Block| block.is_in(window);
-    let transmissions = |block: &Block| block.table == Table::Transmissions as u8;
     let found = blocks
+        .all
         .iter()
-        .filter(|block| transmissions(block))
+        .filter(|block| block.is_of_transmissions())
         .filter(wanted)
         .map(|block| u64::from(block.rows))
         .sum();
     if found > most {
         return Err(ReadError::TooMany { found, most });
     }
-    let mut cut_short = true;
     let mut model = None;
     let mut ingresses = Vec::new();
     let mut part = Part::new(window);
-    for block in blocks.iter().filter(wanted) {
-        let damaged = ReadError::Damaged(block.at + MAGIC.len() + 4);
+    for block in blocks.all.iter().filter(wanted) {
+        let damaged = blocks.damaged(block);
         match block.table {
-            END => cut_short = false,
+            END => (),
             HEAD => {
                 let head =
                     inflated(block.content).and_then(|json| String::from_utf8(json).ok()).ok_or(damaged)?;
@@ -144,7 +147,10 @@ pub(crate) fn walk(
             }
         }
     }
-    if model.is_none() { Err(ReadError::Damaged(MAGIC.len() + 4)) } else { Ok(cut_short) }
+    match (model, blocks.gap) {
+        (Some(_), gap) => Ok(gap),
+        (None, gap) => Err(gap.unwrap_or(Gap::HEAD).into()),
+    }
 }
 
 /// How many bytes each stream of transmissions and each column has, by name, and the description.
@@ -153,8 +159,9 @@ pub(crate) fn walk(
 /// If it is no frame log, or is damaged.
 pub fn sizes(bytes: &[u8]) -> Result<BTreeMap<String, usize>, ReadError> {
     let mut found = BTreeMap::new();
-    for block in blocks(body(bytes)?) {
-        let damaged = ReadError::Damaged(block.at + MAGIC.len() + 4);
+    let blocks = Blocks::of_window(bytes, None)?;
+    for block in &blocks.all {
+        let damaged = blocks.damaged(block);
         let mut rest = block.content;
         let mut add = |name: String, after: &[u8], rest: &mut &[u8]| {
             *found.entry(name).or_insert(0) += rest.len() - after.len();
@@ -175,49 +182,6 @@ pub fn sizes(bytes: &[u8]) -> Result<BTreeMap<String, usize>, ReadError> {
         }
     }
     Ok(found)
-}
-
-/// What follows magic and version.
-fn body(bytes: &[u8]) -> Result<&[u8], ReadError> {
-    let rest = bytes.strip_prefix(&MAGIC).ok_or(ReadError::NoFrameLog)?;
-    let (version, body) = rest.split_first_chunk().ok_or(ReadError::NoFrameLog)?;
-    match u32::from_le_bytes(*version) {
-        VERSION => Ok(body),
-        other => Err(ReadError::Version(other)),
-    }
-}
-
-struct Block<'b> {
-    at: usize,
-    table: u8,
-    rows: u32,
-    times: [u64; 2],
-    content: &'b [u8],
-}
-
-impl Block<'_> {
-    /// Is it of a table without a window, or does it overlap this one?
-    fn is_in(&self, window: Option<Window>) -> bool {
-        self.table != Table::Transmissions as u8
-            || window.is_none_or(|[from, to]| self.times[0] <= to && self.times[1] >= from)
-    }
-}
-
-/// The whole blocks.
-fn blocks(bytes: &[u8]) -> Vec<Block<'_>> {
-    let mut found = Vec::new();
-    let mut at = 0;
-    while let Some(header) = bytes.get(at..at + BLOCK_HEADER) {
-        let word =
-            |place: usize| u32::from_le_bytes(header[place..place + 4].try_into().expect("four bytes"));
-        let long =
-            |place: usize| u64::from_le_bytes(header[place..place + 8].try_into().expect("eight bytes"));
-        let start = at + BLOCK_HEADER;
-        let Some(content) = bytes.get(start..start + word(21) as usize) else { break };
-        found.push(Block { at, table: header[0], rows: word(1), times: [long(5), long(13)], content });
-        at = start + content.len();
-    }
-    found
 }
 
 /// Hands on the rows of a block; none if it is not what its header says.

@@ -6,7 +6,7 @@ use crate::head::deflated;
 use crate::layout::TABLES;
 use crate::streams::Written;
 use crate::timeline::{Constants, Model, Sort, Transmission};
-use crate::{END, HEAD, Head, MAGIC, Table, VERSION};
+use crate::{BLOCK_HEADER, CHECK_SUM, END, HEAD, Head, MAGIC, Table, VERSION};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -29,6 +29,8 @@ pub(crate) const MOST_PARTS: usize = 1 << 24;
 /// what belongs to the last transmission of a block comes after it.
 pub struct Writer<W> {
     out: W,
+    /// The check sum of what was written, but for check sums.
+    sum: crc32fast::Hasher,
     model: Model,
     streams: Written,
     /// How many transmissions are in no block yet, and when the first and the last of them begin.
@@ -70,10 +72,14 @@ impl<W: Write> Writer<W> {
 
     /// The same with a description as JSON, which says this.
     pub(crate) fn described(mut out: W, head: &[u8], constants: Constants) -> io::Result<Writer<W>> {
-        out.write_all(&MAGIC)?;
-        out.write_all(&VERSION.to_le_bytes())?;
+        let mut sum = crc32fast::Hasher::new();
+        for part in [&MAGIC[..], &VERSION.to_le_bytes()] {
+            sum.update(part);
+            out.write_all(part)?;
+        }
         let mut writer = Writer {
             out,
+            sum,
             model: Model::new(constants),
             streams: Written::default(),
             rows: 0,
@@ -254,13 +260,18 @@ impl<W: Write> Writer<W> {
     }
 
     fn block(&mut self, table: u8, rows: u32, times: [u64; 2], content: &[u8]) -> io::Result<()> {
-        self.out.write_all(&[table])?;
-        self.out.write_all(&rows.to_le_bytes())?;
-        self.out.write_all(&times[0].to_le_bytes())?;
-        self.out.write_all(&times[1].to_le_bytes())?;
-        self.out.write_all(&(content.len() as u32).to_le_bytes())?;
-        self.out.write_all(content)?;
-        self.bytes += (crate::BLOCK_HEADER + content.len()) as u64;
+        let mut header = [0; BLOCK_HEADER];
+        header[0] = table;
+        header[1..5].copy_from_slice(&rows.to_le_bytes());
+        header[5..13].copy_from_slice(&times[0].to_le_bytes());
+        header[13..21].copy_from_slice(&times[1].to_le_bytes());
+        header[21..].copy_from_slice(&(content.len() as u32).to_le_bytes());
+        for part in [&header, content] {
+            self.sum.update(part);
+            self.out.write_all(part)?;
+        }
+        self.out.write_all(&self.sum.clone().finalize().to_le_bytes())?;
+        self.bytes += (BLOCK_HEADER + content.len() + CHECK_SUM) as u64;
         self.blocks += 1;
         Ok(())
     }

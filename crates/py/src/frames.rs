@@ -31,8 +31,8 @@ pub fn opened(config: &Config, path: &Path, part: &Part) -> io::Result<FrameLog>
     FrameLog::new(config, selection(part), Box::new(io::BufWriter::new(File::create(path)?)))
 }
 
-/// The description of a frame log, as JSON, the columns of its tables, and whether its end is missing. With
-/// `between`, in nanoseconds, there is only what begins in it; more transmissions than `most` in blocks that
+/// The description of a frame log, as JSON, the columns of its tables, and from which block on the rest is
+/// missing, if it is. With `between`, in nanoseconds, there is only what begins in it; more transmissions than `most` in blocks that
 /// overlap it are an error.
 #[pyfunction]
 #[pyo3(signature = (data, between = None, most = u64::MAX))]
@@ -42,7 +42,7 @@ pub fn read_frames(
     data: Vec<u8>,
     between: Option<[u64; 2]>,
     most: u64,
-) -> PyResult<(String, Bound<'_, PyDict>, bool)> {
+) -> PyResult<(String, Bound<'_, PyDict>, Option<String>)> {
     let log = py.detach(|| {
         panics::caught(|| {
             read(&data, between, most).map_err(|error| CaptureError::new_err(error.to_string()))
@@ -56,11 +56,11 @@ pub fn read_frames(
         }
         made.set_item(table.name(), entries)?;
     }
-    Ok((log.head, made, log.cut_short))
+    Ok((log.head, made, log.cut_short.map(|gap| gap.to_string())))
 }
 
-/// The description of a frame log, as JSON, whether its end is missing, and how many transmissions it has: as
-/// [`read_frames`], without the tables.
+/// The description of a frame log, as JSON, from which block on the rest is missing, and how many
+/// transmissions it has: as [`read_frames`], without the tables.
 #[pyfunction]
 #[pyo3(signature = (data, between = None, most = u64::MAX))]
 #[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
@@ -69,13 +69,13 @@ pub fn check_frames(
     data: Vec<u8>,
     between: Option<[u64; 2]>,
     most: u64,
-) -> PyResult<(String, bool, u64)> {
+) -> PyResult<(String, Option<String>, u64)> {
     let log = py.detach(|| {
         panics::caught(|| {
             check(&data, between, most).map_err(|error| CaptureError::new_err(error.to_string()))
         })
     })?;
-    Ok((log.head, log.cut_short, log.transmissions))
+    Ok((log.head, log.cut_short.map(|gap| gap.to_string()), log.transmissions))
 }
 
 /// A frame log of what begins in an interval of nanoseconds.

@@ -130,8 +130,10 @@ def write_page(log: Path, file: Path, window: tuple[int, int] | None = None) -> 
 
 def _note_gaps(log: Path, found: Checked, window: tuple[int, int] | None) -> None:
     """Says what is missing of a log."""
+    from multihop.framelog.reading import said_of_gap
+
     if found.cut_short:
-        console.note(f"{log}: cut short; its end is missing")
+        console.note(said_of_gap(log, found.cut_short))
     if found.transmissions == 0 and window is not None:
         console.note(f"{log}: no transmission begins in --between; it is of {found.head['duration_ns'] / 1e9:g} s")
 

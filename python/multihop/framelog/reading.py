@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,11 +25,11 @@ MOST = 10_000_000
 
 @dataclass(frozen=True)
 class FrameLog:
-    """A frame log: its description, its tables as the file has them, and whether its end is missing."""
+    """A frame log: description, tables as the file has them, and from which block on it is cut short."""
 
     head: dict[str, Any]
     tables: dict[str, pd.DataFrame]
-    cut_short: bool
+    cut_short: str | None
 
     @property
     def transmissions(self) -> pd.DataFrame:
@@ -63,9 +64,19 @@ def frames(path: str | os.PathLike[str], between: tuple[float, float] | None = N
     Raises:
         UserError: if it cannot be read, is no frame log, or has more than ten million transmissions in the
             interval.
+
+    Of a file that is cut short a warning says where it ends.
     """
     window = None if between is None else (round(between[0] * 1e9), round(between[1] * 1e9))
-    return read(Path(path), window).transmissions
+    found = read(Path(path), window)
+    if found.cut_short:
+        warnings.warn(said_of_gap(path, found.cut_short), stacklevel=2)
+    return found.transmissions
+
+
+def said_of_gap(path: str | os.PathLike[str], gap: str) -> str:
+    """What is said of a log of which only the beginning could be read."""
+    return f"{path}: {gap}; what is before it is read. For the rest, write the log again"
 
 
 def read(path: Path, between: tuple[int, int] | None = None, most: int = MOST) -> FrameLog:
@@ -80,10 +91,10 @@ def read(path: Path, between: tuple[int, int] | None = None, most: int = MOST) -
 
 @dataclass(frozen=True)
 class Checked:
-    """Description of a readable log, whether its end is missing, and its number of transmissions."""
+    """Description of a readable log, from which block on it is missing, and its number of transmissions."""
 
     head: dict[str, Any]
-    cut_short: bool
+    cut_short: str | None
     transmissions: int
 
 

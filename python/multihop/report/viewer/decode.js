@@ -9,7 +9,10 @@ const MAGIC = "mhframes";
 const VERSION = 6;
 const HEAD = 0xfe;
 const END = 0xff;
+/** Bytes of a file before its first block, and of a block before and behind its content. */
+const BEGINS = 12;
 const BLOCK_HEADER = 25;
+const CHECK_SUM = 4;
 /** Tables that a model of what is expected writes. */
 const MODELLED = ["transmissions", "reservations", "mpdus"];
 /** Columns of transmissions: 50 bytes of each. */
@@ -30,23 +33,40 @@ async function inflate(bytes) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** The whole blocks of a file. */
+const CRC = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let register = byte;
+  for (let bit = 0; bit < 8; bit += 1) register = register & 1 ? (register >>> 1) ^ 0xedb88320 : register >>> 1;
+  return register;
+});
+
+/** The register of a CRC-32 (IEEE 802.3) after these bytes. */
+function summed(before, bytes) {
+  let register = before;
+  for (let at = 0; at < bytes.length; at += 1) register = CRC[(register ^ bytes[at]) & 0xff] ^ (register >>> 8);
+  return register;
+}
+
+/** What is said of a block, by its place, that is not what was written. */
+function damagedBlock(place, at, fault) {
+  return new Error(`The frame log is damaged: block ${place + 1}, at byte ${at}, ${fault}. Write it again.`);
+}
+
+/** The whole blocks of a file; the last one is the end if nothing is missing. */
 function blocksOf(bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const found = [];
-  let at = 12;
+  let at = BEGINS;
+  let register = summed(-1, bytes.subarray(0, BEGINS));
   while (at + BLOCK_HEADER <= bytes.length) {
-    const size = view.getUint32(at + 21, true);
     const start = at + BLOCK_HEADER;
-    if (start + size > bytes.length) break;
-    found.push({
-      table: bytes[at],
-      rows: view.getUint32(at + 1, true),
-      first: Number(view.getBigUint64(at + 5, true)),
-      last: Number(view.getBigUint64(at + 13, true)),
-      content: bytes.subarray(start, start + size),
-    });
-    at = start + size;
+    const end = start + view.getUint32(at + 21, true);
+    if (found.at(-1)?.table === END) throw damagedBlock(found.length, at, "comes after the end of the log");
+    if (end + CHECK_SUM > bytes.length) break;
+    register = summed(register, bytes.subarray(at, end));
+    if (view.getUint32(end, true) !== ~register >>> 0) throw damagedBlock(found.length, at, "has another check sum than it says");
+    const [first, last] = [at + 5, at + 13].map((place) => Number(view.getBigUint64(place, true)));
+    found.push({ at, table: bytes[at], rows: view.getUint32(at + 1, true), first, last, content: bytes.subarray(start, end) });
+    at = end + CHECK_SUM;
   }
   return found;
 }
@@ -68,7 +88,7 @@ function pause() {
 export async function decode(bytes, { between = null, most = MOST, progress = () => {} } = {}) {
   const text = String.fromCharCode(...bytes.subarray(0, 8));
   if (text !== MAGIC) throw new Error("This is no frame log: it does not begin with mhframes.");
-  if (bytes.length < 12) throw new Error("The frame log is cut short: nothing of it is left.");
+  if (bytes.length < BEGINS) throw new Error("The frame log is cut short: nothing of it is left.");
   const version = new DataView(bytes.buffer, bytes.byteOffset + 8, 4).getUint32(0, true);
   if (version !== VERSION) {
     throw new Error(`This is a frame log of version ${version}; this page reads version ${VERSION}. Write it again, or view it with the multihop that wrote it.`);
@@ -88,7 +108,11 @@ export async function decode(bytes, { between = null, most = MOST, progress = ()
   const tables = new Tables(head, count);
   let since = performance.now();
   for (const [place, block] of wanted.entries()) {
-    tables.read(block);
+    try {
+      tables.read(block);
+    } catch {
+      throw damagedBlock(blocks.indexOf(block), block.at, "is not what its header says");
+    }
     if (performance.now() - since < TURN_MS) continue;
     progress((place + 1) / wanted.length);
     await pause();
