@@ -40,10 +40,10 @@ use wires::Wired;
 /// How the agenda is kept; results must not depend on it.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Ties {
-    /// Events of one instant and lane in the order of their owners.
+    /// Events of one instant and lane in the order in which their slots were given out.
     #[default]
     InOrder,
-    /// In the opposite order.
+    /// Those of different owners in the opposite order of these.
     Reversed,
 }
 
@@ -134,7 +134,7 @@ impl World {
         let outages = Outages::new(&config.mobility.outages, config.nodes.len());
         let changes = build::changes(config, &mut listeners, &outages, &mut plan);
         let mut agenda = match ties {
-            Ties::InOrder => Agenda::new(&plan.owners),
+            Ties::InOrder => Agenda::new(plan.owners.len()),
             Ties::Reversed => Agenda::with_reversed_ties(&plan.owners),
         };
         for (node, (agent, timer)) in nodes.0.iter_mut().zip(agents) {

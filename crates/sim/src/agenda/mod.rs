@@ -9,9 +9,9 @@
 //! soon and are disarmed before. The horizon is half a minute away at most, and comes nearer where much is
 //! pending.
 //!
-//! Events at the same instant are ordered by [`Lane`], then by the slot's owner, then by slot. The order of
-//! *owners* must not matter to any result; [`Agenda::with_reversed_ties`] reverses it, and a test demands
-//! that nothing changes.
+//! Events at the same instant are ordered by [`Lane`], then by slot. Only the order of an *owner's* slots may
+//! matter to results; [`Agenda::with_reversed_ties`] reverses that of owners, and a test demands that nothing
+//! changes.
 
 mod far;
 mod near;
@@ -75,48 +75,57 @@ pub struct Agenda {
     /// In nanoseconds; the horizon is seen from `base`.
     base: u64,
     horizon: u64,
-    /// Rank of each slot, and its inverse.
+    /// None where slots are their own ranks.
+    ranks: Option<Box<Ranks>>,
+}
+
+/// Rank of each slot, and its inverse.
+#[derive(Clone, Debug)]
+struct Ranks {
     rank_of: Vec<u32>,
-    slot_of: Vec<Slot>,
+    slot_of: Vec<u32>,
 }
 
 impl Agenda {
-    /// An empty agenda for the slots `0..owners.len()`; `owners[i]` is the owner of slot `i`.
-    pub fn new(owners: &[u32]) -> Agenda {
-        Agenda::ranked(owners, false)
-    }
-
-    /// The same, with ties between owners resolved in the opposite order.
-    pub fn with_reversed_ties(owners: &[u32]) -> Agenda {
-        Agenda::ranked(owners, true)
-    }
-
-    fn ranked(owners: &[u32], reversed: bool) -> Agenda {
-        let mut slot_of: Vec<Slot> = (0..owners.len() as u32).map(Slot).collect();
-        slot_of.sort_by_key(|slot| {
-            let owner = owners[slot.0 as usize];
-            (if reversed { u32::MAX - owner } else { owner }, *slot)
-        });
-        let mut rank_of = vec![0; owners.len()];
-        for (rank, slot) in slot_of.iter().enumerate() {
-            rank_of[slot.0 as usize] = rank as u32;
-        }
-        assert!(owners.len() < 1 << RANK_BITS, "{} slots are too many", owners.len());
+    /// An empty agenda for so many slots.
+    pub fn new(slots: usize) -> Agenda {
+        assert!(slots < 1 << RANK_BITS, "{slots} slots are too many");
         Agenda {
             near: Near::with_room(NEAR_MOST),
             spare: Near::with_room(NEAR_MOST),
             far: Heap::default(),
-            position: vec![ABSENT; owners.len()],
+            position: vec![ABSENT; slots],
             base: 0,
             horizon: REACH,
-            rank_of,
-            slot_of,
+            ranks: None,
         }
+    }
+
+    /// The same for the slots `0..owners.len()`, where ties between owners, of which `owners[i]` is that of
+    /// slot `i`, are resolved the other way round.
+    pub fn with_reversed_ties(owners: &[u32]) -> Agenda {
+        let mut slot_of: Vec<u32> = (0..owners.len() as u32).collect();
+        slot_of.sort_by_key(|slot| (std::cmp::Reverse(owners[*slot as usize]), *slot));
+        let mut rank_of = vec![0; owners.len()];
+        for (rank, slot) in slot_of.iter().enumerate() {
+            rank_of[*slot as usize] = rank as u32;
+        }
+        Agenda { ranks: Some(Box::new(Ranks { rank_of, slot_of })), ..Agenda::new(owners.len()) }
+    }
+
+    #[inline]
+    fn rank(&self, slot: Slot) -> u32 {
+        self.ranks.as_ref().map_or(slot.0, |ranks| ranks.rank_of[slot.0 as usize])
+    }
+
+    #[inline]
+    fn slot(&self, rank: usize) -> Slot {
+        Slot(self.ranks.as_ref().map_or(rank as u32, |ranks| ranks.slot_of[rank]))
     }
 
     /// Makes `slot` pending at `time` in `lane`; if it was pending already, it is moved there.
     pub fn arm(&mut self, slot: Slot, time: Time, lane: Lane) {
-        let rank = self.rank_of[slot.0 as usize];
+        let rank = self.rank(slot);
         let at = self.position[rank as usize];
         // Before `base` this is very late.
         let since_base = time.ns().wrapping_sub(self.base);
@@ -168,7 +177,7 @@ impl Agenda {
     /// Makes `slot` not pending; it may be not pending already.
     #[inline]
     pub fn disarm(&mut self, slot: Slot) {
-        let rank = self.rank_of[slot.0 as usize] as usize;
+        let rank = self.rank(slot) as usize;
         let at = self.position[rank];
         if at == ABSENT {
             return;
@@ -179,43 +188,41 @@ impl Agenda {
 
     /// Is the slot pending?
     pub fn is_armed(&self, slot: Slot) -> bool {
-        self.position[self.rank_of[slot.0 as usize] as usize] != ABSENT
+        self.position[self.rank(slot) as usize] != ABSENT
     }
 
     /// All pending events, in no order.
     pub fn pending(&self) -> impl Iterator<Item = (Time, Slot)> {
         let near = self.near.keys().map(|key| (self.time_of(key), rank_in(key)));
         let far = self.far.keys().map(|key| ((key >> 64) as u64, key as u32 as usize));
-        near.chain(far).map(|(time, rank)| (Time::from_ns(time), self.slot_of[rank]))
+        near.chain(far).map(|(time, rank)| (Time::from_ns(time), self.slot(rank)))
     }
 
     /// When the earliest pending event is due.
     pub fn next(&mut self) -> Option<Time> {
-        let first = self.first_key()?;
-        Some(Time::from_ns(self.time_of(first)))
+        let first = self.first_key();
+        (first != Near::NONE).then(|| Time::from_ns(self.time_of(first)))
     }
 
     /// The earliest pending event, if it is due up to `end`; it is pending no more.
     #[inline]
     pub fn pop_until(&mut self, end: Time) -> Option<(Time, Slot)> {
-        let first = self.first_key()?;
+        let first = self.first_key();
         let time = Time::from_ns(self.time_of(first));
-        if time > end {
+        if first == Near::NONE || time > end {
             return None;
         }
         let rank = rank_in(first);
         let at = std::mem::replace(&mut self.position[rank], ABSENT);
         self.remove_near(at);
-        Some((time, self.slot_of[rank]))
+        Some((time, self.slot(rank)))
     }
 
     /// The least key of `near`, where something comes if anything is pending.
     #[inline]
-    fn first_key(&mut self) -> Option<u64> {
-        if self.near.is_empty() {
-            self.bring_near();
-        }
-        self.near.least()
+    fn first_key(&mut self) -> u64 {
+        let least = self.near.least();
+        if least == Near::NONE { self.bring_near() } else { least }
     }
 
     /// When the event of a key of `near` is due, in nanoseconds.
@@ -237,10 +244,10 @@ impl Agenda {
         self.far.remove((at ^ FAR) as usize, &mut keep(&mut self.position));
     }
 
-    /// Nothing is left before the horizon: the next events come there.
+    /// Nothing is left before the horizon: the next events come there. Returns the least key.
     #[cold]
-    fn bring_near(&mut self) {
-        let Some(first) = self.far.first() else { return };
+    fn bring_near(&mut self) -> u64 {
+        let Some(first) = self.far.first() else { return Near::NONE };
         self.base = (first >> 64) as u64;
         self.horizon = REACH;
         let mut last = 0;
@@ -257,6 +264,7 @@ impl Agenda {
             last = since_base;
         }
         self.near.set_room(NEAR_MOST.max(2 * self.near.len()));
+        self.near.least()
     }
 
     /// An event comes earlier than all that have been: none is due before the horizon, until the next is
@@ -320,7 +328,10 @@ mod tests {
     fn agrees_with_an_ordered_set() {
         for (slots, steps, reversed) in [(97, 100_000, false), (97, 100_000, true), (1_000, 20_000, false)] {
             let owners: Vec<u32> = (0..slots).map(|slot| slot % 7).collect();
-            let mut agenda = Agenda::ranked(&owners, reversed);
+            let mut agenda = Agenda::new(slots as usize);
+            if reversed {
+                agenda = Agenda::with_reversed_ties(&owners);
+            }
             let mut plain: BTreeSet<(u64, u8, u32, u32)> = BTreeSet::new();
             let mut rng = Rng::at(5, &["agenda"]);
             let lanes = [Lane::WireSent, Lane::AirEnd, Lane::Mac, Lane::Upper, Lane::AirStart, Lane::Record];
@@ -331,8 +342,7 @@ mod tests {
                         let late = u64::from(rng.below(16) == 0) * 2 * REACH;
                         let time = step / 50 + u64::from(rng.below(40)) + late;
                         let lane = lanes[rng.below(6) as usize];
-                        let owner = owners[slot as usize];
-                        let owner = if reversed { u32::MAX - owner } else { owner };
+                        let owner = if reversed { u32::MAX - owners[slot as usize] } else { 0 };
                         plain.retain(|entry| entry.3 != slot);
                         plain.insert((time, lane as u8, owner, slot));
                         agenda.arm(Slot(slot), Time::from_ns(time), lane);
@@ -354,7 +364,7 @@ mod tests {
 
     #[test]
     fn an_ack_beats_its_timeout_and_frames_start_last() {
-        let mut agenda = Agenda::new(&[0, 0, 0]);
+        let mut agenda = Agenda::new(3);
         let now = Time::from_ns(10);
         agenda.arm(Slot(0), now, Lane::AirStart);
         agenda.arm(Slot(1), now, Lane::Mac);

@@ -2,14 +2,15 @@
 
 /// Keys are looked at in groups of so many.
 const LANES: usize = 4;
-/// Greater than any key.
-const NEVER: u64 = f64::INFINITY.to_bits();
+/// There is always room for so many, which are looked at first, without a loop: few networks of some hops have
+/// more that is due soon.
+const FEW: usize = 2 * LANES;
 
 /// Keys that, read as `f64`, are positive normal numbers in the same order: SSE2 has a minimum of `f64`, and
 /// none of `u64`.
 #[derive(Clone, Debug)]
 pub(super) struct Near {
-    /// In places from `len` on, up to the end of a group at least, is `NEVER`.
+    /// In places from `len` on is `Near::NONE`.
     keys: Vec<u64>,
     len: usize,
 }
@@ -17,22 +18,19 @@ pub(super) struct Near {
 impl Near {
     /// The least key of all.
     pub(super) const FIRST: u64 = 1 << 62;
+    /// Greater than any key.
+    pub(super) const NONE: u64 = f64::INFINITY.to_bits();
     /// All keys lie below `FIRST` and this.
-    pub(super) const RANGE: u64 = NEVER - Near::FIRST;
+    pub(super) const RANGE: u64 = Near::NONE - Near::FIRST;
 
     /// None, with room for so many.
     pub(super) fn with_room(keys: usize) -> Near {
-        Near { keys: vec![NEVER; keys.next_multiple_of(LANES)], len: 0 }
+        Near { keys: vec![Near::NONE; keys.max(FEW).next_multiple_of(LANES)], len: 0 }
     }
 
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.len
-    }
-
-    /// Is there none?
-    pub(super) fn is_empty(&self) -> bool {
-        self.len == 0
     }
 
     /// All keys, in no order.
@@ -57,7 +55,7 @@ impl Near {
     /// Adds a key, and makes room if there is none; returns its place.
     pub(super) fn push(&mut self, key: u64) -> usize {
         if self.len == self.keys.len() {
-            self.keys.extend([NEVER; LANES]);
+            self.keys.extend([Near::NONE; LANES]);
         }
         self.keys[self.len] = key;
         self.len += 1;
@@ -66,7 +64,7 @@ impl Near {
 
     /// From now on there is room for so many, or for those that there are.
     pub(super) fn set_room(&mut self, keys: usize) {
-        self.keys.resize(keys.max(self.len).next_multiple_of(LANES), NEVER);
+        self.keys.resize(keys.max(self.len).max(FEW).next_multiple_of(LANES), Near::NONE);
     }
 
     /// Puts a key in the place of another one.
@@ -79,7 +77,7 @@ impl Near {
     #[inline]
     pub(super) fn remove(&mut self, at: usize) -> Option<u64> {
         self.len -= 1;
-        let last = std::mem::replace(&mut self.keys[self.len], NEVER);
+        let last = std::mem::replace(&mut self.keys[self.len], Near::NONE);
         if at == self.len {
             return None;
         }
@@ -89,7 +87,7 @@ impl Near {
 
     /// Takes all out.
     pub(super) fn clear(&mut self) {
-        self.keys.fill(NEVER);
+        self.keys.fill(Near::NONE);
         self.len = 0;
     }
 
@@ -98,21 +96,31 @@ impl Near {
         *self.keys[..self.len].select_nth_unstable(rank).1
     }
 
-    /// The least.
+    /// The least; [`Near::NONE`] if there is none.
     #[inline]
-    pub(super) fn least(&self) -> Option<u64> {
-        // Written so that it becomes one instruction for two lanes.
-        let lesser = |one: f64, other: f64| if one < other { one } else { other };
+    pub(super) fn least(&self) -> u64 {
         let mut least = [f64::INFINITY; LANES];
-        for group in self.keys[..self.len.next_multiple_of(LANES)].as_chunks::<LANES>().0 {
-            for (least, key) in least.iter_mut().zip(group) {
-                *least = lesser(*least, f64::from_bits(*key));
+        // Written so that it becomes one instruction for two lanes.
+        let mut look = |keys: &[u64]| {
+            for group in keys.as_chunks::<LANES>().0 {
+                for (least, key) in least.iter_mut().zip(group) {
+                    *least = lesser(*least, f64::from_bits(*key));
+                }
             }
+        };
+        let Some((few, more)) = self.keys.split_first_chunk::<FEW>() else { return Near::NONE };
+        look(few);
+        if self.len > FEW {
+            look(&more[..(self.len - FEW).next_multiple_of(LANES)]);
         }
         let [a, b, c, d] = least;
-        let found = lesser(lesser(a, c), lesser(b, d)).to_bits();
-        (found < NEVER).then_some(found)
+        lesser(lesser(a, c), lesser(b, d)).to_bits()
     }
+}
+
+#[inline]
+fn lesser(one: f64, other: f64) -> f64 {
+    if one < other { one } else { other }
 }
 
 #[cfg(test)]
@@ -123,19 +131,22 @@ mod tests {
     fn keys_of_the_whole_range_are_in_order() {
         let mut near = Near::with_room(2);
         let last = Near::FIRST + Near::RANGE - 1;
-        let keys = [last, last - 1, Near::FIRST + 1, Near::FIRST, last - 2, last - 3];
-        for (index, key) in keys.into_iter().enumerate() {
+        let middle = (4..16).map(|before| last - before);
+        let keys = [last, last - 1, Near::FIRST + 1, Near::FIRST, last - 2].into_iter().chain(middle);
+        assert_eq!(near.least(), Near::NONE);
+        for (index, key) in keys.chain([last - 3]).enumerate() {
             let place = near.try_push(key);
-            assert_eq!(place, (index != 4).then_some(index), "four fit, and then as many again");
+            let fits = index != 8 && index != 12 && index != 16;
+            assert_eq!(place, fits.then_some(index), "eight fit, and then four more in turn");
             assert_eq!(place.unwrap_or_else(|| near.push(key)), index);
             let least = (0..near.len()).map(|at| near.at(at)).min();
-            assert_eq!(near.least(), least);
+            assert_eq!(Some(near.least()), least);
         }
         assert_eq!(near.remove(3), Some(last - 3));
-        assert_eq!(near.remove(2), Some(last - 2));
-        assert_eq!((near.least(), near.len()), (Some(last - 3), 4));
-        assert_eq!(near.of_rank(3), last);
+        assert_eq!(near.remove(2), Some(last - 15));
+        assert_eq!((near.least(), near.len()), (last - 15, 16));
+        assert_eq!(near.of_rank(15), last);
         near.clear();
-        assert_eq!(near.least(), None);
+        assert_eq!(near.least(), Near::NONE);
     }
 }

@@ -110,7 +110,7 @@ impl Script {
 
     pub fn with(config: &Config) -> Script {
         let timing = Timing::new(config);
-        let agenda = Agenda::new(&[0, 0, 0, 0]);
+        let agenda = Agenda::new(4);
         let seen = Arc::new(Mutex::new(Vec::new()));
         let pause = Arc::new(Mutex::new(Span::ZERO));
         let probe: Box<dyn RouterPolicy> = Box::new(Probe { seen: seen.clone(), pause: pause.clone() });
