@@ -6,7 +6,7 @@ use crate::medium::NodeOrder;
 use crate::node::Node;
 use crate::outcome::MeasurementRow;
 use crate::record::Recorder;
-use multihop_core::{Interval, NodeId, Span, Time};
+use multihop_core::{NodeId, Span, Time};
 
 /// The time series of estimators.
 #[derive(Debug, Default)]
@@ -37,8 +37,8 @@ impl Measurements {
         for (index, before) in &mut self.nodes {
             let at = order.of(NodeId(*index));
             let Node { radio, mac, stack } = &nodes[at];
-            let present = mac.unusable(radio, now).map(Interval::length);
-            let unusable = record.media_use[at].unusable + present.into_iter().sum();
+            let media_use = record.media_use[at].after(mac.unusable(radio, now));
+            let unusable = media_use.busy + media_use.nav_only;
             let true_busy_ratio = (unusable - std::mem::replace(before, unusable)).seconds() / step.seconds();
             for (measurement, view) in stack.gauges(now) {
                 let time_s = now.seconds();

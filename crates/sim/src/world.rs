@@ -273,7 +273,7 @@ impl World {
             Purpose::WireArrives(wire) => self.wire_arrives(wire),
             Purpose::TakeOver(id) => self.take_over(id),
             Purpose::Sample => self.sample(),
-            Purpose::WarmUpEnds => self.samples.baseline = self.progress(),
+            Purpose::WarmUpEnds => self.warm_up_ends(),
             Purpose::Step(id) => {
                 if let Some(next) = self.listeners.step(id, self.now) {
                     self.agenda.arm(slot, next, Lane::Upper);
@@ -339,6 +339,15 @@ impl World {
         if let Some(next) = self.outages.next(id) {
             self.agenda.arm(slot, next, Lane::Upper);
         }
+    }
+
+    /// Counters begin to count.
+    fn warm_up_ends(&mut self) {
+        self.samples.baseline = self.progress();
+        let counted = self.nodes.iter().zip(&self.record.media_use);
+        let until_now =
+            counted.map(|(node, counted)| counted.after(node.mac.unusable(&node.radio, self.now)));
+        self.record.warm_up_ends(until_now.collect());
     }
 
     fn progress(&self) -> Vec<Progress> {

@@ -5,7 +5,7 @@ use super::mean::Mean;
 use super::occupancy::Occupancy;
 use super::timely::Timely;
 use crate::outcome::{LinkOutcome, Quantiles, RTS_COUNTS};
-use multihop_core::{DropCause, Exchange, NodeId, Span};
+use multihop_core::{DropCause, Exchange, Interval, NodeId, Span};
 
 /// A flow's counters.
 #[derive(Clone, Debug, Default)]
@@ -66,13 +66,29 @@ pub struct NodeCounters {
     pub(super) links: Vec<LinkOutcome>,
 }
 
-/// How long a node could not use the medium.
+/// How long a node could not use the medium, since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MediumUse {
     pub busy: Span,
+    /// With the NAV set, but not busy.
     pub nav_only: Span,
-    /// Since the start of the run, for the measurements: physically busy, or with the NAV set.
-    pub unusable: Span,
+}
+
+impl MediumUse {
+    /// The same after these two periods more: busy, and with the NAV set.
+    #[must_use]
+    pub fn after(self, [busy, nav_only]: [Interval; 2]) -> MediumUse {
+        MediumUse { busy: self.busy + busy.length(), nav_only: self.nav_only + nav_only.length() }
+    }
+
+    /// The difference to what it was before.
+    #[must_use]
+    pub fn since(self, before: MediumUse) -> MediumUse {
+        MediumUse {
+            busy: self.busy.saturating_sub(before.busy),
+            nav_only: self.nav_only.saturating_sub(before.nav_only),
+        }
+    }
 }
 
 /// What a node sent that belongs to no flow.

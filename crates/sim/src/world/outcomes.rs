@@ -68,7 +68,7 @@ impl World {
         let Node { radio, mac, .. } = &self.nodes[row];
         mac.close(radio, &mut self.record, self.now);
         let queue_mean = self.record.queue_mean(id, self.now);
-        let (counters, medium) = (&self.record.nodes[index], &self.record.media_use[row]);
+        let (counters, medium) = (&self.record.nodes[index], self.record.media_use_measured(row));
         let share = |span: Span| span.seconds() / measured.seconds();
         let control = |counters: &ControlCounters| ControlOutcome {
             sent: counters.sent,
