@@ -222,7 +222,7 @@ impl Mac {
     fn cut_nav(&mut self, stack: &mut Stack, reset: Time) {
         if reset < self.nav {
             self.nav = reset;
-            self.report(stack, &LinkEvent::NavReset(reset));
+            self.report(stack, || LinkEvent::NavReset(reset));
         }
     }
 
@@ -235,7 +235,7 @@ impl Mac {
         debug_assert!(self.busy, "the NAV is set by frames, so the medium is busy");
         self.nav = until;
         let set = Interval { start: ctx.now, end: until };
-        self.report(ctx.stack, &LinkEvent::NavSet(set));
+        self.report(ctx.stack, || LinkEvent::NavSet(set));
         true
     }
 

@@ -410,20 +410,28 @@ impl Mac {
         self.fail_if_late(ctx); // what it listened to beyond the deadline will not be the awaited response
     }
 
-    /// Its own transmission is over at the listeners.
-    pub fn on_sent(&mut self, ctx: &mut Context) {
-        let frame = self.frame.take().expect("a transmission ended");
+    /// Takes the frame that it has on the air off it.
+    ///
+    /// # Panics
+    /// If it has none.
+    #[inline]
+    pub fn take_off_air(&mut self) -> Frame {
+        self.frame.take().expect("the air slot fires only for a frame on the air")
+    }
+
+    /// Its own transmission is over at the listeners; it is off the air.
+    pub fn on_sent(&mut self, ctx: &mut Context, frame: &Frame) {
         ctx.radio.stop();
         let packet = frame.packet.map(|handle| &ctx.packets.get(handle).packet);
         let air = frame.air_at_sender(ctx.timing.propagation);
-        ctx.record.transmitted(self.id, &frame, air, packet, ctx.now);
+        ctx.record.transmitted(self.id, frame, air, packet, ctx.now);
         if self.edca.is_some()
             && matches!(self.phase, Phase::AwaitingCts | Phase::AwaitingAck | Phase::Broadcasting)
         {
             ctx.record.transmitted_by(self.id, self.function.category, air, ctx.now);
         }
         if frame.kind == FrameKind::CfEnd {
-            self.report(ctx.stack, &LinkEvent::NavReset(ctx.now)); // of what answers to it had reserved
+            self.report(ctx.stack, || LinkEvent::NavReset(ctx.now)); // of what answers to it had reserved
         }
         match self.phase {
             Phase::ControlSent => self.phase = Phase::Contending,
@@ -452,7 +460,7 @@ impl Mac {
         self.idle_since = since;
         let busy = Interval { start: self.busy_since, end: since };
         ctx.record.busy(self.row, busy);
-        self.report(ctx.stack, &LinkEvent::Busy(busy));
+        self.report(ctx.stack, || LinkEvent::Busy(busy));
     }
 
     #[inline]
@@ -465,14 +473,14 @@ impl Mac {
         }
         self.busy = true;
         self.busy_since = ctx.now;
-        self.report(ctx.stack, &LinkEvent::BusyFrom(ctx.now));
+        self.report(ctx.stack, || LinkEvent::BusyFrom(ctx.now));
     }
 
-    /// Reports the event to what observes the link above.
+    /// Reports the event to what observes the link above, if anything does.
     #[inline]
-    fn report(&self, stack: &mut Stack, event: &LinkEvent) {
+    fn report(&self, stack: &mut Stack, event: impl FnOnce() -> LinkEvent) {
         if self.observed {
-            stack.on_link(event);
+            stack.on_link(&event());
         }
     }
 

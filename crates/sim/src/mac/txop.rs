@@ -63,7 +63,7 @@ impl Mac {
     pub(super) fn on_cf_end(&mut self, ctx: &mut Context) {
         self.nav_reset = None;
         self.nav = self.nav.min(ctx.now);
-        self.report(ctx.stack, &LinkEvent::NavReset(ctx.now));
+        self.report(ctx.stack, || LinkEvent::NavReset(ctx.now));
     }
 
     /// How long the exchange of a frame takes; of MPDUs, which are put together later, that of the first.

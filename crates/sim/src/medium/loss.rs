@@ -6,6 +6,8 @@ use multihop_core::{FrameKind, NodeId};
 /// Which share of the frames is lost on each link, though they could be decoded.
 #[derive(Clone, Debug, Default)]
 pub struct FrameLoss {
+    /// Is any lost so?
+    loses: bool,
     /// Of DATA, on links that have none of their own.
     everywhere: f64,
     /// Of DATA, by transmitter: listeners with another one, in order. No rows at all where it is the same on
@@ -39,12 +41,15 @@ impl FrameLoss {
         for row in data.iter_mut().chain(&mut acks) {
             row.sort_by_key(|(to, _)| *to);
         }
-        FrameLoss { everywhere, data, acks }
+        FrameLoss { loses: everywhere > 0.0 || !data.is_empty(), everywhere, data, acks }
     }
 
     /// That of frames of a kind of `from`.
     #[inline]
     pub fn from(&self, from: NodeId, kind: FrameKind) -> LossFrom<'_> {
+        if !self.loses {
+            return LossFrom { everywhere: 0.0, row: &[] };
+        }
         match kind {
             FrameKind::Data => LossFrom { everywhere: self.everywhere, row: row(&self.data, from) },
             FrameKind::Ack | FrameKind::BlockAck => LossFrom { everywhere: 0.0, row: row(&self.acks, from) },

@@ -16,14 +16,20 @@ pub(super) type Reached<'f> = Option<&'f [(Span, u32)]>;
 impl World {
     /// A frame's first bit reaches its listeners; with delays by distance, some of them.
     pub(super) fn air_starts(&mut self, slot: Slot, row: u32) {
-        let Some(mut wavefronts) = self.wavefronts.take() else {
-            let frame = self.nodes[row as usize].mac.on_air();
-            if self.leaves(slot, row, &frame, None) {
-                self.signal_starts::<true>(&frame, None);
-            }
-            return;
-        };
-        self.wavefront_starts(slot, row, &mut wavefronts[self.nodes[row as usize].mac.id().index()]);
+        if self.wavefronts.is_some() {
+            return self.with_wavefront(row, |world, wavefront| world.wavefront_starts(slot, row, wavefront));
+        }
+        let frame = self.nodes[row as usize].mac.on_air();
+        if self.leaves(slot, row, &frame, None) {
+            self.signal_starts::<true>(&frame, None);
+        }
+    }
+
+    /// What depends on how far the frame has come of the sender that lies in this row.
+    #[inline(never)]
+    fn with_wavefront(&mut self, row: u32, what: impl FnOnce(&mut World, &mut Wavefront)) {
+        let Some(mut wavefronts) = self.wavefronts.take() else { return };
+        what(self, &mut wavefronts[self.nodes[row as usize].mac.id().index()]);
         self.wavefronts = Some(wavefronts);
     }
 
@@ -96,23 +102,22 @@ impl World {
 
     /// A frame's last bit reaches its listeners; with delays by distance, some of them.
     pub(super) fn air_ends(&mut self, slot: Slot, row: u32) {
-        let Some(mut wavefronts) = self.wavefronts.take() else {
-            let frame = self.nodes[row as usize].mac.on_air();
-            self.arrives(&frame, None);
-            self.log_sent(&frame);
-            self.outages.note(frame.from.0, Sent::Whole);
-            self.sent(row);
-            return;
-        };
-        self.wavefront_ends(slot, row, &mut wavefronts[self.nodes[row as usize].mac.id().index()]);
-        self.wavefronts = Some(wavefronts);
+        if self.wavefronts.is_some() {
+            return self.with_wavefront(row, |world, wavefront| world.wavefront_ends(slot, row, wavefront));
+        }
+        let frame = self.nodes[row as usize].mac.take_off_air();
+        self.arrives(&frame, None);
+        self.log_sent(&frame);
+        self.outages.note(frame.from.0, Sent::Whole);
+        self.sent(row, &frame);
     }
 
     fn wavefront_ends(&mut self, slot: Slot, row: u32, wavefront: &mut Wavefront) {
         let from = self.nodes[row as usize].mac.id().0;
         let Some(at_sender) = wavefront.frame().copied() else {
             self.outages.note(from, Sent::Whole); // there was nothing of this one
-            return self.sent(row);
+            let frame = self.nodes[row as usize].mac.take_off_air();
+            return self.sent(row, &frame);
         };
         let Group { frame, listeners, next } = wavefront.ends(self.now);
         self.arrives(&frame, Some(listeners));
@@ -123,7 +128,8 @@ impl World {
             if let (Some(packet), Some(frame)) = (broadcast, wavefront.frame()) {
                 frame.packet = Some(self.packets.copy(packet));
             }
-            self.sent(row);
+            let frame = self.nodes[row as usize].mac.take_off_air();
+            self.sent(row, &frame);
         }
         if let Some(next) = next {
             self.agenda.arm(slot, next, Lane::AirEnd);
@@ -234,10 +240,10 @@ impl World {
     }
 
     /// A sender's frame is over at itself.
-    fn sent(&mut self, row: u32) {
+    fn sent(&mut self, row: u32, frame: &Frame) {
         at_node!(self, row, self.now, |mac, ctx| {
             let alone = mac.sends_by_itself();
-            mac.on_sent(ctx);
+            mac.on_sent(ctx, frame);
             if !ctx.radio.is_busy() {
                 mac.on_idle(ctx);
             }

@@ -367,7 +367,8 @@ impl Script {
                     self.agenda.arm(AIR, frame.end(), Lane::AirEnd);
                 } else {
                     self.with_mac(|mac, ctx| {
-                        mac.on_sent(ctx);
+                        mac.take_off_air();
+                        mac.on_sent(ctx, &frame);
                         if !ctx.radio.is_busy() {
                             mac.on_idle(ctx);
                         }
