@@ -32,8 +32,8 @@ pub fn opened(config: &Config, path: &Path, part: &Part) -> io::Result<FrameLog>
 }
 
 /// The description of a frame log, as JSON, the columns of its tables, and from which block on the rest is
-/// missing, if it is. With `between`, in nanoseconds, there is only what begins in it; more transmissions than `most` in blocks that
-/// overlap it are an error.
+/// missing, if it is. With `between`, in nanoseconds, there is only what begins in it; more transmissions
+/// than `most` in blocks that overlap it are an error.
 #[pyfunction]
 #[pyo3(signature = (data, between = None, most = u64::MAX))]
 #[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned

@@ -2,8 +2,8 @@
 
 /// Keys are looked at in groups of so many.
 const LANES: usize = 4;
-/// There is always room for so many, which are looked at first, without a loop: few networks of some hops have
-/// more that is due soon.
+/// There is always room for so many, which are looked at first, without a loop: few networks of some hops
+/// have more that is due soon.
 const FEW: usize = 2 * LANES;
 
 /// Keys that, read as `f64`, are positive normal numbers in the same order: SSE2 has a minimum of `f64`, and

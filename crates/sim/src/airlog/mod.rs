@@ -205,7 +205,8 @@ impl AirLog {
     }
 
     /// A frame ends at its listeners; [`AirLog::heard`] and [`AirLog::sent`] are about this one until the
-    /// next. `packet` is that which it carries, or is sent for; `outcomes` are those that nobody has asked for.
+    /// next. `packet` is that which it carries, or is sent for; `outcomes` are those that nobody has asked
+    /// for.
     pub(crate) fn frame_ends(
         &mut self,
         frame: &Frame,

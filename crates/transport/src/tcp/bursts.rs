@@ -78,8 +78,8 @@ impl Paced {
         self.held = held;
     }
 
-    /// Until when it holds back what follows, at this pace of the moment. What left late does so for less, down
-    /// to half (`tcp_update_skb_after_send`).
+    /// Until when it holds back what follows, at this pace of the moment. What left late does so for less,
+    /// down to half (`tcp_update_skb_after_send`).
     pub fn until(&self, pace: Rate) -> Time {
         let pace = match self.held {
             Held::OfTheMoment => pace,
