@@ -181,6 +181,33 @@ def test_the_axis_has_labels_that_are_apart(browser, tmp_path, log, width):
             assert left - right > 20
 
 
+#: What is written on the canvas.
+WRITTEN = """() => {
+  const canvas = CanvasRenderingContext2D.prototype;
+  const { fillText } = canvas;
+  const found = [];
+  canvas.fillText = function (text, x, y) {
+    found.push(text);
+    fillText.call(this, text, x, y);
+  };
+  document.querySelector(".viewer-host").viewer.drawNow();
+  canvas.fillText = fillText;
+  return found;
+}"""
+
+
+def test_no_number_of_a_scale_is_cut(browser, tmp_path):
+    """Part of a number is another number: at 400 px the rate of 802.11ax, 1080 Mb/s, was `10...`."""
+    path = tmp_path / "ax.frames"
+    multihop.run(SCENARIOS / "wlan-11ax.toml", duration="2 s", warmup="0 s", frames=path)
+    tab = opened(browser, tmp_path, path.read_bytes(), width=400)
+    tab.wait_for_selector(".viewer canvas")
+    written = tab.evaluate(WRITTEN)
+    assert "\u2264 1080" in written
+    assert not [text for text in written if re.match(r"(max|\u2264) .*\u2026", text)]
+    assert tab.said == []
+
+
 def test_lanes_add_up_as_the_log_does(browser, tmp_path, log):
     tab = opened(browser, tmp_path, log.read_bytes())
     tab.wait_for_selector(".viewer canvas")

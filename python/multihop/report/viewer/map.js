@@ -70,6 +70,9 @@ export function drawMap(canvas, model, state, colours, corners) {
     g.arc(x, y, places.length > 200 ? 2 : 6, 0, 7);
     g.fill();
     if (places.length > 60) return;
+    // A name on a lit link stays legible.
+    g.strokeStyle = colours.paper;
+    g.strokeText(model.name(node), x, y + 19);
     g.fillStyle = colours.ink;
     g.fillText(model.name(node), x, y + 19);
   });

@@ -80,6 +80,8 @@ export function labelTracks(g, { box }, scales, fit) {
     const [title, unit] = TITLES[track].split(" [");
     g.fillText(fit(title), 6, top + 12);
     g.fillText(fit(`[${unit}`), 6, top + 28);
-    g.fillText(fit(scales[index]), 6, top + 44);
+    // Part of a number is another number.
+    const scale = scales[index];
+    g.fillText(fit(scale) === scale ? scale : scale.replace("max", "\u2264"), 6, top + 44);
   });
 }
