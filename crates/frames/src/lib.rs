@@ -57,6 +57,7 @@ pub mod layout;
 mod part;
 mod rans;
 mod reader;
+mod sorts;
 mod streams;
 mod timeline;
 mod writer;
@@ -67,6 +68,7 @@ pub use head::{Flow, Head, Node};
 pub use layout::{Column, Table};
 pub use part::cut;
 pub use reader::{Columns, FrameLog, ReadError, Window, check, read, sizes};
+pub use sorts::Sorts;
 pub use timeline::{Mpdu, Sort, Transmission};
 pub use writer::{Summary, Writer};
 

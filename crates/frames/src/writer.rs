@@ -4,10 +4,10 @@ use crate::beside::{Beside, QUEUE_FULL};
 use crate::coding::pack_rows;
 use crate::head::deflated;
 use crate::layout::TABLES;
+use crate::sorts::Sorts;
 use crate::streams::Written;
 use crate::timeline::{Constants, Model, Sort, Transmission};
 use crate::{BLOCK_HEADER, CHECK_SUM, END, HEAD, Head, MAGIC, Table, VERSION};
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// Rows of a block.
@@ -17,9 +17,6 @@ const ROWS: usize = 1 << 15;
 const MOST_BESIDE: usize = 1 << 19;
 /// A block has no stream that is longer.
 const MOST_BYTES: usize = 1 << 22;
-
-/// Places of so many sorts are found at once.
-const LATELY: usize = 256;
 
 /// A block has no more packets in aggregates, and NAVs that are set, than these, or a damaged one could ask
 /// for any memory.
@@ -38,9 +35,7 @@ pub struct Writer<W> {
     starts: [i64; 2],
     /// Packets in their aggregates, and NAVs that they set.
     parts: usize,
-    sorts: BTreeMap<Sort, usize>,
-    /// Places of sorts that were looked up lately, by a hash of the sort.
-    lately: [usize; LATELY],
+    sorts: Sorts,
     /// By table that stands alone: rows that are in no block yet, one after the other.
     pending: [Vec<i64>; TABLES.len()],
     /// Rows of the others.
@@ -85,8 +80,7 @@ impl<W: Write> Writer<W> {
             rows: 0,
             starts: [0; 2],
             parts: 0,
-            sorts: BTreeMap::new(),
-            lately: [0; LATELY],
+            sorts: Sorts::default(),
             pending: Default::default(),
             beside: Beside::default(),
             ingresses: Vec::new(),
@@ -142,19 +136,11 @@ impl<W: Write> Writer<W> {
     /// # Panics
     /// If an index of a node is negative where it may not be, or a million or more.
     pub fn sort(&mut self, sort: &Sort) -> usize {
-        let hash = sort.from ^ sort.to << 3 ^ sort.kind << 5 ^ sort.flow << 6 ^ sort.airtime >> 10;
-        let slot = hash as usize % LATELY;
-        if self.model.is(self.lately[slot], sort) {
-            return self.lately[slot];
-        }
-        let known = self.sorts.get(sort).copied();
-        let place = known.unwrap_or_else(|| {
-            let place = self.model.learn(*sort).expect("nodes have an index");
-            self.sorts.insert(*sort, place);
+        let (place, is_new) = self.sorts.place(sort);
+        if is_new {
+            self.model.learn(*sort).expect("nodes have an index");
             self.pending[Table::Sorts as usize].extend(sort.row());
-            place
-        });
-        self.lately[slot] = place;
+        }
         place
     }
 
@@ -168,8 +154,11 @@ impl<W: Write> Writer<W> {
     }
 
     /// The same.
+    ///
+    /// # Errors
+    /// If a block is full and cannot be written.
     #[inline]
-    pub(crate) fn add(&mut self, table: Table, values: &[i64]) -> io::Result<()> {
+    pub fn add(&mut self, table: Table, values: &[i64]) -> io::Result<()> {
         debug_assert_eq!(table.columns().len(), values.len(), "{} has other columns", table.name());
         if table.is_with_transmissions() {
             if self.beside.are_many(MOST_BESIDE) {

@@ -12,6 +12,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::thread::available_parallelism;
 
 /// Of which nodes logs are (of all if there are none), of which interval, in nanoseconds, and of which flows
 /// (of all if there are none).
@@ -28,7 +29,10 @@ pub fn selection((nodes, between, flows): &Part) -> Selection {
 
 /// The log that a run of this is to write.
 pub fn opened(config: &Config, path: &Path, part: &Part) -> io::Result<FrameLog> {
-    FrameLog::new(config, selection(part), Box::new(io::BufWriter::new(File::create(path)?)))
+    let out = Box::new(io::BufWriter::new(File::create(path)?));
+    let has_room = available_parallelism().is_ok_and(|threads| threads.get() > 1);
+    let new = if has_room { FrameLog::on_a_thread } else { FrameLog::new };
+    new(config, selection(part), out)
 }
 
 /// The description of a frame log, as JSON, the columns of its tables, and from which block on the rest is

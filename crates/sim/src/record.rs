@@ -7,12 +7,13 @@
 mod categories;
 mod causes;
 mod counters;
+mod events;
 pub mod framelog;
+mod logwriter;
 mod marks;
 mod mean;
 mod media;
 mod occupancy;
-mod pending;
 mod selection;
 mod timely;
 mod wires;

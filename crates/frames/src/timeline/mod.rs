@@ -147,12 +147,6 @@ impl Model {
         &self.sorts[place]
     }
 
-    /// Is this sort at this place?
-    #[inline]
-    pub fn is(&self, place: usize, sort: &Sort) -> bool {
-        self.sorts.get(place) == Some(sort)
-    }
-
     /// Forgets all but the sorts.
     pub fn restart(&mut self) {
         self.of_sorts.iter_mut().for_each(|of_sort| *of_sort = OfSort::new(of_sort.brief));

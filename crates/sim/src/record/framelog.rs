@@ -3,8 +3,8 @@
 //!
 //! It is a sibling of [`airlog`](crate::airlog), and comes from the medium and the counters of causes, which
 //! it turns on. It looks at nodes when a frame begins and when one ends, and changes nothing in the run. A
-//! transmission stays here at least until it can collide with nothing any more; so rows are in the order in
-//! which transmissions began.
+//! transmission is not coded before it can collide with nothing any more; so rows are in the order in which
+//! transmissions began.
 
 use crate::config::Config;
 use crate::mac::{Access, Timing};
@@ -12,24 +12,19 @@ use crate::medium::Frame;
 use crate::mobility::places;
 use crate::outcome::{LossCause, Overlap};
 use crate::record::FlowFilter;
+use crate::record::events::{Event, Nav, Out};
+use crate::record::logwriter::LogWriter;
 use crate::record::marks::Marks;
-use crate::record::pending::Ring;
 pub use crate::record::selection::Selection;
 use crate::record::{Came, Dropped, Named};
 use multihop_core::{FlowId, FrameKind, Interval, NodeId, Packet, Port, Span, Time};
 use multihop_frames::layout::{ARRIVED, BETWEEN_WINDOWS_NS, BROADCAST, UNKNOWN};
-use multihop_frames::{Flow, Head, Mpdu, Node, Sort, Table, Transmission, Writer};
+use multihop_frames::{Flow, Head, Mpdu, Node, Sort, Sorts, Table, Writer};
 use multihop_transport::Progress;
-use std::io::{self, Write};
+use std::io;
 
 /// A window is written down no oftener than this.
 const BETWEEN_WINDOWS: Span = Span::from_ns(BETWEEN_WINDOWS_NS as u64);
-
-/// At first there is room for so many transmissions.
-const ROOM: usize = 64;
-/// Transmissions are written when there are so many: what codes them and what simulates put each other out of
-/// the processor's caches.
-const TOGETHER: usize = ROOM - 8;
 
 /// Ingresses that are found without a search: so many of the latest.
 const LATEST_INGRESSES: usize = 32;
@@ -39,14 +34,14 @@ type Ingress = (FlowId, Port, NodeId, NodeId);
 
 /// A log of every transmission of a run.
 pub struct FrameLog {
-    writer: Writer<Box<dyn Write + Send>>,
+    writer: LogWriter,
+    sorts: Sorts,
     selection: Selection,
     filter: FlowFilter,
     timing: Timing,
     spread: Span,
     /// Is everything selected?
     all: bool,
-    pending: Ring,
     senders: Vec<Sender>,
     /// By flow.
     windows: Vec<Seen>,
@@ -59,15 +54,13 @@ pub struct FrameLog {
     known_ingresses: i64,
     /// Ingresses of the latest packets that came so, and their numbers. Each has a place by flow and node.
     latest_ingresses: [Option<(Ingress, i64)>; LATEST_INGRESSES],
-    /// The first failure; nothing is written after it.
-    failure: Option<io::Error>,
 }
 
 /// What is known of a node that sends.
 #[derive(Clone)]
 struct Sender {
     /// The number of its latest transmission, which is over everywhere before its next one begins;
-    /// [`Ring::NONE`] if that is not to be there.
+    /// [`LogWriter::NONE`] if that is not to be there.
     latest: u64,
     /// When its last RTS, DATA or request, or the last answer to it, is over at its sender, and whether that
     /// is in the log.
@@ -81,16 +74,17 @@ const LATEST_SORTS: usize = 16;
 
 /// NAVs at the listeners of a frame that ends.
 pub(crate) struct Navs<'l> {
-    row: Option<&'l mut Transmission>,
+    /// Where they go, and the place of the frame.
+    to: Option<(&'l mut Vec<Nav>, u32)>,
     end: Time,
 }
 
 impl Navs<'_> {
     /// The frame ended at this node, which set its NAV until this instant.
-    #[inline(never)]
+    #[inline]
     pub(crate) fn set(&mut self, node: u32, nav: Time) {
-        if let Some(row) = &mut self.row {
-            row.reserves.push((node, ns(nav) - ns(self.end)));
+        if let Some((navs, place)) = &mut self.to {
+            navs.push((*place, (node, ns(nav) - ns(self.end))));
         }
     }
 }
@@ -103,8 +97,8 @@ struct Seen {
 }
 
 /// The place of these in the enumeration `outcome`, behind `arrived` and `broadcast`.
-fn outcome(cause: LossCause) -> i64 {
-    2 + cause as i64
+fn outcome(cause: LossCause) -> u8 {
+    2 + cause as u8
 }
 
 /// The place in the enumeration `kind`; a CF-End is one of the other control frames.
@@ -160,21 +154,59 @@ fn head(config: &Config, timing: &Timing, selection: &Selection) -> Head {
     }
 }
 
+impl Event {
+    /// A frame that begins, with what an answer has.
+    #[inline]
+    fn new(frame: &Frame, sort: usize, start: Time, queue: usize) -> Event {
+        Event {
+            start: ns(start),
+            end: frame.air.end,
+            waited: -1,
+            frozen: 0,
+            packet: 0,
+            sort: sort as u32,
+            queue: queue as u32,
+            collided: -1,
+            tries: 0,
+            // Until it is over at the node that it is for.
+            outcome: if frame.to.is_some() { UNKNOWN as u8 } else { BROADCAST as u8 },
+            overlap: 0,
+        }
+    }
+}
+
 impl FrameLog {
     /// A log of a run of `config`, to be written to `out` as the run goes on.
     ///
     /// # Errors
     /// If `out` cannot be written.
-    pub fn new(config: &Config, selection: Selection, out: Box<dyn Write + Send>) -> io::Result<FrameLog> {
+    pub fn new(config: &Config, selection: Selection, out: Out) -> io::Result<FrameLog> {
+        FrameLog::with(config, selection, out, LogWriter::in_turn)
+    }
+
+    /// The same, coded on a thread of its own: what it writes may be there later than what it is told.
+    ///
+    /// # Errors
+    /// If `out` cannot be written.
+    pub fn on_a_thread(config: &Config, selection: Selection, out: Out) -> io::Result<FrameLog> {
+        FrameLog::with(config, selection, out, LogWriter::on_a_thread)
+    }
+
+    fn with(
+        config: &Config,
+        selection: Selection,
+        out: Out,
+        writer: fn(Writer<Out>) -> LogWriter,
+    ) -> io::Result<FrameLog> {
         let timing = Timing::new(config);
-        let mut writer = Writer::new(out, &head(config, &timing, &selection))?;
+        let mut made = Writer::new(out, &head(config, &timing, &selection))?;
         for place in places(config) {
             let time = Time::ZERO + Span::from_seconds(place.time_s);
             if let Some(position) = place.position
                 && selection.has_time(time)
             {
                 let [x, y] = position.map(|metres| (metres * 1e3).round() as i64);
-                writer.row(Table::Places, [ns(time), i64::from(place.node.0), x, y, i64::from(place.off)])?;
+                made.row(Table::Places, [ns(time), i64::from(place.node.0), x, y, i64::from(place.off)])?;
             }
         }
         let mut sources = vec![Vec::new(); config.nodes.len()];
@@ -183,15 +215,15 @@ impl FrameLog {
         }
         let all = selection == Selection::default();
         let sorts = [(Marks::NONE, 0); LATEST_SORTS];
-        let sender = Sender { latest: Ring::NONE, last_end: (Time::ZERO, true), sorts };
+        let sender = Sender { latest: LogWriter::NONE, last_end: (Time::ZERO, true), sorts };
         Ok(FrameLog {
-            writer,
+            writer: writer(made),
+            sorts: Sorts::default(),
             selection,
             filter: FlowFilter::default(),
             timing,
             spread: crate::medium::Listeners::spread(config),
             all,
-            pending: Ring::new(ROOM),
             senders: vec![sender; config.nodes.len()],
             windows: vec![Seen::default(); config.flows.len()],
             sources,
@@ -199,7 +231,6 @@ impl FrameLog {
             ingresses: vec![Vec::new(); config.nodes.len()],
             known_ingresses: 0,
             latest_ingresses: [None; LATEST_INGRESSES],
-            failure: None,
         })
     }
 
@@ -212,7 +243,7 @@ impl FrameLog {
         }
         if is_wanted {
             let sort = self.sort_of(frame, -1, 0);
-            self.add(frame, sort, start, queue);
+            self.add(Event::new(frame, sort, start, queue));
         }
     }
 
@@ -229,35 +260,24 @@ impl FrameLog {
         let (flow, carries) = packet.map_or((-1, 0), |packet| carried(&packet.into()));
         self.route(frame, packet, start);
         let sort = self.sort_of(frame, flow, carries);
-        let row = self.add(frame, sort, start, queue);
-        row.tries = i64::from(access.tries);
-        (row.frozen, row.waited) = (frozen, waited);
-        row.packet = packet.map_or(0, |packet| packet.number as i64);
+        let packet = packet.map_or(0, |packet| packet.number as i64);
+        let tries = access.tries as u16;
+        self.add(Event { waited, frozen, packet, tries, ..Event::new(frame, sort, start, queue) });
     }
 
     /// A frame begins, and is its sender's latest; is it to be there?
     #[inline]
     fn enters(&mut self, frame: &Frame, packet: Option<&Packet>, start: Time) -> bool {
-        self.write_before(start);
+        self.writer.write_before(start, self.spread);
         let is_wanted = self.all || self.is_wanted(frame, packet, start);
-        let number = if is_wanted { self.pending.next() } else { Ring::NONE };
+        let number = if is_wanted { self.writer.next() } else { LogWriter::NONE };
         self.senders[frame.from.index()].latest = number;
         is_wanted
     }
 
-    /// Its row, with what an answer has.
     #[inline]
-    fn add(&mut self, frame: &Frame, sort: usize, start: Time, queue: usize) -> &mut Transmission {
-        let pending = self.pending.add();
-        (pending.end, pending.sort) = (frame.air.end, sort);
-        // Sets of nodes and packets are empty, and keep their memory.
-        let row = &mut pending.row;
-        (row.start, row.queue) = (ns(start), queue as i64);
-        (row.tries, row.frozen, row.waited, row.packet) = (0, 0, -1, 0);
-        // Until it is over at the node that it is for.
-        row.outcome = if frame.to.is_some() { UNKNOWN } else { BROADCAST };
-        (row.collided, row.overlap) = (-1, 0);
-        row
+    fn add(&mut self, event: Event) {
+        self.writer.batch().events.push(event);
     }
 
     /// Is a frame selected that begins now?
@@ -296,7 +316,11 @@ impl FrameLog {
             rate: self.timing.on(frame.rates).rate(frame.rate).bps() as i64,
             nav: frame.duration.ns() as i64,
         };
-        self.writer.sort(&sort)
+        let (place, is_new) = self.sorts.place(&sort);
+        if is_new {
+            self.writer.batch().sort(sort);
+        }
+        place
     }
 
     /// For how long a station waited with what begins now, if it did not contend since its last exchange, or
@@ -325,11 +349,11 @@ impl FrameLog {
 
     /// A frame did not reach its receiver, and with which it collided there.
     pub(crate) fn lost(&mut self, frame: &Frame, cause: LossCause, with: Option<(NodeId, Overlap)>) {
-        if let Some(row) = self.row_of(frame) {
-            row.outcome = outcome(cause);
+        if let Some(event) = self.event_of(frame) {
+            event.outcome = outcome(cause);
             if let Some((node, overlap)) = with {
-                row.collided = i64::from(node.0);
-                row.overlap = 1 + overlap as i64;
+                event.collided = node.0 as i32;
+                event.overlap = 1 + overlap as u8;
             }
         }
     }
@@ -337,27 +361,29 @@ impl FrameLog {
     /// A frame ends at some of its listeners.
     #[inline]
     pub(crate) fn ends(&mut self, frame: &Frame) -> Navs<'_> {
-        Navs { end: frame.air.end, row: self.row_of(frame) }
+        let place = self.place_of(frame);
+        Navs { end: frame.air.end, to: place.map(|place| (&mut self.writer.batch().navs, place as u32)) }
     }
 
     /// A frame ended at the node that it was for. [`FrameLog::lost`] has said whether it was lost there.
     #[inline]
     pub(crate) fn ended(&mut self, frame: &Frame) {
-        if let Some(row) = self.row_of(frame)
-            && row.outcome == UNKNOWN
+        if let Some(event) = self.event_of(frame)
+            && event.outcome == UNKNOWN as u8
         {
-            row.outcome = ARRIVED;
+            event.outcome = ARRIVED as u8;
         }
     }
 
     /// The packets of an aggregate that its addressee decoded, and whether each was among those that arrived.
     pub(crate) fn aggregate<'p>(&mut self, frame: &Frame, mpdus: impl Iterator<Item = (&'p Packet, bool)>) {
-        let Some(row) = self.row_of(frame) else { return };
-        row.mpdus.extend(mpdus.map(|(packet, arrived)| {
+        let Some(place) = self.place_of(frame) else { return };
+        let mpdus = mpdus.map(|(packet, arrived)| {
             let (flow, carries) = carried(&packet.into());
-            let outcome = if arrived { ARRIVED } else { outcome(LossCause::Channel) };
+            let outcome = if arrived { ARRIVED } else { outcome(LossCause::Channel).into() };
             Mpdu { stream: [flow, carries], packet: packet.number as i64, outcome }
-        }));
+        });
+        self.writer.batch().mpdus(place as u32, mpdus);
     }
 
     /// The flow in this place among those from a node, if its window may be written now; none beyond the
@@ -428,56 +454,29 @@ impl FrameLog {
 
     /// Did writing fail? Then the run may as well end.
     pub(crate) fn has_failed(&self) -> bool {
-        self.failure.is_some()
+        self.writer.has_failed()
     }
 
     /// Writes what is left of a run that ends now. What is still on the air is no transmission.
-    pub(crate) fn finish(mut self, now: Time) -> io::Result<()> {
-        while let Some(first) = self.pending.first() {
-            if first.end <= now {
-                self.write_first();
-            } else {
-                self.pending.drop_first();
-            }
-        }
-        match self.failure {
-            Some(error) => Err(error),
-            None => self.writer.finish().map(|_| ()),
-        }
+    pub(crate) fn finish(self, now: Time) -> io::Result<()> {
+        self.writer.finish(now)
     }
 
-    /// The row of a frame that may still be on the air; none if it is not to be there. Its sender alone tells
-    /// which one it is: when it begins differs from listener to listener.
-    fn row_of(&mut self, frame: &Frame) -> Option<&mut Transmission> {
-        Some(&mut self.pending.get(self.senders[frame.from.index()].latest)?.row)
-    }
-
-    /// Writes transmissions that are over everywhere before this instant, once there are many.
+    /// The place of a frame that may still be on the air; none if it is not to be there. Its sender alone
+    /// tells which one it is: when it begins differs from listener to listener.
     #[inline]
-    fn write_before(&mut self, now: Time) {
-        if self.pending.len() >= TOGETHER {
-            self.write_all_before(now);
-        }
+    fn place_of(&self, frame: &Frame) -> Option<usize> {
+        self.writer.place(self.senders[frame.from.index()].latest)
     }
 
-    #[inline(never)]
-    fn write_all_before(&mut self, now: Time) {
-        while self.pending.first().is_some_and(|first| first.end + self.spread < now) {
-            self.write_first();
-        }
-    }
-
-    fn write_first(&mut self) {
-        if let Some(first) = self.pending.first().filter(|_| self.failure.is_none()) {
-            self.failure = self.writer.transmission_of(first.sort, &mut first.row).err();
-        }
-        self.pending.drop_first();
+    /// The same, and itself.
+    #[inline]
+    fn event_of(&mut self, frame: &Frame) -> Option<&mut Event> {
+        self.writer.event(self.senders[frame.from.index()].latest)
     }
 
     #[inline]
     fn row<const N: usize>(&mut self, table: Table, values: [i64; N]) {
-        if self.failure.is_none() {
-            self.failure = self.writer.row(table, values).err();
-        }
+        self.writer.batch().row(table, values);
     }
 }

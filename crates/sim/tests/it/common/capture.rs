@@ -18,6 +18,22 @@ impl Write for Shared {
     }
 }
 
+/// A disk of so many bytes.
+pub struct Small(pub usize);
+
+impl Write for Small {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.checked_sub(bytes.len()) {
+            Some(left) => self.0 = left,
+            None => return Err(io::ErrorKind::StorageFull.into()),
+        }
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// A capture.
 #[derive(Debug, Default)]
 pub struct Capture {

@@ -1,7 +1,7 @@
 //! Laws of captures of runs: what the radios saw, no more and no less, at the right time and of the right
 //! length.
 
-use crate::common::capture::{Capture, Kind, Packet, Shared, read};
+use crate::common::capture::{Capture, Kind, Packet, Shared, Small, read};
 use crate::common::{add_flow, chain, saturate};
 use multihop_core::{FrameKind, Interval, LinkEvent, NodeId, Rate, Span};
 use multihop_dot11::{DcfRules, Phy, Preamble, Standard};
@@ -12,7 +12,7 @@ use multihop_sim::config::*;
 use multihop_sim::outcome::Outcome;
 use multihop_sim::{Ties, World, run};
 use multihop_transport::Endpoint;
-use std::io::{self, Write};
+use std::io;
 use std::sync::{Arc, Mutex};
 
 /// A run and its capture.
@@ -327,22 +327,6 @@ fn the_signal_is_there_where_the_medium_has_powers() {
     let heard: Vec<_> = with.packets.iter().filter(|packet| packet.tx_flags.is_none()).collect();
     assert!(heard.len() > 100);
     assert!(heard.iter().all(|packet| packet.dbm == Some(if packet.interface == 1 { -60 } else { -56 })));
-}
-
-/// A disk of so many bytes.
-struct Small(usize);
-
-impl Write for Small {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self.0.checked_sub(bytes.len()) {
-            Some(left) => self.0 = left,
-            None => return Err(io::ErrorKind::StorageFull.into()),
-        }
-        Ok(bytes.len())
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 /// Wherever the disk runs full, the caller receives the error; and the run does not go on to its end for

@@ -1,16 +1,18 @@
 //! The frame log says what the tables say, and changes nothing.
 
-use crate::common::capture::Shared;
+use crate::common::capture::{Shared, Small};
 use crate::common::{chain, network, saturate, saturated_cell};
 use crate::mac::aggregation::high_throughput;
 use multihop_core::{FlowId, NodeId, Span, Time};
 use multihop_dot11::DcfRules;
 use multihop_frames::{FrameLog as Read, Table, read};
+use multihop_sim::airlog::AirLogError;
 use multihop_sim::config::{Config, MediumModel};
 use multihop_sim::framelog::{FrameLog, Selection};
 use multihop_sim::mobility::Outage;
 use multihop_sim::outcome::{LossCause, Outcome};
 use multihop_sim::{run, run_logged};
+use std::io::{self, Write};
 
 fn logged_of(config: &Config, selection: Selection) -> (Outcome, Read, usize) {
     let memory = Shared::default();
@@ -285,4 +287,44 @@ fn a_nav_lasts_as_long_as_the_duration_field_says() {
         }
     }
     panic!("only {seen}");
+}
+
+/// What makes a log that is coded in turn, or on a thread.
+type New = fn(&Config, Selection, Box<dyn Write + Send>) -> io::Result<FrameLog>;
+
+#[test]
+fn a_log_that_is_coded_on_a_thread_has_the_same_rows() {
+    let mut config = network(DcfRules::IEEE, &[[0.0, 0.0], [200.0, 0.0], [600.0, 0.0], [800.0, 0.0]]);
+    config.mac.rts_threshold = Some(0);
+    saturate(&mut config, 0, 1);
+    saturate(&mut config, 2, 3);
+    let config = by_distance(seconds(config, 30), 1.0);
+    let [in_turn, on_a_thread] = [FrameLog::new as New, FrameLog::on_a_thread].map(|new| {
+        let memory = Shared::default();
+        let log = new(&config, Selection::default(), Box::new(memory.clone())).unwrap();
+        let outcome = run_logged(&config, log, |_| ()).unwrap();
+        let bytes = std::mem::take(&mut *memory.0.lock().unwrap());
+        (outcome.fingerprint, read(&bytes, None, u64::MAX).unwrap())
+    });
+    assert!(in_turn.1.transmissions > 5_000, "{} make no batches", in_turn.1.transmissions);
+    assert_eq!(in_turn.0, on_a_thread.0);
+    assert_eq!(in_turn.1.tables, on_a_thread.1.tables);
+    assert!(in_turn.1.cut_short.is_none() && on_a_thread.1.cut_short.is_none());
+}
+
+/// And does not go on to its end for nothing.
+#[test]
+fn a_full_disk_ends_a_run_with_a_frame_log() {
+    let mut config = chain(DcfRules::IEEE, 1);
+    saturate(&mut config, 0, 1);
+    let logs = [FrameLog::new as New, FrameLog::on_a_thread];
+    for (new, room, length) in logs.into_iter().flat_map(|new| [(new, 1_400, 3), (new, 40_000, 1_000_000)]) {
+        let config = seconds(config.clone(), length);
+        let log = new(&config, Selection::default(), Box::new(Small(room))).unwrap();
+        let failed = run_logged(&config, log, |_| ());
+        assert!(
+            matches!(&failed, Err(AirLogError::Io(error)) if error.kind() == io::ErrorKind::StorageFull),
+            "room for {room} bytes: {failed:?}"
+        );
+    }
 }
