@@ -8,7 +8,8 @@ use std::io::{self, Write};
 /// Where a log goes.
 pub type Out = Box<dyn Write + Send>;
 
-/// A NAV that a transmission, by its place in its batch, sets at a node, and how long after its end that lasts.
+/// A NAV: the place in its batch of the transmission that sets it, the node, and how long it lasts after the
+/// end of that.
 pub type Nav = (u32, (u32, i64));
 
 /// A row of another table has no more columns.

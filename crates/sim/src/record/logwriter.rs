@@ -1,5 +1,5 @@
-//! What codes and writes a frame log: in turn with the run, or beside it on a thread of its own. Either way it
-//! is told the same in the same order.
+//! What codes and writes a frame log: in turn with the run, or beside it on a thread of its own. Either way
+//! it is told the same in the same order.
 
 use super::events::{Batch, Event, Out};
 use multihop_core::{Span, Time};
