@@ -121,40 +121,44 @@ def links(seeds: int) -> str:
 
 
 def steps(seeds: int) -> str:
-    """Links at the steps between rates, with one stream and with two: best, `ideal` and `minstrel-ht`."""
+    """Links at the steps between rates: best, `ideal`, `minstrel-ht`, and with one stream Linux's rule."""
     rows = []
     for streams, distance in STEPS:
         mine = functools.partial(at_step, streams, distance)
         names = [f"MCS {scheme}" for scheme in SCHEMES]
         names += [f"{name} NSS {more}" for more in range(2, streams + 1) for name in names[: len(SCHEMES)]]
         found = {name: mine(name) for name in names}
-        name = max(found, key=lambda name: found[name])
-        minstrel = estimate([mine("MCS 0", "minstrel-ht", seed) for seed in range(1, seeds + 1)])
+        name = max(found, key=lambda name: goodput_mbps(found[name]))
+        best = goodput_mbps(found[name])
+        minstrel = estimate([goodput_mbps(mine("MCS 0", "minstrel-ht", seed)) for seed in range(1, seeds + 1)])
+        link = of_rule([found[f"MCS {scheme}"] for scheme in SCHEMES])
+        rule = [] if streams > 1 else [share_of_best(link, 10, seed) for seed in range(1, seeds + 1)]
         rows.append(
             [
                 f"{distance:g} m",
                 str(streams),
-                f"{found[name]:.1f}",
+                f"{best:.1f}",
                 name,
-                f"{mine('MCS 0', 'ideal'):.1f}",
+                f"{goodput_mbps(mine('MCS 0', 'ideal')):.1f}",
                 shown(minstrel, 1),
-                f"{minstrel.mean / found[name]:.2f}",
+                f"{minstrel.mean / best:.2f}",
+                shown(estimate(rule), 2) if rule else "",
             ]
         )
-    return table(["distance", "streams", "best", "", "`ideal`", "`minstrel-ht`", "of best"], rows)
+    return table(["distance", "streams", "best", "", "`ideal`", "`minstrel-ht`", "of best", "Linux's rule"], rows)
 
 
-def at_step(streams: int, distance: float, rate: str, algorithm: str | None = None, seed: int = 1) -> float:
-    """What a link carries in Mb/s, whose stations hear what the lowest rate needs; 0 if it is none."""
+def at_step(streams: int, distance: float, rate: str, algorithm: str | None = None, seed: int = 1) -> Result | None:
+    """A link whose stations hear what the lowest rate needs; nothing where it is none."""
     asked = scenario(distance, 0, algorithm)
     asked["phy"] |= {"data_rate": rate}
     asked["medium"] |= {"sensitivity": "-92 dBm"}
     if algorithm is not None:
         asked["mac"]["rate_control"]["streams"] = streams
     try:
-        return goodput_mbps(run(asked, seed=seed))
+        return run(asked, seed=seed)
     except ScenarioError:
-        return 0.0
+        return None
 
 
 def fades(seeds: int) -> str:
