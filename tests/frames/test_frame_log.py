@@ -248,3 +248,21 @@ def test_frames_arrive_and_collide_where_delays_go_by_distance(tmp_path):
     log = read(path)
     shown = (log.transmissions["outcome"] == "collision").sum()
     assert shown == np.sum(result.output["collisions"]["lost"]) > 50
+
+
+@pytest.mark.parametrize(
+    ("between", "said"),
+    [
+        ("1 s, 2 s", "needs two instants in seconds"),
+        ((1,), "needs two instants in seconds"),
+        ((2, 1), "the first instant must be before the second"),
+    ],
+)
+def test_an_interval_that_is_none_is_one_message(logged, between, said):
+    with pytest.raises(UserError, match=f"between: found .*; {said}"):
+        multihop.frames(logged[1], between)
+
+
+def test_words_have_one_type_in_any_interval(logged):
+    whole, part = multihop.frames(logged[1]), multihop.frames(logged[1], (0, 1e-6))
+    assert list(whole.dtypes) == list(part.dtypes)

@@ -73,6 +73,9 @@ def test_it_opens_zooms_and_follows_a_packet(browser, tmp_path, log, width, dark
     tab = opened(browser, tmp_path, log.read_bytes(), width=width, dark=dark)
     tab.wait_for_selector(".viewer canvas")
     assert shown(tab) == [0, 5]
+    tab.keyboard.press("c")
+    assert shown(tab) != [0, 5], "keys are the viewer's on a page of its own, without a click"
+    tab.keyboard.press("0")
     tab.get_by_role("button", name="next collision").click()
     first, last = shown(tab)
     assert last - first < 0.1

@@ -56,7 +56,8 @@ impl Gap {
     /// What can be done, of a file that is damaged.
     pub(crate) fn remedy(&self) -> String {
         let before = self.until.map_or_else(String::new, |until| {
-            format!("; what begins before {} s can still be read as a window of time", until as f64 / 1e9)
+            let last = until.saturating_sub(1) as f64 / 1e9;
+            format!("; --between \"0 s, {last} s\" is still readable")
         });
         format!("write the log again{before}")
     }

@@ -126,8 +126,8 @@ fn what_is_before_the_damage_is_read_as_a_window() {
     assert_eq!(
         error.to_string(),
         format!(
-            "damaged: block {}, at byte {second}, has another check sum than it says; write the log again; what \
-             begins before 32.767 s can still be read as a window of time",
+            "damaged: block {}, at byte {second}, has another check sum than it says; write the log again; \
+             --between \"0 s, 32.766999999 s\" is still readable",
             gap.block
         )
     );

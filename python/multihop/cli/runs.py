@@ -284,7 +284,8 @@ def _simulate(
         frames: Path | dict[str, Path] | None = logs.frames
         if write_logs is not None and out is not None:
             frames = write_logs()
-            console.note(f"frame logs and their pages: {out / 'frames'}", quiet=quiet)
+            what = "frame logs and their pages" if frames else "frame logs"
+            console.note(f"{what}: {out / 'frames'}", quiet=quiet)
         if report is not None:
             console.note(f"report: {comparison.report(report, frames)}", quiet=quiet)
     return comparison

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import warnings
 from collections.abc import Iterator
@@ -63,15 +64,25 @@ def frames(path: str | os.PathLike[str], between: tuple[float, float] | None = N
 
     Raises:
         UserError: if it cannot be read, is no frame log, or has more than ten million transmissions in the
-            interval.
+            interval; or if that is none.
 
     Of a file that is cut short a warning says where it ends.
     """
-    window = None if between is None else (round(between[0] * 1e9), round(between[1] * 1e9))
+    window = None if between is None else _window(between)
     found = read(Path(path), window)
     if found.cut_short:
         warnings.warn(said_of_gap(path, found.cut_short), stacklevel=2)
     return found.transmissions
+
+
+def _window(between: tuple[float, float]) -> tuple[int, int]:
+    try:
+        first, last = (float(end) for end in between)
+    except (TypeError, ValueError):
+        raise UserError(f"between: found {between!r}; needs two instants in seconds, as in (10, 12.5)") from None
+    if not 0 <= first < last < math.inf:
+        raise UserError(f"between: found {between!r}; the first instant must be before the second")
+    return round(first * 1e9), round(last * 1e9)
 
 
 def said_of_gap(path: str | os.PathLike[str], gap: str) -> str:
@@ -142,4 +153,4 @@ def cut(data: bytes, between: tuple[int, int] | None) -> bytes:
 
 def _named(indices: pd.Series[int], names: list[str]) -> pd.Series[Any]:
     known = np.array([*names, None], dtype=object)
-    return pd.Series(known[indices.to_numpy()], index=indices.index)
+    return pd.Series(known[indices.to_numpy()], index=indices.index, dtype=object)

@@ -193,8 +193,16 @@ impl AirLog {
         self
     }
 
-    /// A packet from outside has these headers.
-    pub(crate) fn know(&mut self, number: u64, headers: &[u8]) {
+    /// A packet that comes from outside now has these headers.
+    pub(crate) fn know(
+        &mut self,
+        now: Time,
+        number: u64,
+        headers: &[u8],
+        outcomes: &VecDeque<PacketOutcome>,
+    ) {
+        self.headers.note(outcomes);
+        self.headers.forget(now);
         self.headers.know(number, headers);
     }
 

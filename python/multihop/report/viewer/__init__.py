@@ -40,13 +40,14 @@ def styles() -> str:
     return _source("viewer.css")
 
 
-def embedded(log: bytes, key: str = "frames", between: tuple[int, int] | None = None) -> str:
+def embedded(log: bytes, key: str = "frames", between: tuple[int, int] | None = None, *, is_alone: bool = False) -> str:
     """A place in a page where the viewer shows this log, or what of it is in an interval of nanoseconds.
 
-    The log is in it; `inline_module` must follow once.
+    The log is in it; `inline_module` must follow once. Where it is alone, it has all keys at once.
     """
     data = base64.b64encode(log).decode("ascii")
     part = "" if between is None else f' data-between="{between[0]} {between[1]}"'
+    part += " data-alone" if is_alone else ""
     return (
         f'<div class="viewer-host" data-frames="{escape(key)}"{part}>'
         "<noscript>The viewer needs JavaScript.</noscript></div>"
@@ -63,7 +64,10 @@ for (const host of document.querySelectorAll("[data-frames]")) {
   const bytes = new Uint8Array(letters.length);
   for (let at = 0; at < letters.length; at += 1) bytes[at] = letters.charCodeAt(at);
   const between = host.dataset.between ? host.dataset.between.split(" ").map(Number) : null;
-  mount(host, bytes, { between }).then((viewer) => { host.viewer = viewer; }, () => {}); // which the page says by then
+  mount(host, bytes, { between }).then((viewer) => {
+    host.viewer = viewer;
+    if ("alone" in host.dataset) viewer.canvas.focus({ preventScroll: true });
+  }, () => {}); // which the page says by then
 }
 """
     return f'<script type="module">\n{module()}{start}</script>'
@@ -79,7 +83,8 @@ def page(log: bytes, title: str, between: tuple[int, int] | None = None) -> str:
         "body { margin: 0; padding: .8rem; background: #ffffff; color: #1c2126; }\n"
         "h1 { font: 600 1.2rem system-ui, sans-serif; margin: 0 0 .6rem; }\n"
         "@media screen and (prefers-color-scheme: dark) { body { background: #15191d; color: #e6e9ec; } }\n"
-        f"{styles()}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n{embedded(log, between=between)}\n"
+        f"{styles()}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n"
+        f"{embedded(log, between=between, is_alone=True)}\n"
         f"{inline_module()}\n</body>\n</html>\n"
     )
 

@@ -448,7 +448,7 @@ export class Viewer {
     });
     const { nodes, scroll, lanesInSight } = state;
     const lanes = lanesInSight < nodes.length ? `; nodes ${scroll + 1} to ${scroll + lanesInSight} of ${nodes.length}` : "";
-    const text = `${seconds(state.from, (state.to - state.from) / 1000)} to ${seconds(state.to, (state.to - state.from) / 1000)} (${span(state.to - state.from)}), cursor at ${seconds(state.at)}; about ${inSight} of ${model.count} transmissions${lanes}`;
+    const text = `${seconds(state.from, (state.to - state.from) / 1000)} to ${seconds(state.to, (state.to - state.from) / 1000)} (${span(state.to - state.from)}), cursor at ${seconds(state.at)}; ${inSight === model.count ? "all" : `about ${inSight} of`} ${model.count} transmissions${lanes}`;
     if (this.status.textContent !== text) this.status.textContent = text;
     this.canvas.setAttribute("aria-label", `Time line: ${text}. Arrow keys pan, plus and minus zoom, n and p go to the next and previous transmission${model.isCapture ? "" : ", c, d, t to the next collision, drop, timeout"}.`);
     this.writeHash();

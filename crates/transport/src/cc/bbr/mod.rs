@@ -86,7 +86,7 @@ pub struct Bbr {
     /// The window before loss recovery, or before the round trip was probed for.
     prior_window: f64,
     recovery: Repair,
-    /// Bytes of a packet for each byte of its payload.
+    /// Bytes of a full packet for each byte of its payload.
     overhead: f64,
 }
 
@@ -280,7 +280,7 @@ impl Controller for Bbr {
 
     /// Section 4.3.4.4: after a silence the path is empty, and there is no queue to drain or to probe with.
     fn on_sent(&mut self, sent: &Sent) {
-        self.overhead = sent.packet as f64 / sent.size as f64;
+        self.overhead = 1.0 + (sent.packet - sent.size) as f64 / self.segment;
         if sent.in_flight == sent.size && sent.app_limited {
             self.idle_restart = true;
             if matches!(self.state, State::ProbeBw { .. }) {

@@ -7,15 +7,16 @@
 mod acks;
 mod given_up;
 mod offload;
+mod pacing;
 
 use crate::tcp::bursts::{Burst, Paced};
 use crate::tcp::delivery_rate::DeliveryRate;
 use crate::tcp::recovery::{LossRecovery, Planned, Sequence, View};
 use crate::tcp::send_times::SendTimes;
-use crate::tcp::small_queues::{WindowUse, rate_of};
-use crate::{Allowance, Controller, Delivered, Endpoint, LossKind, Lost, Progress, Rto, Sent, TcpOptions};
+use crate::tcp::small_queues::WindowUse;
+use crate::{Controller, Delivered, Endpoint, LossKind, Lost, Progress, Rto, Sent, TcpOptions};
 use given_up::GivenUp;
-use multihop_core::{Ecn, Flags, HeaderBytes, Rate, Segment, Span, Time};
+use multihop_core::{Ecn, Flags, HeaderBytes, Segment, Span, Time};
 
 /// How far the connection is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -187,21 +188,6 @@ impl TcpSender {
         }
     }
 
-    /// The rate of the connection: the pace of its control, or what Linux takes the window to mean, once
-    /// there is a round-trip sample.
-    fn rate(&self) -> Option<Rate> {
-        let Allowance { window, pace } = self.controller.allowance();
-        pace.or_else(|| {
-            let srtt = self.rto.smoothed()?;
-            Some(rate_of(window, self.in_flight(), self.controller.slow_start_threshold(), srtt))
-        })
-    }
-
-    /// The rate at which segments leave, if not as the window allows.
-    fn pace(&self) -> Option<Rate> {
-        if self.options.window_pacing { self.rate() } else { self.controller.allowance().pace }
-    }
-
     /// Starts the retransmission timer afresh if anything waits for it, and else stops it.
     fn restart_timer(&mut self, now: Time) {
         let waits = self.at.max > self.at.una || self.held;
@@ -288,12 +274,6 @@ impl TcpSender {
     fn stamp(&mut self, now: Time, size: u64) -> HeaderBytes {
         self.asked = now;
         self.controller.stamp(size)
-    }
-
-    /// No segment leaves before this instant.
-    fn paced_until(&self) -> Option<Time> {
-        let pace = self.pace()?;
-        self.paced.map(|paced| paced.until(pace))
     }
 
     /// When to ask routers without data, because pacing holds the next segment back for longer than that.
