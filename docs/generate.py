@@ -25,7 +25,7 @@ Blocks follow until the end. A block has: the index of its table (1 byte; 254 fo
 the file), how many rows it has (4 bytes), the first and the last instant in it in nanoseconds (8 bytes each; 0 where
 its table has no times), the length of its content (4 bytes), its content, and its check sum (4 bytes): the CRC-32 of
 IEEE 802.3 of the file until there, without earlier check sums. A file without the block of the end is cut short; its
-whole blocks are good. Behind a check sum that is another one nothing is.
+whole blocks are good. Of a file with a wrong check sum the blocks before that one are.
 
 The description is JSON, compressed by DEFLATE without a header (RFC 1951; `deflate-raw` in browsers): names of nodes
 and flows, and the tables below. In a log of a capture `inferred` names the columns that were concluded.

@@ -131,19 +131,20 @@ pub(crate) fn walk(
     let mut ingresses = Vec::new();
     let mut part = Part::new(window);
     for block in blocks.all.iter().filter(wanted) {
-        let damaged = blocks.damaged(block);
+        let damaged = || blocks.damaged(block);
         match block.table {
             END => (),
             HEAD => {
-                let head =
-                    inflated(block.content).and_then(|json| String::from_utf8(json).ok()).ok_or(damaged)?;
+                let head = inflated(block.content)
+                    .and_then(|json| String::from_utf8(json).ok())
+                    .ok_or_else(damaged)?;
                 part.contends = is_of_a_run(&head);
-                model = Some(Model::new(constants(&head).ok_or(damaged)?));
-                to.head(head).ok_or(damaged)?;
+                model = Some(Model::new(constants(&head).ok_or_else(damaged)?));
+                to.head(head).ok_or_else(damaged)?;
             }
             _ => {
-                let model = model.as_mut().ok_or(damaged)?;
-                decode(block, model, &mut ingresses, &mut part, to).ok_or(damaged)?;
+                let model = model.as_mut().ok_or_else(damaged)?;
+                decode(block, model, &mut ingresses, &mut part, to).ok_or_else(damaged)?;
             }
         }
     }
@@ -161,7 +162,7 @@ pub fn sizes(bytes: &[u8]) -> Result<BTreeMap<String, usize>, ReadError> {
     let mut found = BTreeMap::new();
     let blocks = Blocks::of_window(bytes, None)?;
     for block in &blocks.all {
-        let damaged = blocks.damaged(block);
+        let damaged = || blocks.damaged(block);
         let mut rest = block.content;
         let mut add = |name: String, after: &[u8], rest: &mut &[u8]| {
             *found.entry(name).or_insert(0) += rest.len() - after.len();
@@ -177,7 +178,7 @@ pub fn sizes(bytes: &[u8]) -> Result<BTreeMap<String, usize>, ReadError> {
             table => columns(table).collect(),
         };
         for stream in streams {
-            let (_, after) = rans::unpack(rest).ok_or(damaged)?;
+            let (_, after) = rans::unpack(rest).ok_or_else(damaged)?;
             add(format!("{}: {stream}", table.name()), after, &mut rest);
         }
     }

@@ -1,5 +1,5 @@
-//! What the frame log is told of a run, until it is coded: a line of a cache for each transmission, in the
-//! order in which they begin, and what belongs to them in lists.
+//! What is reported to the frame log of a run, until it is coded: a line of a cache for each transmission, in
+//! the order in which they begin, and what belongs to them in lists.
 
 use multihop_core::{Span, Time};
 use multihop_frames::{Mpdu, Sort, Table, Transmission, Writer};
@@ -71,7 +71,7 @@ impl Beside {
     }
 }
 
-/// What was told, and is not coded yet.
+/// What was reported, and is not coded yet.
 #[derive(Debug, Default)]
 pub struct Batch {
     pub events: Vec<Event>,

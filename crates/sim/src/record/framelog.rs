@@ -184,7 +184,7 @@ impl FrameLog {
         FrameLog::with(config, selection, out, LogWriter::in_turn)
     }
 
-    /// The same, coded on a thread of its own: what it writes may be there later than what it is told.
+    /// The same, coded on a thread of its own: what it writes may be there later than what is reported to it.
     ///
     /// # Errors
     /// If `out` cannot be written.

@@ -1,5 +1,5 @@
 //! What codes and writes a frame log: in turn with the run, or beside it on a thread of its own. Either way
-//! it is told the same in the same order.
+//! the same is reported to it in the same order.
 
 use super::events::{Batch, Event, Out};
 use multihop_core::{Span, Time};
@@ -34,7 +34,7 @@ enum Coder {
 /// Writes a frame log.
 pub struct LogWriter {
     coder: Coder,
-    /// What was told lately.
+    /// What was reported lately.
     batch: Batch,
     /// An empty one.
     next: Batch,
@@ -51,7 +51,7 @@ impl LogWriter {
     /// The number of no transmission.
     pub const NONE: u64 = u64::MAX;
 
-    /// One that writes when it is told enough.
+    /// One that writes once enough is reported.
     pub fn in_turn(writer: Writer<Out>) -> LogWriter {
         LogWriter::with(Coder::InTurn(Box::new((writer, Transmission::default()))), IN_TURN)
     }
@@ -69,7 +69,7 @@ impl LogWriter {
         LogWriter { coder, batch, next, first: 0, room, least: room, failure: None }
     }
 
-    /// What was told lately.
+    /// What was reported lately.
     #[inline]
     pub fn batch(&mut self) -> &mut Batch {
         &mut self.batch
@@ -157,7 +157,7 @@ impl LogWriter {
     }
 }
 
-/// What was told is written when a run is given up, too.
+/// What was reported is written when a run is given up, too.
 impl Drop for LogWriter {
     fn drop(&mut self) {
         if let Coder::OnAThread { to, thread, .. } = replace(&mut self.coder, Coder::None) {
