@@ -1,96 +1,196 @@
-//! Events that are not due soon: an indexed 4-ary heap.
+//! Events that are not due soon: a timing wheel (Varghese and Lauck, 1987) for those of the next 34 ms, and a
+//! heap for what is due later, or comes before the wheel begins.
+//!
+//! The wheel has buckets of 16 us, in each of which keys are in no order: what comes and goes costs the same
+//! however much is pending. In a network of 30,000 nodes most timers of MACs lie there.
 
-const ARITY: usize = 4;
+use super::heap::Heap;
 
-/// Keys in a heap. The caller says how a key's place is kept: `place(key, at)` is called whenever a key comes
-/// to stand at a place.
+/// Nanoseconds of a bucket, and buckets, as powers of two.
+const WIDTH: u32 = 14;
+const BUCKET_BITS: u32 = 11;
+const BUCKETS: usize = 1 << BUCKET_BITS;
+/// A place in the wheel: this bit, the bucket, and the place in the bucket.
+const WHEEL: usize = 1 << 30;
+const INDEX_BITS: u32 = 30 - BUCKET_BITS;
+
+/// Keys, of which the upper 64 bits are a time in nanoseconds. The caller says how a key's place is kept:
+/// `place(key, at)` is called whenever a key comes to stand at a place, which is below 2^31.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Heap {
-    keys: Vec<u128>,
+pub(super) struct Far {
+    /// Those of bucket `b` are in `buckets[b % BUCKETS]`; empty until something comes.
+    buckets: Vec<Vec<u128>>,
+    /// A bit for each that holds something.
+    filled: Vec<u64>,
+    /// The wheel has this bucket, counted from time zero on, and those that follow.
+    first: u64,
+    in_wheel: usize,
+    heap: Heap,
+    /// What was taken last.
+    taken: Vec<u128>,
 }
 
-impl Heap {
+/// The bucket of a key, counted from time zero on.
+fn bucket_of(key: u128) -> u64 {
+    (key >> 64) as u64 >> WIDTH
+}
+
+/// The least key that a bucket may hold.
+fn beginning(bucket: u64) -> u128 {
+    u128::from(bucket << WIDTH) << 64
+}
+
+impl Far {
     /// How many keys there are.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
-        self.keys.len()
+        self.in_wheel + self.heap.len()
     }
 
     /// All keys, in no order.
     pub(super) fn keys(&self) -> impl Iterator<Item = u128> {
-        self.keys.iter().copied()
+        self.buckets.iter().flatten().copied().chain(self.heap.keys())
     }
 
-    /// The least key.
-    pub(super) fn first(&self) -> Option<u128> {
-        self.keys.first().copied()
+    /// Nothing comes that is due before this time in nanoseconds: the wheel begins there, if it is empty.
+    pub(super) fn begin_at(&mut self, time: u64) {
+        if self.in_wheel == 0 {
+            self.first = time >> WIDTH;
+        }
     }
 
     /// Adds a key.
     pub(super) fn push(&mut self, key: u128, place: &mut impl FnMut(u128, usize)) {
-        self.keys.push(key);
-        self.sift_up(self.keys.len() - 1, key, place);
+        let bucket = bucket_of(key);
+        if bucket.wrapping_sub(self.first) >= BUCKETS as u64 {
+            return self.heap.push(key, place);
+        }
+        if self.buckets.is_empty() {
+            (self.buckets, self.filled) = (vec![Vec::new(); BUCKETS], vec![0; BUCKETS / 64]);
+        }
+        let at = bucket as usize % BUCKETS;
+        let keys = &mut self.buckets[at];
+        let index = keys.len();
+        if (index + 1) >> INDEX_BITS != 0 {
+            return self.heap.push(key, place);
+        }
+        keys.push(key);
+        self.filled[at / 64] |= 1 << (at % 64);
+        self.in_wheel += 1;
+        place(key, WHEEL | at << INDEX_BITS | index);
     }
 
     /// Puts a key in the place of another one.
     pub(super) fn replace(&mut self, at: usize, key: u128, place: &mut impl FnMut(u128, usize)) {
-        if key < self.keys[at] {
-            self.sift_up(at, key, place);
-        } else {
-            self.sift_down(at, key, place);
-        }
+        self.remove(at, place);
+        self.push(key, place);
     }
 
     /// Takes the key at a place out.
     pub(super) fn remove(&mut self, at: usize, place: &mut impl FnMut(u128, usize)) {
-        let last = self.keys.pop().expect("a removed key was there");
-        if at == self.keys.len() {
-            return;
+        if at & WHEEL == 0 {
+            return self.heap.remove(at, place);
         }
-        if at > 0 && last < self.keys[(at - 1) / ARITY] {
-            self.sift_up(at, last, place);
-        } else {
-            self.sift_down(at, last, place);
+        let (bucket, index) = ((at ^ WHEEL) >> INDEX_BITS, at & ((1 << INDEX_BITS) - 1));
+        let keys = &mut self.buckets[bucket];
+        keys.swap_remove(index);
+        self.in_wheel -= 1;
+        match keys.get(index) {
+            Some(moved) => place(*moved, at),
+            None if keys.is_empty() => self.filled[bucket / 64] &= !(1 << (bucket % 64)),
+            None => {}
         }
     }
 
-    /// Moves the hole at `at` up until `key` fits in.
-    fn sift_up(&mut self, mut at: usize, key: u128, place: &mut impl FnMut(u128, usize)) {
-        while at > 0 {
-            let parent = (at - 1) / ARITY;
-            if self.keys[parent] <= key {
-                break;
+    /// Takes the first keys out, some `most` of them, all within `reach` nanoseconds. Returns a time that
+    /// none is before, and a key that all of them are less than, and none of those that stay; none if there
+    /// is no key. [`Far::taken`] has them.
+    pub(super) fn take_first(
+        &mut self,
+        most: usize,
+        reach: u64,
+        place: &mut impl FnMut(u128, usize),
+    ) -> Option<(u64, u128)> {
+        self.taken.clear();
+        let begin = self.first_bucket()?;
+        let horizon = loop {
+            let Some(bucket) = self.first_bucket() else { break u128::MAX };
+            if bucket >= self.first || self.in_wheel == 0 {
+                self.first = bucket;
             }
-            self.keys[at] = self.keys[parent];
-            place(self.keys[at], at);
-            at = parent;
-        }
-        self.keys[at] = key;
-        place(key, at);
+            let waiting = if bucket == self.first { self.bucket(bucket).len() } else { 0 };
+            let is_enough = !self.taken.is_empty() && self.taken.len() + waiting > most;
+            if is_enough || (bucket + 1 - begin) << WIDTH > reach {
+                break beginning(bucket);
+            }
+            self.take_bucket(bucket, place);
+            if self.taken.len() > 2 * most {
+                break self.leave_later(most, place);
+            }
+        };
+        Some((begin << WIDTH, horizon))
     }
 
-    /// Moves the hole at `at` down until `key` fits in.
-    fn sift_down(&mut self, mut at: usize, key: u128, place: &mut impl FnMut(u128, usize)) {
-        loop {
-            let first = at * ARITY + 1;
-            if first >= self.keys.len() {
-                break;
-            }
-            let end = (first + ARITY).min(self.keys.len());
-            let mut least = first;
-            for child in first + 1..end {
-                if self.keys[child] < self.keys[least] {
-                    least = child;
-                }
-            }
-            if key <= self.keys[least] {
-                break;
-            }
-            self.keys[at] = self.keys[least];
-            place(self.keys[at], at);
-            at = least;
+    /// What [`Far::take_first`] took, in no order; to be given back by [`Far::give_back`].
+    pub(super) fn taken(&mut self) -> Vec<u128> {
+        std::mem::take(&mut self.taken)
+    }
+
+    /// Its room is used again.
+    pub(super) fn give_back(&mut self, taken: Vec<u128>) {
+        self.taken = taken;
+    }
+
+    fn bucket(&self, bucket: u64) -> &[u128] {
+        self.buckets.get(bucket as usize % BUCKETS).map_or(&[], Vec::as_slice)
+    }
+
+    /// Takes all of a bucket, which is the first that holds something.
+    fn take_bucket(&mut self, bucket: u64, place: &mut impl FnMut(u128, usize)) {
+        if bucket == self.first && !self.buckets.is_empty() {
+            let at = bucket as usize % BUCKETS;
+            self.in_wheel -= self.buckets[at].len();
+            self.taken.append(&mut self.buckets[at]);
+            self.filled[at / 64] &= !(1 << (at % 64));
         }
-        self.keys[at] = key;
-        place(key, at);
+        while let Some(key) = self.heap.first().filter(|key| bucket_of(*key) == bucket) {
+            self.heap.remove(0, place);
+            self.taken.push(key);
+        }
+    }
+
+    /// Puts all but the first `most` back; returns the first of the others.
+    fn leave_later(&mut self, most: usize, place: &mut impl FnMut(u128, usize)) -> u128 {
+        let mut taken = std::mem::take(&mut self.taken);
+        let horizon = *taken.select_nth_unstable(most).1;
+        taken.drain(most..).for_each(|key| self.push(key, place));
+        self.taken = taken;
+        horizon
+    }
+
+    /// The first bucket that holds something, or that something of the heap belongs to.
+    fn first_bucket(&self) -> Option<u64> {
+        let of_heap = self.heap.first().map(bucket_of);
+        let of_wheel = (self.in_wheel > 0).then(|| self.first + self.steps_to_filled());
+        [of_heap, of_wheel].into_iter().flatten().min()
+    }
+
+    /// How far behind the wheel's first bucket the first is that holds something.
+    fn steps_to_filled(&self) -> u64 {
+        let start = self.first as usize % BUCKETS;
+        let words = self.filled.len();
+        // The word in which it begins comes twice: its upper part first, and its lower part last.
+        let found = (0..=words).find_map(|step| {
+            let word = (start / 64 + step) % words;
+            let upper = u64::MAX << (start % 64);
+            let seen = match step {
+                0 => self.filled[word] & upper,
+                step if step == words => self.filled[word] & !upper,
+                _ => self.filled[word],
+            };
+            (seen != 0).then(|| word * 64 + seen.trailing_zeros() as usize)
+        });
+        let at = found.expect("something is in the wheel");
+        (at.wrapping_sub(start) % BUCKETS) as u64
     }
 }

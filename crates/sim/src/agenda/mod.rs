@@ -5,18 +5,19 @@
 //! disarming is exact, nothing is allocated, and no stale entry is ever popped.
 //!
 //! What is due before a *horizon* lies in an unsorted array, in which arming and disarming cost nothing and
-//! the earliest is found by looking at all; what is due later lies in a heap. Most timers of MACs are due
-//! soon and are disarmed before. The horizon is half a minute away at most, and comes nearer where much is
-//! pending.
+//! the earliest is found by looking at all; what is due later lies in a timing wheel and a heap. Most timers
+//! of MACs are due soon and are disarmed before. The horizon is half a minute away at most, and comes nearer
+//! where much is pending.
 //!
 //! Events at the same instant are ordered by [`Lane`], then by slot. Only the order of an *owner's* slots may
 //! matter to results; [`Agenda::with_reversed_ties`] reverses that of owners, and a test demands that nothing
 //! changes.
 
 mod far;
+mod heap;
 mod near;
 
-use far::Heap;
+use far::Far;
 use multihop_core::Time;
 use near::Near;
 
@@ -48,7 +49,7 @@ pub enum Lane {
 
 /// Position of a slot that is not pending.
 const ABSENT: u32 = u32::MAX;
-/// Set in the position of a slot that is in the heap.
+/// Set in the position of a slot that is in `far`.
 const FAR: u32 = 1 << 31;
 /// Bits of a rank and of a lane in a key of `near`.
 const RANK_BITS: u32 = 24;
@@ -56,10 +57,9 @@ const LANE_BITS: u32 = 3;
 const TIME_SHIFT: u32 = LANE_BITS + RANK_BITS;
 /// Keys of `near` say how late it is since `base`, in nanoseconds below this: half a minute.
 const REACH: u64 = Near::RANGE >> TIME_SHIFT;
-/// So many events at most are before the horizon, unless more are at one instant, and so many are left or
-/// brought there.
-const NEAR_MOST: usize = 384;
-const NEAR_AGAIN: usize = 96;
+/// So many events at most are before the horizon, and so many are left or brought there.
+const NEAR_MOST: usize = 256;
+const NEAR_AGAIN: usize = 64;
 
 /// The future-event set; see the module's documentation.
 #[derive(Clone, Debug)]
@@ -69,11 +69,12 @@ pub struct Agenda {
     /// Where these are while they are sorted out.
     spare: Near,
     /// Keys of everything else: time (upper 64 bits), lane (above 32 bits), rank (lower 32 bits).
-    far: Heap,
+    far: Far,
     /// Position of each rank: in `near`, or in `far` with `FAR` set, or `ABSENT`.
     position: Vec<u32>,
-    /// In nanoseconds; the horizon is seen from `base`.
+    /// In nanoseconds.
     base: u64,
+    /// A key of `near`: those of events before the horizon are less.
     horizon: u64,
     /// None where slots are their own ranks.
     ranks: Option<Box<Ranks>>,
@@ -93,10 +94,10 @@ impl Agenda {
         Agenda {
             near: Near::with_room(NEAR_MOST),
             spare: Near::with_room(NEAR_MOST),
-            far: Heap::default(),
+            far: Far::default(),
             position: vec![ABSENT; slots],
             base: 0,
-            horizon: REACH,
+            horizon: Near::NONE,
             ranks: None,
         }
     }
@@ -129,10 +130,10 @@ impl Agenda {
         let at = self.position[rank as usize];
         // Before `base` this is very late.
         let since_base = time.ns().wrapping_sub(self.base);
-        if since_base >= self.horizon || (at >= FAR && at != ABSENT) {
+        let key = near_key(since_base, lane as u64, rank);
+        if since_base >= REACH || key >= self.horizon || (at >= FAR && at != ABSENT) {
             return self.arm_late(rank, at, time.ns(), lane);
         }
-        let key = near_key(since_base, lane as u64, rank);
         if at != ABSENT {
             return self.near.replace(at as usize, key);
         }
@@ -141,16 +142,15 @@ impl Agenda {
     }
 
     /// The same, where so much lies before the horizon that looking at all takes long: the later part goes
-    /// into the heap.
+    /// into `far`.
     #[cold]
     fn arm_in_crowd(&mut self, slot: Slot, time: Time, lane: Lane) {
         let later = self.near.of_rank(NEAR_AGAIN);
-        self.sort_out(since_base(later));
-        self.near.set_room(NEAR_MOST);
+        self.sort_out(later);
         self.arm(slot, time, lane);
     }
 
-    /// The same, where the slot of this rank is in the heap, or comes there.
+    /// The same, where the slot of this rank is in `far`, or comes there.
     #[inline(never)]
     fn arm_late(&mut self, rank: u32, at: u32, time: u64, lane: Lane) {
         if time < self.base {
@@ -158,11 +158,11 @@ impl Agenda {
             return self.arm_late(rank, self.position[rank as usize], time, lane);
         }
         let is_far = at >= FAR && at != ABSENT;
-        if time - self.base < self.horizon {
+        let since_base = time - self.base;
+        if since_base < REACH && near_key(since_base, lane as u64, rank) < self.horizon {
             self.remove_far(at);
-            let key = near_key(time - self.base, lane as u64, rank);
-            self.position[rank as usize] = self.near.push(key) as u32;
-            return;
+            self.position[rank as usize] = ABSENT;
+            return self.arm(self.slot(rank as usize), Time::from_ns(time), lane);
         }
         let key = u128::from(time) << 64 | (lane as u128) << 32 | u128::from(rank);
         if is_far {
@@ -247,23 +247,18 @@ impl Agenda {
     /// Nothing is left before the horizon: the next events come there. Returns the least key.
     #[cold]
     fn bring_near(&mut self) -> u64 {
-        let Some(first) = self.far.first() else { return Near::NONE };
-        self.base = (first >> 64) as u64;
-        self.horizon = REACH;
-        let mut last = 0;
-        while let Some(key) = self.far.first() {
-            let since_base = (key >> 64) as u64 - self.base;
-            // What is at one instant stays together.
-            if since_base >= self.horizon || (self.near.len() >= NEAR_AGAIN && since_base > last) {
-                self.horizon = since_base.min(self.horizon);
-                break;
-            }
-            self.far.remove(0, &mut keep(&mut self.position));
-            let (lane, rank) = ((key >> 32) as u64 & ((1 << LANE_BITS) - 1), key as u32);
-            self.position[rank as usize] = self.near.push(near_key(since_base, lane, rank)) as u32;
-            last = since_base;
+        let taken = self.far.take_first(NEAR_AGAIN, REACH, &mut keep(&mut self.position));
+        let Some((base, horizon)) = taken else { return Near::NONE };
+        self.base = base;
+        let later = (horizon >> 64) as u64 - base;
+        self.horizon =
+            if later < REACH { near_key(later, far_lane(horizon), horizon as u32) } else { Near::NONE };
+        let mut taken = self.far.taken();
+        for key in taken.drain(..) {
+            let (since_base, rank) = ((key >> 64) as u64 - base, key as u32);
+            self.position[rank as usize] = self.near.push(near_key(since_base, far_lane(key), rank)) as u32;
         }
-        self.near.set_room(NEAR_MOST.max(2 * self.near.len()));
+        self.far.give_back(taken);
         self.near.least()
     }
 
@@ -271,18 +266,22 @@ impl Agenda {
     /// looked for.
     #[cold]
     fn begin_at(&mut self, base: u64) {
-        self.sort_out(0);
+        self.sort_out(Near::FIRST);
         self.base = base;
     }
 
-    /// What is not due before this horizon goes from `near` into the heap.
+    /// What is not due before this horizon goes from `near` into `far`.
     fn sort_out(&mut self, horizon: u64) {
         self.horizon = horizon;
+        let least = self.near.least();
+        if least != Near::NONE {
+            self.far.begin_at(self.time_of(least));
+        }
         std::mem::swap(&mut self.near, &mut self.spare);
         for at in 0..self.spare.len() {
             let key = self.spare.at(at);
             let rank = rank_in(key);
-            if since_base(key) < horizon {
+            if key < horizon {
                 self.position[rank] = self.near.push(key) as u32;
             } else {
                 let key = u128::from(self.time_of(key)) << 64 | u128::from(lane_in(key)) << 32 | rank as u128;
@@ -307,6 +306,11 @@ fn lane_in(key: u64) -> u64 {
     key >> RANK_BITS & ((1 << LANE_BITS) - 1)
 }
 
+/// The lane in a key of `far`.
+fn far_lane(key: u128) -> u64 {
+    (key >> 32) as u64 & ((1 << LANE_BITS) - 1)
+}
+
 fn rank_in(key: u64) -> usize {
     (key & ((1 << RANK_BITS) - 1)) as usize
 }
@@ -323,10 +327,14 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Against a plain ordered set, over random operations: few slots, and more than are looked at one by
-    /// one. Some are due long after the others, so that the horizon moves.
+    /// one; many at one instant, some in each bucket of the wheel, and beyond its end. Some are due long
+    /// after the others, so that the horizon moves.
     #[test]
     fn agrees_with_an_ordered_set() {
-        for (slots, steps, reversed) in [(97, 100_000, false), (97, 100_000, true), (1_000, 20_000, false)] {
+        let few = [(97, 100_000, false, 1), (97, 100_000, true, 1)];
+        let many =
+            [(1_000, 20_000, false, 1), (2_000, 40_000, false, 2_000), (2_000, 40_000, true, 2_000_000)];
+        for (slots, steps, reversed, apart) in few.into_iter().chain(many) {
             let owners: Vec<u32> = (0..slots).map(|slot| slot % 7).collect();
             let mut agenda = Agenda::new(slots as usize);
             if reversed {
@@ -340,7 +348,7 @@ mod tests {
                 match rng.below(4) {
                     0 | 1 => {
                         let late = u64::from(rng.below(16) == 0) * 2 * REACH;
-                        let time = step / 50 + u64::from(rng.below(40)) + late;
+                        let time = (step / 50 + u64::from(rng.below(40))) * apart + late;
                         let lane = lanes[rng.below(6) as usize];
                         let owner = if reversed { u32::MAX - owners[slot as usize] } else { 0 };
                         plain.retain(|entry| entry.3 != slot);
@@ -359,6 +367,22 @@ mod tests {
                 }
                 assert_eq!(agenda.near.len() + agenda.far.len(), plain.len());
             }
+        }
+    }
+
+    /// However much is at one instant, few are looked at one by one, then and later.
+    #[test]
+    fn a_burst_does_not_crowd_what_is_near() {
+        let slots = 5_000;
+        let mut agenda = Agenda::new(slots as usize);
+        (0..slots).for_each(|slot| agenda.arm(Slot(slot), Time::from_ns(7), Lane::Upper));
+        let mut rng = Rng::at(6, &["agenda"]);
+        for popped in 0..4 * slots {
+            let (time, slot) = agenda.pop_until(Time::NEVER).expect("all are pending");
+            assert!(popped >= slots || slot == Slot(popped), "in the order of slots");
+            assert!(agenda.near.len() <= NEAR_MOST, "{}", agenda.near.len());
+            let later = time + multihop_core::Span::from_us(1 + u64::from(rng.below(20_000)));
+            agenda.arm(slot, later, Lane::Mac);
         }
     }
 

@@ -62,11 +62,6 @@ impl Near {
         self.len - 1
     }
 
-    /// From now on there is room for so many, or for those that there are.
-    pub(super) fn set_room(&mut self, keys: usize) {
-        self.keys.resize(keys.max(self.len).max(FEW).next_multiple_of(LANES), Near::NONE);
-    }
-
     /// Puts a key in the place of another one.
     #[inline]
     pub(super) fn replace(&mut self, at: usize, key: u64) {
