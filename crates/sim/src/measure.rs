@@ -5,7 +5,6 @@ use crate::mac::Timing;
 use crate::medium::NodeOrder;
 use crate::node::Node;
 use crate::outcome::MeasurementRow;
-use crate::record::Recorder;
 use multihop_core::{NodeId, Span, Time};
 
 /// The time series of estimators.
@@ -33,11 +32,11 @@ impl Measurements {
     }
 
     /// Writes down a row for each, at the end of a step of this length.
-    pub fn take(&mut self, now: Time, step: Span, nodes: &[Node], order: &NodeOrder, record: &Recorder) {
+    pub fn take(&mut self, now: Time, step: Span, nodes: &[Node], order: &NodeOrder) {
         for (index, before) in &mut self.nodes {
             let at = order.of(NodeId(*index));
             let Node { radio, mac, stack } = &nodes[at];
-            let media_use = record.media_use[at].after(mac.unusable(radio, now));
+            let media_use = mac.medium_use(radio, now);
             let unusable = media_use.busy + media_use.nav_only;
             let true_busy_ratio = (unusable - std::mem::replace(before, unusable)).seconds() / step.seconds();
             for (measurement, view) in stack.gauges(now) {

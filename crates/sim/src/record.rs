@@ -44,9 +44,7 @@ pub struct Recorder {
     pub flows: Vec<FlowCounters>,
     /// One per node.
     pub nodes: Vec<NodeCounters>,
-    /// One per node, by row: every frame changes those of all listeners.
-    pub media_use: Vec<MediumUse>,
-    /// The same as they were when the warm-up ended; none before.
+    /// For how long nodes could not use the medium until the warm-up ended, by row; none before.
     media_use_before: Option<Vec<MediumUse>>,
     /// One per flow.
     media: Vec<MediaCounters>,
@@ -69,7 +67,6 @@ impl Recorder {
             from,
             flows: vec![FlowCounters::default(); flows],
             nodes: vec![NodeCounters::default(); nodes],
-            media_use: vec![MediumUse::default(); nodes],
             media_use_before: None,
             media: vec![MediaCounters::default(); flows],
             wires: Vec::new(),
@@ -297,25 +294,15 @@ impl Recorder {
         }
     }
 
-    /// A busy period of the medium ended at the node in this row.
-    pub fn busy(&mut self, row: u32, period: Interval) {
-        self.media_use[row as usize].busy += period.length();
-    }
-
-    /// An idle period during which the NAV was set ended there; the end may lie before the start.
-    pub fn reserved(&mut self, row: u32, period: Interval) {
-        self.media_use[row as usize].nav_only += period.length();
-    }
-
     /// The warm-up ends, and until now nodes could not use the medium for so long, by row.
     pub fn warm_up_ends(&mut self, media_use: Vec<MediumUse>) {
         self.media_use_before = Some(media_use);
     }
 
-    /// For how long the node in this row could not use the medium after the warm-up.
-    pub fn media_use_measured(&self, row: usize) -> MediumUse {
+    /// For how long the node in this row could not use the medium after the warm-up, of so long until now.
+    pub fn media_use_measured(&self, row: usize, until_now: MediumUse) -> MediumUse {
         let before = self.media_use_before.as_ref();
-        before.map_or(MediumUse::default(), |before| self.media_use[row].since(before[row]))
+        before.map_or(MediumUse::default(), |before| until_now.since(before[row]))
     }
 
     /// A node's interface queue holds this many packets from now on.
@@ -419,21 +406,16 @@ mod tests {
     /// The warm-up ends at 10 s, 2 s after the medium turned busy, and 6 s after the NAV was set for 4 s.
     #[test]
     fn what_the_medium_was_used_before_the_warm_up_ended_is_not_measured() {
-        let period = |start: u64, end: u64| {
-            let [start, end] = [start, end].map(|s| Time::from_ns(s * 1_000_000_000));
-            Interval { start, end }
+        let used = |[busy, nav_only]: [u64; 2]| {
+            let [busy, nav_only] = [busy, nav_only].map(|s| Span::from_ms(1_000 * s));
+            MediumUse { busy, nav_only }
         };
-        let mut counters = Recorder::new(1, 0, period(10, 10).start);
-        counters.busy(0, period(0, 4));
-        assert_eq!(counters.media_use_measured(0).busy, Span::ZERO, "nothing is measured yet");
-        let until_now = counters.media_use[0].after([period(8, 10), period(4, 8)]);
-        counters.warm_up_ends(vec![until_now]);
-        counters.reserved(0, period(4, 8));
-        counters.busy(0, period(8, 13));
-        let measured = counters.media_use_measured(0);
+        let mut counters = Recorder::new(1, 0, Time::from_ns(10_000_000_000));
+        assert_eq!(counters.media_use_measured(0, used([4, 0])).busy, Span::ZERO, "nothing is measured yet");
+        counters.warm_up_ends(vec![used([4 + 2, 4])]);
+        let measured = counters.media_use_measured(0, used([4 + 5, 4]));
         assert_eq!((measured.busy, measured.nav_only), (Span::from_ms(3_000), Span::ZERO));
-        counters.reserved(0, period(13, 14));
-        assert_eq!(counters.media_use_measured(0).nav_only, Span::from_ms(1_000));
+        assert_eq!(counters.media_use_measured(0, used([4 + 5, 5])).nav_only, Span::from_ms(1_000));
     }
 
     #[test]

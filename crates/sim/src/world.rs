@@ -150,7 +150,9 @@ impl World {
         }
         let (mut nodes, flows) = (order.arranged(nodes.0), nodes.1);
         let arrivals = order.arranged(arrivals);
-        (0..).zip(&mut nodes).for_each(|(row, node)| node.mac.join(&node.stack, row));
+        for node in &mut nodes {
+            node.mac.join(&node.stack);
+        }
         World {
             agenda,
             purposes: plan.purposes.into_iter().map(|purpose| purpose.in_rows(&order)).collect(),
@@ -344,9 +346,7 @@ impl World {
     /// Counters begin to count.
     fn warm_up_ends(&mut self) {
         self.samples.baseline = self.progress();
-        let counted = self.nodes.iter().zip(&self.record.media_use);
-        let until_now =
-            counted.map(|(node, counted)| counted.after(node.mac.unusable(&node.radio, self.now)));
+        let until_now = self.nodes.iter().map(|node| node.mac.medium_use(&node.radio, self.now));
         self.record.warm_up_ends(until_now.collect());
     }
 

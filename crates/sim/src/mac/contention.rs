@@ -5,10 +5,9 @@
 
 use super::{Context, Function, Mac, Phase, Timing};
 use crate::agenda::{Agenda, Lane};
-use crate::medium::Reception;
 use crate::stack::Stack;
-use multihop_core::{Interval, LinkEvent, Rng, Span, Time};
-use multihop_dot11::{BackoffDraw, EifsRule};
+use multihop_core::{Rng, Span, Time};
+use multihop_dot11::BackoffDraw;
 
 impl Function {
     /// When its back-off runs out, while it counts.
@@ -58,12 +57,12 @@ impl Function {
 impl Mac {
     /// A packet entered the empty interface queue, or the station has just become free to take one.
     pub fn on_queued(&mut self, ctx: &mut Context) {
-        if self.hardware.is_some() {
+        if self.own.hardware.is_some() {
             self.fill_hardware(ctx);
         }
-        if self.edca.is_some() {
+        if self.own.edca.is_some() {
             self.on_queued_in_any(ctx);
-        } else if self.function.current.is_none() {
+        } else if self.own.function.current.is_none() {
             self.take_up(ctx);
         }
     }
@@ -73,16 +72,16 @@ impl Mac {
         if !self.take_next(ctx) {
             return;
         }
-        if self.function.backoff.is_some() {
+        if self.own.function.backoff.is_some() {
             self.add_extra_backoff(ctx);
             return;
         }
         self.expire_nav(ctx.now, ctx.stack);
-        let idle = !self.busy && self.nav <= ctx.now && self.phase == Phase::Contending;
+        let idle = !self.is_busy() && self.nav <= ctx.now && self.own.phase == Phase::Contending;
         if idle && ctx.timing.rules.immediate_access && self.extra_slots() == 0 {
             // 9.3.4.2: no back-off if the medium has been idle for an IFS; if it turns busy before, one is drawn.
-            self.function.backoff = Some(0);
-            self.function.drawn = false;
+            self.own.function.backoff = Some(0);
+            self.own.function.drawn = false;
         } else {
             self.draw(ctx.timing);
             self.add_extra_backoff(ctx);
@@ -92,7 +91,7 @@ impl Mac {
 
     /// What a router policy wants the frame to wait besides the back-off before its first try.
     fn extra_slots(&self) -> u32 {
-        self.function.current.map_or(0, |out| out.extra_slots)
+        self.own.function.current.map_or(0, |out| out.extra_slots)
     }
 
     /// Adds that to the back-off, which may be running.
@@ -101,9 +100,9 @@ impl Mac {
         if extra == 0 {
             return;
         }
-        let slots = self.function.backoff.unwrap_or(0).saturating_add(extra);
-        self.function.backoff = Some(slots);
-        if self.function.counting.is_some() {
+        let slots = self.own.function.backoff.unwrap_or(0).saturating_add(extra);
+        self.own.function.backoff = Some(slots);
+        if self.own.function.counting.is_some() {
             self.arm_access(ctx.timing, ctx.agenda);
         }
     }
@@ -111,17 +110,17 @@ impl Mac {
     /// Draws a back-off from the present window.
     #[inline]
     pub(super) fn draw(&mut self, timing: &Timing) {
-        self.function.draw(timing, &mut self.rng);
+        self.own.function.draw(timing, &mut self.own.rng);
     }
 
     /// The window after a failure.
     pub(super) fn double_cw(&mut self, ctx: &Context) {
-        self.function.cw = ctx.timing.access(self.function.category).next_cw(self.function.cw);
+        self.own.function.cw = ctx.timing.access(self.own.function.category).next_cw(self.own.function.cw);
     }
 
     /// The window after a success.
     pub(super) fn reset_cw(&mut self, ctx: &Context) {
-        self.function.cw = ctx.timing.access(self.function.category).cw_min;
+        self.own.function.cw = ctx.timing.access(self.own.function.category).cw_min;
     }
 
     /// Lets the back-off run if nothing forbids it.
@@ -130,19 +129,21 @@ impl Mac {
         reason = "else each bystander puts a context together for a call that mostly does nothing"
     )]
     #[inline(always)]
-    pub(super) fn contend(&mut self, ctx: &mut Context) {
-        if self.phase != Phase::Contending || self.busy {
+    pub fn contend(&mut self, ctx: &mut Context) {
+        if self.is_busy() || self.own.phase != Phase::Contending {
             return;
         }
-        if self.edca.is_some() {
+        if self.own.edca.is_some() {
             return self.contend_by_category(ctx.now, ctx.timing, ctx.agenda, ctx.stack);
         }
-        let Some(slots) = self.function.backoff.filter(|_| self.function.counting.is_none()) else { return };
-        if self.nav_reset.is_some() && self.awaits_nav_reset(ctx.now, ctx.agenda, ctx.stack) {
+        let Some(slots) = self.own.function.backoff.filter(|_| self.own.function.counting.is_none()) else {
+            return;
+        };
+        if self.nav_reset < Time::NEVER && self.awaits_nav_reset(ctx.now, ctx.agenda, ctx.stack) {
             return;
         }
         let start = self.first_slot(ctx.now, ctx.timing, ctx.timing.best_effort().aifs);
-        self.function.counting = Some(start);
+        self.own.function.counting = Some(start);
         self.arm(ctx, start + ctx.timing.slot * u64::from(slots));
     }
 
@@ -150,11 +151,11 @@ impl Mac {
     #[inline(never)]
     pub(super) fn awaits_nav_reset(&mut self, now: Time, agenda: &mut Agenda, stack: &mut Stack) -> bool {
         self.expire_nav(now, stack);
-        let reset = self.nav_reset.filter(|reset| self.nav > now && *reset < self.nav);
-        if let Some(reset) = reset {
-            agenda.arm(self.timer, reset, Lane::Mac);
+        let awaits = self.nav > now && self.nav_reset < self.nav;
+        if awaits {
+            agenda.arm(self.own.timer, self.nav_reset, Lane::Mac);
         }
-        reset.is_some()
+        awaits
     }
 
     /// When the first slot begins that counts, in an idle medium, after this inter-frame space.
@@ -162,7 +163,7 @@ impl Mac {
     pub(super) fn first_slot(&self, now: Time, timing: &Timing, space: Span) -> Time {
         // EIFS begins with the idle medium after the bad frame, whatever the NAV says (9.3.2.3.7). It is as much longer than this space
         // as than DIFS (802.11-2016, 10.3.2.3.7 and 10.22.2.4).
-        let idle_from = self.idle_since.max(self.nav).max(self.eifs_until);
+        let idle_from = self.since.max(self.nav).max(self.own.eifs_until);
         if timing.rules.fresh_difs { idle_from.max(now) + space } else { (idle_from + space).max(now) }
     }
 
@@ -170,95 +171,43 @@ impl Mac {
     #[inline(never)]
     pub(super) fn arm_access(&self, timing: &Timing, agenda: &mut Agenda) {
         if let Some(first) = self.functions().filter_map(|function| function.ends(timing.slot)).min() {
-            agenda.arm(self.timer, first, Lane::Mac);
+            agenda.arm(self.own.timer, first, Lane::Mac);
         }
     }
 
-    /// The medium turns busy: stops the back-off where it is. A NAV that might have been reset is not.
-    #[expect(clippy::inline_always, reason = "as for `contend`")]
-    #[inline(always)]
-    pub(super) fn hold_back(&mut self, ctx: &mut Context) {
-        self.expire_nav(ctx.now, ctx.stack);
-        let might_reset = self.nav_reset.take().is_some();
-        if self.edca.is_some() {
-            self.freeze_all(ctx.now, ctx.timing.rules.cca_time, ctx.timing, ctx.agenda);
-        } else if let Some(start) = self.function.counting {
-            let cca = ctx.timing.rules.cca_time;
-            if cca > Span::ZERO && self.function.begins_unaware(ctx.now, cca, ctx.timing.slot) {
+    /// The medium turns busy: stops the back-off where it is. A NAV that `might_reset` is not.
+    #[inline]
+    pub fn hold_back(&mut self, ctx: &mut Context, might_reset: bool) {
+        let cca = ctx.timing.rules.cca_time;
+        if self.own.edca.is_some() {
+            self.freeze_all(ctx.now, cca, ctx.timing, ctx.agenda);
+        } else if let Some(start) = self.own.function.counting {
+            if cca > Span::ZERO && self.own.function.begins_unaware(ctx.now, cca, ctx.timing.slot) {
                 return; // it transmits before it has sensed what begins now
             }
-            self.function.counting = None;
-            ctx.agenda.disarm(self.timer);
-            self.function.stop(start, ctx.now + cca, ctx.timing, &mut self.rng);
-        } else if might_reset && self.phase == Phase::Contending {
-            ctx.agenda.disarm(self.timer);
+            self.own.function.counting = None;
+            ctx.agenda.disarm(self.own.timer);
+            self.own.function.stop(start, ctx.now + cca, ctx.timing, &mut self.own.rng);
+        } else if might_reset && self.own.phase == Phase::Contending {
+            ctx.agenda.disarm(self.own.timer);
         }
+        debug_assert!(
+            self.own.phase != Phase::Contending || cca > Span::ZERO || !ctx.agenda.is_armed(self.own.timer)
+        );
     }
 
     /// The back-off ran out, or the NAV may be reset.
     pub(super) fn on_access(&mut self, ctx: &mut Context) {
-        if self.edca.is_some() {
+        if self.own.edca.is_some() {
             return self.on_access_by_category(ctx);
         }
-        if self.function.counting.is_none() {
+        if self.own.function.counting.is_none() {
             self.contend(ctx); // which drops the NAV that may be reset by now
             return;
         }
-        self.function.use_up();
-        if self.function.current.is_some() {
+        self.own.function.use_up();
+        if self.own.function.current.is_some() {
             self.begin_exchange(ctx);
-        }
-    }
-
-    /// Drops a NAV that may be reset because nothing has followed its RTS (9.3.2.4).
-    #[inline]
-    pub(super) fn expire_nav(&mut self, now: Time, stack: &mut Stack) {
-        if let Some(reset) = self.nav_reset.take_if(|reset| *reset <= now) {
-            self.cut_nav(stack, reset);
-        }
-    }
-
-    #[inline(never)]
-    fn cut_nav(&mut self, stack: &mut Stack, reset: Time) {
-        if reset < self.nav {
-            self.nav = reset;
-            self.report(stack, || LinkEvent::NavReset(reset));
-        }
-    }
-
-    /// Sets the NAV, if that makes it longer.
-    #[inline]
-    pub(super) fn set_nav(&mut self, ctx: &mut Context, until: Time) -> bool {
-        if until <= self.nav {
-            return false;
-        }
-        debug_assert!(self.busy, "the NAV is set by frames, so the medium is busy");
-        self.nav = until;
-        let set = Interval { start: ctx.now, end: until };
-        self.report(ctx.stack, || LinkEvent::NavSet(set));
-        true
-    }
-
-    /// A signal ended that was not decoded, or not received at all. One that was not recognized as a frame
-    /// ns-2 treats as a frame that could not be decoded.
-    #[inline]
-    pub(super) fn after_bad(&mut self, ctx: &mut Context, reception: Reception) {
-        match reception {
-            Reception::FcsError => self.after_fcs_error(ctx),
-            Reception::Noise if ctx.timing.rules.eifs == EifsRule::AsNav => self.after_fcs_error(ctx),
-            _ => {}
-        }
-    }
-
-    /// A frame that could not be decoded ended (9.3.2.3.7).
-    #[inline]
-    fn after_fcs_error(&mut self, ctx: &mut Context) {
-        match ctx.timing.rules.eifs {
-            EifsRule::UntilCorrectFrame => self.eifs_until = ctx.now + (ctx.timing.eifs - ctx.timing.difs),
-            EifsRule::AsNav => {
-                self.set_nav(ctx, ctx.now + ctx.timing.eifs);
-            }
-            EifsRule::Never => {}
         }
     }
 }

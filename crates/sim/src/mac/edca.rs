@@ -10,7 +10,7 @@
 //! (10.22.2.4, 10.22.2.2 d): their window and the retry count of their frame rise, but nothing of it is on
 //! the air.
 
-use super::{Cargo, Context, Function, Mac, Phase, Timing};
+use super::{Cargo, Context, Function, Mac, Own, Phase, Timing};
 use crate::agenda::Agenda;
 use crate::stack::Stack;
 use multihop_core::{Fate, Span, Time};
@@ -27,6 +27,13 @@ pub(super) struct Edca {
     numbers: [u32; PRIORITIES],
 }
 
+impl Edca {
+    /// Has one of them a back-off?
+    pub(super) fn contends(&self) -> bool {
+        self.others.iter().any(|function| function.backoff.is_some())
+    }
+}
+
 /// How many traffic identifiers there are.
 const PRIORITIES: usize = 8;
 /// Their sequence numbers begin so far apart: what answers a frame of one is no answer to one of another.
@@ -38,14 +45,14 @@ impl Mac {
         let other = |category: AccessCategory| Function::new(category, timing.access(category).cw_min);
         let others = [AccessCategory::Background, AccessCategory::Video, AccessCategory::Voice].map(other);
         let numbers = std::array::from_fn(|tid| tid as u32 * APART);
-        self.edca = Some(Box::new(Edca { others, opportunity: None, numbers }));
+        self.own.edca = Some(Box::new(Edca { others, opportunity: None, numbers }));
     }
 
     /// The frame that is taken has the next sequence number of its traffic identifier.
     pub(super) fn number(&mut self, tid: u8) {
-        let function = &mut self.function;
+        let function = &mut self.own.function;
         let last =
-            self.edca.as_mut().map_or(&mut function.sequence, |edca| &mut edca.numbers[usize::from(tid)]);
+            self.own.edca.as_mut().map_or(&mut function.sequence, |edca| &mut edca.numbers[usize::from(tid)]);
         *last = last.wrapping_add(1);
         function.sequence = *last;
     }
@@ -53,22 +60,22 @@ impl Mac {
     /// Could it take a packet that waits?
     #[inline]
     pub fn wants_packet(&self, stack: &Stack) -> bool {
-        if self.edca.is_none() && self.hardware.is_none() {
-            return self.function.current.is_none() && stack.has_waiting(AccessCategory::BestEffort);
+        if self.own.edca.is_none() && self.own.hardware.is_none() {
+            return self.own.function.current.is_none() && stack.has_waiting(AccessCategory::BestEffort);
         }
         self.any_wants_packet(stack)
     }
 
     #[inline(never)]
     fn any_wants_packet(&self, stack: &Stack) -> bool {
-        if self.hardware.is_some() {
+        if self.own.hardware.is_some() {
             return self.hardware_wants_packet(stack);
         }
         self.functions().any(|function| function.current.is_none() && stack.has_waiting(function.category))
     }
 
     pub(super) fn functions(&self) -> impl Iterator<Item = &Function> {
-        std::iter::once(&self.function).chain(self.edca.iter().flat_map(|edca| &edca.others))
+        std::iter::once(&self.own.function).chain(self.own.edca.iter().flat_map(|edca| &edca.others))
     }
 
     #[cfg(test)]
@@ -78,20 +85,20 @@ impl Mac {
 
     /// Makes the function of a category the one that exchanges frames.
     fn serve(&mut self, category: AccessCategory) {
-        let edca = self.edca.as_mut().expect("there are several functions");
+        let edca = self.own.edca.as_mut().expect("there are several functions");
         if let Some(other) = edca.others.iter_mut().find(|other| other.category == category) {
-            std::mem::swap(&mut self.function, other);
+            std::mem::swap(&mut self.own.function, other);
         }
     }
 
     /// Packets entered the queues of some categories.
     #[inline(never)]
     pub(super) fn on_queued_in_any(&mut self, ctx: &mut Context) {
-        let serving = self.function.category;
+        let serving = self.own.function.category;
         for category in AccessCategory::ALL {
             if self.has_supply(ctx.stack, category) {
                 self.serve(category);
-                if self.function.current.is_none() {
+                if self.own.function.current.is_none() {
                     self.take_up(ctx);
                 }
             }
@@ -121,17 +128,18 @@ impl Mac {
     }
 
     fn functions_mut(&mut self) -> impl Iterator<Item = &mut Function> {
-        std::iter::once(&mut self.function).chain(self.edca.iter_mut().flat_map(|edca| &mut edca.others))
+        std::iter::once(&mut self.own.function)
+            .chain(self.own.edca.iter_mut().flat_map(|edca| &mut edca.others))
     }
 
     /// Stops all back-offs where they are, but for those that run out before the station can have sensed what
     /// begins now, for which it takes this time.
     #[inline(never)]
     pub(super) fn freeze_all(&mut self, now: Time, cca: Span, timing: &Timing, agenda: &mut Agenda) {
-        if self.phase == Phase::Contending {
-            agenda.disarm(self.timer);
+        if self.own.phase == Phase::Contending {
+            agenda.disarm(self.own.timer);
         }
-        let Mac { function, edca, rng, .. } = self;
+        let Own { function, edca, rng, .. } = &mut *self.own;
         let mut unaware = false;
         for function in std::iter::once(function).chain(edca.iter_mut().flat_map(|edca| &mut edca.others)) {
             if cca > Span::ZERO && function.begins_unaware(now, cca, timing.slot) {
@@ -172,9 +180,9 @@ impl Mac {
 
     /// The access was won, but a higher category won it as well.
     fn collide_internally(&mut self, ctx: &mut Context) {
-        ctx.record.collided_internally(self.id, self.function.category, ctx.now);
-        let slots = std::mem::take(&mut self.function.attempt.slots);
-        let out = self.function.current.as_mut().expect("only functions with a frame collide");
+        ctx.record.collided_internally(self.id, self.own.function.category, ctx.now);
+        let slots = std::mem::take(&mut self.own.function.attempt.slots);
+        let out = self.own.function.current.as_mut().expect("only functions with a frame collide");
         out.slots += slots;
         // A broadcast is not acknowledged, and therefore never given up.
         out.short_retries += u32::from(out.peer.is_some());

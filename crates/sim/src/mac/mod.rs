@@ -1,7 +1,8 @@
 //! The distributed coordination function of one station (IEEE 802.11-2012, clause 9.3), under a
 //! [`DcfRules`](multihop_dot11::DcfRules) value.
 //!
-//! * `contention`: when the station may transmit: IFS, NAV, back-off.
+//! * `carrier_sense`: physical and virtual: when the medium is busy, and when it is reserved.
+//! * `contention`: when the station may transmit: IFS, back-off.
 //! * `outgoing`: the frame that it wants to get across.
 //! * `originator`: getting its own frame across: RTS, CTS, DATA, ACK, retries.
 //! * `recipient`: what it does with frames of others: NAV, CTS, ACK, duplicates.
@@ -19,6 +20,7 @@
 
 mod access;
 mod aggregation;
+mod carrier_sense;
 mod contention;
 mod edca;
 mod hardware;
@@ -38,10 +40,10 @@ pub use timing::Timing;
 
 use crate::agenda::{Agenda, Lane, Slot};
 use crate::medium::{Frame, Loads, Radio, RateSet};
-use crate::record::Recorder;
+use crate::record::{MediumUse, Recorder};
 use crate::slab::{Handle, Slab};
 use crate::stack::Stack;
-use multihop_core::{FrameKind, Interval, LinkEvent, NodeId, Rng, Span, Time};
+use multihop_core::{FrameKind, LinkEvent, NodeId, Rng, Span, Time};
 use multihop_dot11::AccessCategory;
 use outgoing::{Cargo, Outgoing, Try};
 
@@ -137,28 +139,34 @@ impl Function {
     }
 }
 
-/// A station's MAC. In the order in which it is used: what a frame of others changes comes first, in two
-/// cache lines.
+/// A station's MAC: its carrier sense, physical and virtual, which frames of others change, and behind that
+/// what it does itself. With the radio the former is two cache lines of each station around a sender.
 #[derive(Clone, Debug)]
-#[repr(C, align(64))]
 pub struct Mac {
     id: NodeId,
+    /// `BUSY`, `INVOLVED`, `OBSERVED`, `AFTER_ERROR`.
+    state: u8,
+    /// Since when it is busy, or is not.
+    since: Time,
+    nav: Time,
+    /// When the NAV may be reset, if no frame begins before; never, if it may not.
+    nav_reset: Time,
+    /// For how long it could not use the medium, up to the last change.
+    used: MediumUse,
+    own: Box<Own>,
+}
+
+const _: () = assert!(size_of::<Mac>() <= 56, "with the radio and the place of the stack two cache lines");
+
+/// What the station does itself. It begins with what goes on when it contends.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+struct Own {
     timer: Slot,
-    /// Physically busy, own transmissions included; since when it is so, or is not.
-    busy: bool,
     /// The response is overdue, but a frame is being received: its end decides.
     receiving_at_timeout: bool,
-    /// What the stack says of itself ([`Stack::observes`], [`Stack::watches`]), so that most frames of others
-    /// leave it alone.
-    observed: bool,
+    /// As [`Mac::observed`], of [`Stack::watches`].
     watched: bool,
-    /// Where it lies, and its counters of the medium.
-    row: u32,
-    busy_since: Time,
-    idle_since: Time,
-    nav: Time,
-    /// When the NAV may be reset, if no frame begins before.
-    nav_reset: Option<Time>,
     /// EIFS less DIFS after the last frame that could not be decoded, unless a correct one followed; under
     /// EDCA also the end of the last wait for a response that did not come.
     eifs_until: Time,
@@ -180,11 +188,6 @@ pub struct Mac {
     /// None where rates are fixed.
     rates: Option<Box<rate_control::Rates>>,
 }
-
-const _: () = assert!(
-    std::mem::offset_of!(Mac, function) + std::mem::offset_of!(Function, drawn) <= 128,
-    "what frames of others change is in two cache lines"
-);
 
 /// What a MAC may touch while it handles an event: its own node's things and the run's shared counters.
 pub struct Context<'a> {
@@ -219,35 +222,31 @@ pub enum NextSent {
 impl Mac {
     /// An idle station. `timer` and `air` are its slots of the agenda.
     pub fn new(id: NodeId, timer: Slot, air: Slot, timing: &Timing, rng: Rng) -> Mac {
-        Mac {
-            id,
+        let own = Own {
             timer,
             air,
             rng,
             phase: Phase::Contending,
-            busy: false,
-            busy_since: Time::ZERO,
-            idle_since: Time::ZERO,
-            nav: Time::ZERO,
-            nav_reset: None,
             eifs_until: Time::ZERO,
             function: Function::new(AccessCategory::BestEffort, timing.best_effort().cw_min),
             edca: None,
             receiving_at_timeout: false,
-            observed: false,
             watched: false,
-            row: id.0,
             frame: None,
             heard_last: Vec::new(),
             agreements: None,
             rates: None,
             hardware: None,
+        };
+        Mac {
+            id,
+            state: 0,
+            since: Time::ZERO,
+            nav: Time::ZERO,
+            nav_reset: Time::NEVER,
+            used: MediumUse::default(),
+            own: Box::new(own),
         }
-    }
-
-    /// What lies above is complete, and says which policies and logs listen; the station lies in this row.
-    pub fn join(&mut self, stack: &Stack, row: u32) {
-        (self.observed, self.watched, self.row) = (stack.observes(), stack.watches(), row);
     }
 
     /// Whose it is.
@@ -260,33 +259,23 @@ impl Mac {
     /// # Panics
     /// If it has none.
     pub fn on_air(&self) -> Frame {
-        self.frame.expect("the air slot fires only for a frame on the air")
-    }
-
-    /// Something of each cache line that a frame of others changes.
-    pub fn peek(&self) -> u64 {
-        self.nav.ns() ^ u64::from(self.function.backoff.unwrap_or(0))
-    }
-
-    /// Until when its NAV is set.
-    pub fn nav(&self) -> Time {
-        self.nav
+        self.own.frame.expect("the air slot fires only for a frame on the air")
     }
 
     /// How it came to send this frame of its own, which begins now.
     pub fn access(&self, frame: &Frame) -> Access {
         let Some(out) =
-            self.function.current.as_ref().filter(|_| {
+            self.own.function.current.as_ref().filter(|_| {
                 matches!(frame.kind, FrameKind::Rts | FrameKind::Data | FrameKind::BlockAckRequest)
             })
         else {
             return Access::default();
         };
-        let first = frame.kind == FrameKind::Rts || self.function.attempt.rts.is_none();
+        let first = frame.kind == FrameKind::Rts || self.own.function.attempt.rts.is_none();
         let tries = if frame.kind == FrameKind::Rts { out.rts_tries } else { out.data_tries };
         Access {
             tries: if frame.to.is_some() { tries } else { 0 },
-            slots: if first { self.function.attempt.slots } else { 0 },
+            slots: if first { self.own.function.attempt.slots } else { 0 },
             since: first.then_some(out.head_of_line),
             packet: match out.cargo {
                 Cargo::Packet(handle) => Some(handle),
@@ -295,50 +284,26 @@ impl Mac {
         }
     }
 
-    /// Counts the period, busy or idle, that the end of the run cuts off.
-    pub fn close(&self, radio: &Radio, record: &mut Recorder, now: Time) {
-        let [busy, reserved] = self.unusable(radio, now);
-        record.busy(self.row, busy);
-        record.reserved(self.row, reserved);
-    }
-
-    /// When the station could not use the medium since the last change that was booked: while it was busy,
-    /// and then while the NAV was set. The own frame may still be on its way, which keeps the station
-    /// waiting, but not the medium busy.
-    pub fn unusable(&self, radio: &Radio, now: Time) -> [Interval; 2] {
-        if !self.busy {
-            return [Interval { start: now, end: now }, self.reserved(self.idle_since, now)];
-        }
-        let end = if radio.is_quiet(now) { radio.quiet_since() } else { now };
-        [Interval { start: self.busy_since, end }, self.reserved(end, now)]
-    }
-
-    /// While the NAV was set from here to now; it may be over before it begins.
-    fn reserved(&self, from: Time, now: Time) -> Interval {
-        let nav = self.nav_reset.map_or(self.nav, |reset| self.nav.min(reset));
-        Interval { start: from, end: nav.min(now) }
-    }
-
     /// Has it something to do, but no timer and no signal that it waits for? Then it would be silent for
     /// ever.
     pub fn is_stuck(&self, agenda: &Agenda) -> bool {
         self.functions().any(|function| function.current.is_some())
-            && !self.busy
-            && !agenda.is_armed(self.timer)
+            && !self.is_busy()
+            && !agenda.is_armed(self.own.timer)
     }
 
     /// Does it hold a packet?
     #[cfg(test)]
     pub fn holds_packet(&self) -> bool {
-        self.function.current.is_some()
+        self.own.function.current.is_some()
     }
 
     /// What the timer sends; the shortest DATA frame takes `shortest`.
     pub fn next_sent(&self, timing: &Timing, shortest: Span) -> NextSent {
         // With several functions, or a choice of rates, what is sent is decided then.
-        let is_decided = self.edca.is_none() && self.rates.is_none();
-        match self.phase {
-            Phase::Contending | Phase::DataDue if is_decided => match self.function.current {
+        let is_decided = self.own.edca.is_none() && self.own.rates.is_none();
+        match self.own.phase {
+            Phase::Contending | Phase::DataDue if is_decided => match self.own.function.current {
                 Some(Outgoing { cargo: Cargo::Packet(packet), peer: to, data, .. }) => {
                     NextSent::Packet { packet, to, data }
                 }
@@ -358,19 +323,19 @@ impl Mac {
     #[inline]
     pub fn answers_by_itself(&self) -> bool {
         let by_itself =
-            matches!(self.phase, Phase::DataDue | Phase::CtsDue(_) | Phase::CtsSent | Phase::AckDue(_));
-        by_itself && !self.observed && self.agreements.is_none()
+            matches!(self.own.phase, Phase::DataDue | Phase::CtsDue(_) | Phase::CtsSent | Phase::AckDue(_));
+        by_itself && !self.is_observed() && self.own.agreements.is_none()
     }
 
     /// Will the end of its own frame leave all above as it is? Only a broadcast's life ends by it.
     #[inline]
     pub fn sends_by_itself(&self) -> bool {
-        !matches!(self.phase, Phase::Broadcasting) && !self.observed
+        !matches!(self.own.phase, Phase::Broadcasting) && !self.is_observed()
     }
 
     /// The timer went off.
     pub fn on_timer(&mut self, ctx: &mut Context) {
-        match self.phase {
+        match self.own.phase {
             Phase::Contending => self.on_access(ctx),
             Phase::AwaitingCts | Phase::AwaitingAck => self.on_response_overdue(ctx),
             Phase::DataDue => self.send_data_after_cts(ctx),
@@ -380,29 +345,8 @@ impl Mac {
             Phase::AckDue(answered) => self.send_ack(ctx, answered),
             Phase::BlockAckDue { answered, tid } => self.send_block_ack(ctx, answered, tid),
             Phase::CtsSent => self.rest(ctx),
-            Phase::Broadcasting | Phase::ControlSent => unreachable!("no timer runs in {:?}", self.phase),
+            Phase::Broadcasting | Phase::ControlSent => unreachable!("no timer runs in {:?}", self.own.phase),
         }
-    }
-
-    /// The medium turns busy: a signal began while there was none, though the station's own may still have
-    /// been on its way.
-    #[expect(clippy::inline_always, reason = "a call for each listener is 5 % of a grid")]
-    #[inline(always)]
-    pub fn on_busy(&mut self, ctx: &mut Context) {
-        if self.busy {
-            self.turn_idle(ctx);
-        }
-        self.hold_back(ctx);
-        let may_transmit = ctx.timing.rules.cca_time > Span::ZERO;
-        debug_assert!(self.phase != Phase::Contending || may_transmit || !ctx.agenda.is_armed(self.timer));
-        self.turn_busy(ctx);
-    }
-
-    /// The medium is idle again.
-    #[inline]
-    pub fn on_idle(&mut self, ctx: &mut Context) {
-        self.turn_idle(ctx);
-        self.contend(ctx);
     }
 
     /// Its radio was switched off, which it finds busy from now on.
@@ -416,7 +360,7 @@ impl Mac {
     /// If it has none.
     #[inline]
     pub fn take_off_air(&mut self) -> Frame {
-        self.frame.take().expect("the air slot fires only for a frame on the air")
+        self.own.frame.take().expect("the air slot fires only for a frame on the air")
     }
 
     /// Its own transmission is over at the listeners; it is off the air.
@@ -425,17 +369,17 @@ impl Mac {
         let packet = frame.packet.map(|handle| &ctx.packets.get(handle).packet);
         let air = frame.air_at_sender(ctx.timing.propagation);
         ctx.record.transmitted(self.id, frame, air, packet, ctx.now);
-        if self.edca.is_some()
-            && matches!(self.phase, Phase::AwaitingCts | Phase::AwaitingAck | Phase::Broadcasting)
+        if self.own.edca.is_some()
+            && matches!(self.own.phase, Phase::AwaitingCts | Phase::AwaitingAck | Phase::Broadcasting)
         {
-            ctx.record.transmitted_by(self.id, self.function.category, air, ctx.now);
+            ctx.record.transmitted_by(self.id, self.own.function.category, air, ctx.now);
         }
         if frame.kind == FrameKind::CfEnd {
             self.report(ctx.stack, || LinkEvent::NavReset(ctx.now)); // of what answers to it had reserved
         }
-        match self.phase {
-            Phase::ControlSent => self.phase = Phase::Contending,
-            Phase::CtsSent if !ctx.timing.rules.data_needs_own_cts => self.phase = Phase::Contending,
+        match self.own.phase {
+            Phase::ControlSent => self.own.phase = Phase::Contending,
+            Phase::CtsSent if !ctx.timing.rules.data_needs_own_cts => self.own.phase = Phase::Contending,
             Phase::Broadcasting => self.finish(ctx, multihop_core::Fate::Broadcast),
             _ => {}
         }
@@ -443,54 +387,30 @@ impl Mac {
 
     /// Puts a frame on the air.
     fn transmit(&mut self, ctx: &mut Context, frame: Frame) {
-        debug_assert!(self.function.counting.is_none() && self.frame.is_none());
-        if !self.busy {
+        debug_assert!(self.own.function.counting.is_none() && self.own.frame.is_none());
+        if !self.is_busy() {
             self.turn_busy(ctx);
         }
         ctx.radio.transmit(ctx.now + frame.airtime());
-        ctx.agenda.arm(self.air, frame.air.start, Lane::AirStart);
-        self.frame = Some(frame);
-    }
-
-    #[inline]
-    fn turn_idle(&mut self, ctx: &mut Context) {
-        debug_assert!(self.busy);
-        let since = ctx.radio.quiet_since();
-        self.busy = false;
-        self.idle_since = since;
-        let busy = Interval { start: self.busy_since, end: since };
-        ctx.record.busy(self.row, busy);
-        self.report(ctx.stack, || LinkEvent::Busy(busy));
-    }
-
-    #[inline]
-    fn turn_busy(&mut self, ctx: &mut Context) {
-        if self.nav > self.idle_since {
-            let reserved = self.reserved(self.idle_since, ctx.now);
-            if reserved.end > reserved.start {
-                ctx.record.reserved(self.row, reserved);
-            }
-        }
-        self.busy = true;
-        self.busy_since = ctx.now;
-        self.report(ctx.stack, || LinkEvent::BusyFrom(ctx.now));
+        ctx.agenda.arm(self.own.air, frame.air.start, Lane::AirStart);
+        self.own.frame = Some(frame);
     }
 
     /// Reports the event to what observes the link above, if anything does.
     #[inline]
     fn report(&self, stack: &mut Stack, event: impl FnOnce() -> LinkEvent) {
-        if self.observed {
+        if self.is_observed() {
             stack.on_link(&event());
         }
     }
 
     fn arm(&self, ctx: &mut Context, at: Time) {
-        ctx.agenda.arm(self.timer, at, Lane::Mac);
+        ctx.agenda.arm(self.own.timer, at, Lane::Mac);
     }
 
     /// Back to contending; the medium may be idle already.
     fn rest(&mut self, ctx: &mut Context) {
-        self.phase = Phase::Contending;
+        self.own.phase = Phase::Contending;
         self.contend(ctx);
     }
 }

@@ -11,13 +11,13 @@ use multihop_link::{Departure, LinkState, Queued};
 impl Mac {
     /// Takes the next packet from the queue, if the station has none. Returns whether it has one now.
     pub(super) fn take_next(&mut self, ctx: &mut Context) -> bool {
-        if self.hardware.is_some() {
+        if self.own.hardware.is_some() {
             self.fill_hardware(ctx);
         }
-        if self.agreements.is_some() {
+        if self.own.agreements.is_some() {
             return self.take_block(ctx);
         }
-        let Some(next) = self.next_packet(ctx, self.function.category) else { return false };
+        let Some(next) = self.next_packet(ctx, self.own.function.category) else { return false };
         self.take_packet(ctx, &next);
         true
     }
@@ -30,7 +30,7 @@ impl Mac {
         let rate = if peer.is_some() { RateClass::Data } else { RateClass::Control };
         let rates = peer.map_or(RateSet::NOMINAL, |peer| ctx.timing.between(self.id, peer));
         self.number(tid);
-        self.function.current = Some(Outgoing {
+        self.own.function.current = Some(Outgoing {
             cargo: Cargo::Packet(handle),
             peer,
             flow: packet.flow,
@@ -54,10 +54,10 @@ impl Mac {
     /// The access was won: RTS, or DATA at once.
     pub(super) fn begin_exchange(&mut self, ctx: &mut Context) {
         let demands = self.choose_rate(ctx);
-        if self.agreements.is_some() && self.begin_block(ctx, demands) {
+        if self.own.agreements.is_some() && self.begin_block(ctx, demands) {
             return;
         }
-        let out = self.function.current.as_mut().expect("access is used only with a frame to send");
+        let out = self.own.function.current.as_mut().expect("access is used only with a frame to send");
         let Some(peer) = out.peer.filter(|_| out.with_rts) else {
             self.send_data(ctx);
             return;
@@ -74,12 +74,12 @@ impl Mac {
             FrameKind::Rts,
             between,
             out.rates,
-            self.function.sequence,
+            self.own.function.sequence,
             duration,
             ctx.now,
         );
-        self.function.attempt.rts = Some(sent(&frame, ctx));
-        self.phase = Phase::AwaitingCts;
+        self.own.function.attempt.rts = Some(sent(&frame, ctx));
+        self.own.phase = Phase::AwaitingCts;
         self.arm(ctx, ctx.now + link.rts + link.cts_timeout);
         self.transmit(ctx, frame);
     }
@@ -87,8 +87,8 @@ impl Mac {
     /// SIFS after the CTS.
     pub(super) fn send_data_after_cts(&mut self, ctx: &mut Context) {
         self.expire_nav(ctx.now, ctx.stack);
-        if ctx.timing.rules.data_needs_idle_medium && (self.busy || self.nav > ctx.now) {
-            if let Some(peer) = self.function.current.as_ref().and_then(|out| out.peer) {
+        if ctx.timing.rules.data_needs_idle_medium && (self.is_busy() || self.nav > ctx.now) {
+            if let Some(peer) = self.own.function.current.as_ref().and_then(|out| out.peer) {
                 ctx.record.in_vain(FrameKind::Cts, [peer, self.id], LossCause::Late, ctx.now);
             }
             self.double_cw(ctx);
@@ -101,7 +101,7 @@ impl Mac {
     }
 
     fn send_data(&mut self, ctx: &mut Context) {
-        let out = *self.function.current.as_ref().expect("DATA is sent only with a frame to send");
+        let out = *self.own.function.current.as_ref().expect("DATA is sent only with a frame to send");
         let handle = match out.cargo {
             Cargo::Packet(handle) => handle,
             Cargo::Block { window, several } => return self.send_block(ctx, window, several),
@@ -116,13 +116,13 @@ impl Mac {
             sifs: ctx.timing.sifs,
             propagation: ctx.timing.propagation,
             exchange: ctx.timing.exchange(out.rates, out.data, out.with_rts),
-            access: ctx.timing.mean_access(self.function.category),
+            access: ctx.timing.mean_access(self.own.function.category),
             rts_tries: out.rts_tries,
             rts_failures: out.rts_failures,
             data_tries: out.data_tries,
         };
         ctx.stack.on_departure(&departure, &mut ctx.packets.get_mut(handle).packet);
-        self.function.current.as_mut().expect("it was there").data_tries += 1;
+        self.own.function.current.as_mut().expect("it was there").data_tries += 1;
         let rate = if out.peer.is_some() { RateClass::Data } else { RateClass::Control };
         let after = if out.peer.is_some() { ctx.timing.sifs + link.ack } else { Span::ZERO };
         let after =
@@ -137,19 +137,19 @@ impl Mac {
             rate,
             rates: out.rates,
             packet: Some(handle),
-            sequence: self.function.sequence,
+            sequence: self.own.function.sequence,
             report: None,
             load: None,
             retry: out.data_tries > 0,
             overhead: link.overhead(rate),
             air: Interval { start, end: start + out.data },
         };
-        self.function.attempt.data = Some(sent(&frame, ctx));
+        self.own.function.attempt.data = Some(sent(&frame, ctx));
         if out.peer.is_some() {
-            self.phase = Phase::AwaitingAck;
+            self.own.phase = Phase::AwaitingAck;
             self.arm(ctx, ctx.now + out.data + link.ack_timeout);
         } else {
-            self.phase = Phase::Broadcasting;
+            self.own.phase = Phase::Broadcasting;
         }
         self.transmit(ctx, frame);
     }
@@ -157,7 +157,7 @@ impl Mac {
     /// No CTS or ACK by the deadline.
     pub(super) fn on_response_overdue(&mut self, ctx: &mut Context) {
         if ctx.timing.rules.response_timeout == ResponseTimeout::FirstBit && ctx.radio.is_receiving() {
-            self.receiving_at_timeout = true;
+            self.own.receiving_at_timeout = true;
             return;
         }
         self.fail_attempt(ctx);
@@ -166,29 +166,29 @@ impl Mac {
 
     /// A CTS for this station.
     pub(super) fn on_cts(&mut self, ctx: &mut Context, frame: &Frame) {
-        if self.phase != Phase::AwaitingCts || !self.is_answer(frame) {
+        if self.own.phase != Phase::AwaitingCts || !self.is_answer(frame) {
             ctx.record.in_vain(frame.kind, [frame.from, self.id], LossCause::Late, ctx.now);
             return;
         }
-        self.receiving_at_timeout = false;
-        self.function.attempt.cts = Some(frame.air);
-        self.function.current.as_mut().expect("checked above").short_retries = 0;
-        self.phase = Phase::DataDue;
+        self.own.receiving_at_timeout = false;
+        self.own.function.attempt.cts = Some(frame.air);
+        self.own.function.current.as_mut().expect("checked above").short_retries = 0;
+        self.own.phase = Phase::DataDue;
         self.arm(ctx, ctx.now + ctx.timing.sifs);
     }
 
     /// An ACK for this station.
     pub(super) fn on_ack(&mut self, ctx: &mut Context, frame: &Frame) {
-        let awaited = self.phase == Phase::AwaitingAck
-            && !self.function.current.is_some_and(|out| out.wants_block_ack());
+        let awaited = self.own.phase == Phase::AwaitingAck
+            && !self.own.function.current.is_some_and(|out| out.wants_block_ack());
         if !awaited || !self.is_answer(frame) {
             ctx.record.in_vain(frame.kind, [frame.from, self.id], LossCause::Late, ctx.now);
             return;
         }
-        self.receiving_at_timeout = false;
-        ctx.agenda.disarm(self.timer);
+        self.own.receiving_at_timeout = false;
+        ctx.agenda.disarm(self.own.timer);
         self.end_attempt(ctx, Some(frame.air));
-        if self.agreements.is_some() {
+        if self.own.agreements.is_some() {
             return self.on_ack_of_block(ctx);
         }
         self.learn_rate(ctx, 1, 1);
@@ -199,31 +199,31 @@ impl Mac {
     /// answers, and where propagation takes longer than the timeout a station may take a late one for an
     /// answer to its next frame: that would then be lost without a cause.
     pub(super) fn is_answer(&self, frame: &Frame) -> bool {
-        frame.sequence == self.function.sequence
-            && self.function.current.is_some_and(|out| out.peer == Some(frame.from))
+        frame.sequence == self.own.function.sequence
+            && self.own.function.current.is_some_and(|out| out.peer == Some(frame.from))
     }
 
     /// A try failed: the next one is prepared, or the frame is given up.
     pub(super) fn fail_attempt(&mut self, ctx: &mut Context) {
-        let awaited_cts = self.phase == Phase::AwaitingCts;
-        self.receiving_at_timeout = false;
-        ctx.agenda.disarm(self.timer);
-        if self.edca.is_some() {
-            self.eifs_until = self.eifs_until.max(ctx.now); // AIFS follows the wait for a response (802.11-2016, 10.22.2.4 c)
+        let awaited_cts = self.own.phase == Phase::AwaitingCts;
+        self.own.receiving_at_timeout = false;
+        ctx.agenda.disarm(self.own.timer);
+        if self.own.edca.is_some() {
+            self.wait_longer(self.own.eifs_until.max(ctx.now)); // AIFS follows the wait for a response (802.11-2016, 10.22.2.4 c)
         }
         self.end_attempt(ctx, None);
-        let out = self.function.current.as_mut().expect("a response was awaited for a frame");
+        let out = self.own.function.current.as_mut().expect("a response was awaited for a frame");
         out.rts_failures += u32::from(awaited_cts);
         if awaited_cts {
             self.learn_rate(ctx, 0, 0);
         }
-        if self.agreements.is_some() {
+        if self.own.agreements.is_some() {
             return self.fail_block(ctx, awaited_cts);
         }
         if !awaited_cts {
             self.learn_rate(ctx, 1, 0);
         }
-        let out = self.function.current.as_mut().expect("it was there");
+        let out = self.own.function.current.as_mut().expect("it was there");
         let exhausted = if awaited_cts || !out.with_rts {
             out.short_retries += 1;
             out.short_retries >= ctx.timing.short_retry_limit
@@ -236,17 +236,17 @@ impl Mac {
         } else {
             self.double_cw(ctx);
             self.draw(ctx.timing);
-            self.phase = Phase::Contending;
+            self.own.phase = Phase::Contending;
         }
     }
 
     /// The frame's life ends; a post-back-off begins and the next packet is taken (9.3.4.4).
     pub(super) fn finish(&mut self, ctx: &mut Context, fate: Fate) {
-        let out = self.function.current.take().expect("a frame's life ended");
+        let out = self.own.function.current.take().expect("a frame's life ended");
         if fate == Fate::Broadcast {
-            self.function.current = Some(out);
+            self.own.function.current = Some(out);
             self.end_attempt(ctx, None);
-            self.function.current = None;
+            self.own.function.current = None;
         }
         let Cargo::Packet(handle) = out.cargo else { unreachable!("MPDUs have lives of their own") };
         let class = if out.peer.is_some() { RateClass::Data } else { RateClass::Control };
@@ -264,7 +264,7 @@ impl Mac {
             rts_tries: out.rts_tries,
             rts_failures: out.rts_failures,
             data_tries: out.data_tries,
-            slots: out.slots + self.function.attempt.slots,
+            slots: out.slots + self.own.function.attempt.slots,
             airtime: ctx.timing.exchange(out.rates, out.data, out.with_rts),
             mpdus: 1,
         };
@@ -273,7 +273,7 @@ impl Mac {
         if let Some(peer) = out.peer {
             self.used_airtime(ctx, &out, peer, fate, [out.data_tries, 1]);
         }
-        self.release(ctx, self.function.category, out.peer, handle);
+        self.release(ctx, self.own.function.category, out.peer, handle);
         match out.peer {
             Some(peer) if fate == Fate::GivenUp => {
                 ctx.stack.on_given_up(ctx.now, peer, handle, ctx.packets, ctx.record);
@@ -293,16 +293,16 @@ impl Mac {
     /// What was sent is done with. If that was a success, the next packet may follow at once; otherwise a
     /// back-off from the present window begins, and the next packet is taken.
     pub(super) fn take_turn(&mut self, ctx: &mut Context, succeeded: bool) {
-        if self.edca.is_some() && succeeded && self.goes_on(ctx) {
+        if self.own.edca.is_some() && succeeded && self.goes_on(ctx) {
             return;
         }
         self.draw(ctx.timing);
-        self.phase = Phase::Contending;
-        if self.function.current.is_some() || self.take_next(ctx) {
+        self.own.phase = Phase::Contending;
+        if self.own.function.current.is_some() || self.take_next(ctx) {
             self.add_extra_backoff(ctx);
         }
         if succeeded && self.returns_opportunity(ctx) {
-            self.phase = Phase::CfEndDue;
+            self.own.phase = Phase::CfEndDue;
             self.arm(ctx, ctx.now + ctx.timing.sifs);
         }
     }
@@ -320,23 +320,32 @@ impl Mac {
         let used = airtime_used(out, fate, ctx);
         ctx.record.used([self.id, peer], used, data, ctx.timing.on(out.rates).rate(RateClass::Data), ctx.now);
         if ctx.stack.shares_airtime() {
-            ctx.stack.on_airtime(self.function.category, peer, used);
+            ctx.stack.on_airtime(self.own.function.category, peer, used);
             if ctx.stack.adapts_codel() && !out.is_request() {
                 let (answer, _) = out.response(ctx.timing.on(out.rates));
                 let exchange = ctx.timing.exchange_with(out.rates, out.data, answer, out.with_rts);
                 let link = LinkState { throughput: self.expected_throughput(ctx.timing, peer), exchange };
-                ctx.stack.adapt_codel(self.function.category, peer, link);
+                ctx.stack.adapt_codel(self.own.function.category, peer, link);
             }
         }
     }
 
     pub(super) fn end_attempt(&mut self, ctx: &mut Context, ack: Option<Interval>) {
-        let Try { slots, rts, cts, data } = std::mem::take(&mut self.function.attempt);
-        let out = self.function.current.as_mut().expect("a try belongs to a frame");
+        let Try { slots, rts, cts, data } = std::mem::take(&mut self.own.function.attempt);
+        let out = self.own.function.current.as_mut().expect("a try belongs to a frame");
         out.slots += slots;
         let Some(peer) = out.peer.filter(|_| !out.is_request()) else { return };
-        let attempt =
-            Attempt { node: self.id, peer, flow: out.flow, cw: self.function.cw, slots, rts, cts, data, ack };
+        let attempt = Attempt {
+            node: self.id,
+            peer,
+            flow: out.flow,
+            cw: self.own.function.cw,
+            slots,
+            rts,
+            cts,
+            data,
+            ack,
+        };
         ctx.stack.on_link(&LinkEvent::Attempt(attempt));
     }
 }

@@ -14,7 +14,8 @@ impl Mac {
     #[expect(clippy::inline_always, reason = "as for `contend`")]
     #[inline(always)]
     pub fn lets_pass(&mut self, ctx: &mut Context, frame: &Frame, finished: Finished) -> bool {
-        if self.watched || self.receiving_at_timeout || finished.ignored_until > Time::ZERO {
+        let concerns = self.is_involved() && (self.own.watched || self.own.receiving_at_timeout);
+        if concerns || finished.ignored_until > Time::ZERO {
             return false;
         }
         match finished.reception {
@@ -23,7 +24,10 @@ impl Mac {
             bad => self.after_bad(ctx, bad),
         }
         if finished.turns_idle {
-            self.on_idle(ctx);
+            self.turn_idle(ctx);
+            if self.is_involved() {
+                self.contend(ctx);
+            }
         }
         true
     }
@@ -35,7 +39,7 @@ impl Mac {
             // Of a signal that it ignored ns-2 keeps the NAV set until EIFS after its end.
             self.set_nav(ctx, until + ctx.timing.eifs);
         }
-        let late = self.receiving_at_timeout;
+        let late = self.own.receiving_at_timeout;
         match finished.reception {
             Reception::NotSynchronised | Reception::Transmitting => return false,
             Reception::Decoded => {
@@ -52,7 +56,7 @@ impl Mac {
 
     /// What was heard beyond the deadline was not the awaited response.
     pub(super) fn fail_if_late(&mut self, ctx: &mut Context) {
-        if self.receiving_at_timeout {
+        if self.own.receiving_at_timeout {
             self.fail_attempt(ctx);
         }
     }
@@ -69,7 +73,7 @@ impl Mac {
             }
             return;
         }
-        self.eifs_until = Time::ZERO;
+        self.after_correct();
         self.hear_rate(ctx, frame.from);
         if let Some(report) = frame.report {
             let reported = Reported { from: frame.from, at: ctx.now, report };
@@ -123,16 +127,13 @@ impl Mac {
     /// A frame for another station was decoded: the NAV (9.3.2.4).
     #[inline]
     fn on_frame_for_others(&mut self, ctx: &mut Context, frame: &Frame) {
-        self.eifs_until = Time::ZERO;
-        if frame.duration > Span::ZERO && self.set_nav(ctx, ctx.now + frame.duration) {
-            let may_reset = ctx.timing.rules.nav_reset_after_rts && frame.kind == FrameKind::Rts;
-            self.nav_reset = may_reset.then(|| ctx.now + ctx.timing.on(frame.rates).nav_reset);
-        }
+        self.after_correct();
+        self.set_nav_by(ctx, frame);
     }
 
     /// Could it be? Nothing is done for it.
     fn may_respond(&self, ctx: &Context) -> bool {
-        match self.phase {
+        match self.own.phase {
             Phase::Contending => true,
             Phase::AwaitingCts | Phase::AwaitingAck => ctx.timing.rules.answer_rts_while_waiting,
             _ => false,
@@ -142,10 +143,10 @@ impl Mac {
     /// May a response be owed now? Under the standard, a wait for a CTS or an ACK ends first: the frame was
     /// not the one awaited.
     fn free_to_respond(&mut self, ctx: &mut Context) -> bool {
-        if self.phase != Phase::Contending && self.may_respond(ctx) {
+        if self.own.phase != Phase::Contending && self.may_respond(ctx) {
             self.fail_attempt(ctx);
         }
-        self.phase == Phase::Contending
+        self.own.phase == Phase::Contending
     }
 
     fn on_rts(&mut self, ctx: &mut Context, frame: &Frame) {
@@ -156,7 +157,7 @@ impl Mac {
         }
         let rest = frame.duration.saturating_sub(ctx.timing.sifs + ctx.timing.on(frame.rates).cts);
         let duration = ctx.timing.rules.duration_field.apply(rest);
-        self.phase = Phase::CtsDue(Answered::of(frame, duration));
+        self.own.phase = Phase::CtsDue(Answered::of(frame, duration));
         self.arm(ctx, ctx.now + ctx.timing.sifs);
     }
 
@@ -164,13 +165,13 @@ impl Mac {
     pub(super) fn send_cts(&mut self, ctx: &mut Context, answered: Answered) {
         let Answered { to, duration, .. } = answered;
         self.expire_nav(ctx.now, ctx.stack);
-        if ctx.timing.rules.cts_needs_idle_medium && (self.busy || self.nav > ctx.now) {
+        if ctx.timing.rules.cts_needs_idle_medium && (self.is_busy() || self.nav > ctx.now) {
             ctx.record.in_vain(FrameKind::Rts, [to, self.id], LossCause::Unanswered, ctx.now);
             self.rest(ctx);
             return;
         }
         let frame = self.response(ctx, FrameKind::Cts, answered);
-        self.phase = Phase::CtsSent;
+        self.own.phase = Phase::CtsSent;
         if ctx.timing.rules.data_needs_own_cts {
             // ns-2 receives nothing but the DATA until it should have come.
             let slack = Span::from_us(4);
@@ -190,13 +191,13 @@ impl Mac {
     /// Would a frame be answered if it ended now?
     pub(super) fn would_accept(&self, ctx: &Context, frame: &Frame) -> bool {
         let needs_cts = ctx.timing.rules.data_needs_own_cts && ctx.timing.needs_rts(frame.bytes);
-        self.phase == Phase::CtsSent || (!needs_cts && self.may_respond(ctx))
+        self.own.phase == Phase::CtsSent || (!needs_cts && self.may_respond(ctx))
     }
 
     /// Can a frame be answered?
     pub(super) fn accepts(&mut self, ctx: &mut Context, frame: &Frame) -> bool {
         let would = self.would_accept(ctx, frame);
-        let accepted = would && (self.phase == Phase::CtsSent || self.free_to_respond(ctx));
+        let accepted = would && (self.own.phase == Phase::CtsSent || self.free_to_respond(ctx));
         if !accepted {
             ctx.record.in_vain(frame.kind, [frame.from, self.id], LossCause::Unanswered, ctx.now);
         }
@@ -212,7 +213,7 @@ impl Mac {
                 return self.on_block(ctx, frame);
             }
             let duration = self.rest_after(ctx, frame, ctx.timing.on(frame.rates).ack);
-            self.phase = Phase::AckDue(Answered::of(frame, duration));
+            self.own.phase = Phase::AckDue(Answered::of(frame, duration));
             self.arm(ctx, ctx.now + ctx.timing.sifs);
             if self.is_duplicate(ctx, frame) {
                 return;
@@ -230,7 +231,7 @@ impl Mac {
     /// What is left of the duration field of a frame behind its answer: more than nothing only where another
     /// exchange follows in the same transmission opportunity.
     pub(super) fn rest_after(&self, ctx: &Context, frame: &Frame, answer: Span) -> Span {
-        if self.edca.is_none() {
+        if self.own.edca.is_none() {
             return Span::ZERO;
         }
         frame.duration.saturating_sub(ctx.timing.rules.duration_field.apply(ctx.timing.sifs + answer))
@@ -240,14 +241,14 @@ impl Mac {
     pub(super) fn send_ack(&mut self, ctx: &mut Context, answered: Answered) {
         let frame = self.response(ctx, FrameKind::Ack, answered);
         let frame = Frame { report: ctx.stack.report(ctx.now), ..frame };
-        self.phase = Phase::ControlSent;
+        self.own.phase = Phase::ControlSent;
         self.transmit(ctx, frame);
     }
 
     /// The traffic identifier of DATA.
     #[inline]
     fn tid(&self, ctx: &Context, frame: &Frame) -> u8 {
-        let packet = frame.packet.filter(|_| self.edca.is_some());
+        let packet = frame.packet.filter(|_| self.own.edca.is_some());
         packet.map_or(0, |handle| user_priority(ctx.packets.get(handle).packet.segment.dscp))
     }
 
@@ -255,10 +256,10 @@ impl Mac {
     fn is_duplicate(&mut self, ctx: &Context, frame: &Frame) -> bool {
         let tid = self.tid(ctx, frame);
         let known = |(from, of, _): &&mut (NodeId, u8, u32)| (*from, *of) == (frame.from, tid);
-        if let Some((.., last)) = self.heard_last.iter_mut().find(known) {
+        if let Some((.., last)) = self.own.heard_last.iter_mut().find(known) {
             return std::mem::replace(last, frame.sequence) == frame.sequence;
         }
-        self.heard_last.push((frame.from, tid, frame.sequence));
+        self.own.heard_last.push((frame.from, tid, frame.sequence));
         false
     }
 }

@@ -14,8 +14,8 @@ use multihop_core::{FrameKind, LinkEvent, Span, Time};
 impl Mac {
     /// The function in service has won an opportunity.
     pub(super) fn begin_opportunity(&mut self, ctx: &Context) {
-        let limit = ctx.timing.access(self.function.category).txop_limit;
-        if let Some(edca) = &mut self.edca {
+        let limit = ctx.timing.access(self.own.function.category).txop_limit;
+        if let Some(edca) = &mut self.own.edca {
             edca.opportunity = (limit > Span::ZERO).then(|| ctx.now + limit);
         }
     }
@@ -23,7 +23,7 @@ impl Mac {
     /// When the opportunity is over, if it has a limit.
     #[inline]
     pub(super) fn opportunity(&self) -> Option<Time> {
-        self.edca.as_ref()?.opportunity
+        self.own.edca.as_ref()?.opportunity
     }
 
     /// An exchange succeeded: takes the next frame, and has it follow at once if it fits into the
@@ -33,11 +33,11 @@ impl Mac {
         if !self.take_next(ctx) {
             return false;
         }
-        let out = self.function.current.as_ref().expect("it was just taken");
+        let out = self.own.function.current.as_ref().expect("it was just taken");
         let fits = out.extra_slots == 0 && ctx.now + ctx.timing.sifs + self.least_exchange(ctx, out) <= end;
         if fits {
-            self.function.backoff = None;
-            self.phase = Phase::NextDue;
+            self.own.function.backoff = None;
+            self.own.phase = Phase::NextDue;
             self.arm(ctx, ctx.now + ctx.timing.sifs);
         }
         fits
@@ -51,17 +51,17 @@ impl Mac {
 
     /// SIFS after the last exchange of an opportunity (802.11-2020, 10.23.2.10).
     pub(super) fn send_cf_end(&mut self, ctx: &mut Context) {
-        let sequence = self.function.sequence;
+        let sequence = self.own.function.sequence;
         let own = [self.id, self.id];
         let kind = FrameKind::CfEnd;
         let frame = ctx.timing.control_frame(kind, own, RateSet::NOMINAL, sequence, Span::ZERO, ctx.now);
-        self.phase = Phase::ControlSent;
+        self.own.phase = Phase::ControlSent;
         self.transmit(ctx, frame);
     }
 
     /// A CF-End: nothing is reserved any more, by frames to this station neither, which set no NAV here.
     pub(super) fn on_cf_end(&mut self, ctx: &mut Context) {
-        self.nav_reset = None;
+        self.nav_reset = Time::NEVER;
         self.nav = self.nav.min(ctx.now);
         self.report(ctx.stack, || LinkEvent::NavReset(ctx.now));
     }
@@ -89,7 +89,7 @@ impl Mac {
 
     #[inline(never)]
     fn following_until(&self, end: Time, ctx: &Context, out: &Outgoing, rest: Span) -> Span {
-        if out.peer.is_none() || out.is_request() || !self.has_supply(ctx.stack, self.function.category) {
+        if out.peer.is_none() || out.is_request() || !self.has_supply(ctx.stack, self.own.function.category) {
             return Span::ZERO;
         }
         let (answer, _) = out.response(ctx.timing.on(out.rates));

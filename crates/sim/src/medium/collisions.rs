@@ -30,3 +30,11 @@ pub enum Collisions {
         measured: bool,
     },
 }
+
+impl Collisions {
+    /// Are overlaps settled by pairs?
+    #[inline]
+    pub fn are_by_pairs(&self) -> bool {
+        matches!(self, Collisions::Pairwise { .. })
+    }
+}

@@ -65,6 +65,12 @@ fn row(rows: &[Vec<(u32, f64)>], from: NodeId) -> &[(u32, f64)] {
 }
 
 impl LossFrom<'_> {
+    /// Is nothing lost, whatever the listener?
+    #[inline]
+    pub fn is_none(&self) -> bool {
+        self.everywhere <= 0.0 && self.row.is_empty()
+    }
+
     /// The share that is lost on the way to this node.
     #[inline]
     pub fn to(&self, to: u32) -> f64 {

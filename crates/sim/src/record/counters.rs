@@ -5,7 +5,7 @@ use super::mean::Mean;
 use super::occupancy::Occupancy;
 use super::timely::Timely;
 use crate::outcome::{LinkOutcome, Quantiles, RTS_COUNTS};
-use multihop_core::{DropCause, Exchange, Interval, NodeId, Span};
+use multihop_core::{DropCause, Exchange, NodeId, Span};
 
 /// A flow's counters.
 #[derive(Clone, Debug, Default)]
@@ -75,12 +75,6 @@ pub struct MediumUse {
 }
 
 impl MediumUse {
-    /// The same after these two periods more: busy, and with the NAV set.
-    #[must_use]
-    pub fn after(self, [busy, nav_only]: [Interval; 2]) -> MediumUse {
-        MediumUse { busy: self.busy + busy.length(), nav_only: self.nav_only + nav_only.length() }
-    }
-
     /// The difference to what it was before.
     #[must_use]
     pub fn since(self, before: MediumUse) -> MediumUse {

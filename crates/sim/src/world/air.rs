@@ -4,7 +4,7 @@ use super::World;
 use crate::agenda::{Lane, Slot};
 use crate::mac::{Context, Mac};
 use crate::medium::{Finished, Frame, Group, Link, NodeOrder, Reception, Wavefront};
-use crate::node::{Node, at_node, in_node, settle};
+use crate::node::{Node, at_listener, at_node, in_node, settle};
 use crate::outages::Sent;
 use crate::stack::Network;
 use multihop_core::Span;
@@ -67,13 +67,20 @@ impl World {
     /// A frame's first bit comes. `ALL` says that it reaches all listeners, which is compiled apart.
     fn signal_starts<const ALL: bool>(&mut self, frame: &Frame, reached: Reached) {
         let reached = reached.filter(|_| !ALL);
+        let by_pairs = self.timing.collisions.are_by_pairs();
         let links = self.listeners.of(frame.from);
         self.fetch(links);
         for index in 0..reached.map_or(links.len(), <[_]>::len) {
             let link = &links[reached.map_or(index, |places| places[index].1 as usize)];
             let node = &mut self.nodes[link.row()];
+            if by_pairs && let Some(might_reset) = node.senses_begin(link, frame, self.now) {
+                if node.mac.is_involved() {
+                    at_listener!(self, node, self.now, |mac, ctx| mac.hold_back(ctx, might_reset));
+                }
+                continue;
+            }
             if node.radio.begin(&self.timing.collisions, link, frame, self.now) {
-                in_node!(self, node, self.now, |mac, ctx| mac.on_busy(ctx));
+                at_listener!(self, node, self.now, |mac, ctx| mac.on_busy(ctx));
             }
         }
         if frame.load.is_some() && !self.arrivals.is_empty() {
@@ -93,9 +100,8 @@ impl World {
     #[inline(never)]
     fn fetch_all(&self, links: &[Link]) {
         let looks = links.iter().map(|link| {
-            let row = link.row();
-            let Node { radio, mac, .. } = &self.nodes[row];
-            radio.peek() ^ mac.peek() ^ self.record.media_use[row].busy.ns()
+            let Node { radio, mac, .. } = &self.nodes[link.row()];
+            radio.peek() ^ mac.peek()
         });
         std::hint::black_box(looks.fold(0, std::ops::BitXor::bitxor));
     }
@@ -172,6 +178,9 @@ impl World {
         let loss = self.timing.frame_loss.from(frame.from, frame.kind);
         let links = self.listeners.of(frame.from);
         self.fetch(links);
+        let collisions = &self.timing.collisions;
+        let may_be_sensed = PLAIN && !KNOWN && collisions.are_by_pairs();
+        let certain = loss.is_none() && frame.load.is_none();
         let kept = KNOWN && (PLAIN || self.record.causes.are_known());
         let wanted = frame.to.filter(|_| kept).map_or(u32::MAX, |to| to.0);
         let (mut is_there, mut lost) = (false, None);
@@ -184,14 +193,14 @@ impl World {
                 link = &without_checksum;
             }
             let node = &mut self.nodes[link.row()];
-            let finished = node.radio.finish(
-                &self.timing.collisions,
-                link,
-                frame,
-                || loss.to(link.to),
-                &self.loads,
-                self.now,
-            );
+            if may_be_sensed && node.senses_end(link, frame, certain, &self.timing, self.now) {
+                if node.mac.is_involved() {
+                    at_listener!(self, node, self.now, |mac, ctx| mac.contend(ctx));
+                }
+                continue;
+            }
+            let loss = || loss.to(link.to);
+            let finished = node.radio.finish(collisions, link, frame, loss, &self.loads, self.now);
             if finished.reception == Reception::Decoded
                 && let Some(log) = self.air_log.as_mut().filter(|_| !PLAIN)
             {
@@ -203,7 +212,8 @@ impl World {
             }
             if !finished.is_nothing() {
                 let before = node.mac.nav();
-                let passes = in_node!(self, node, self.now, |mac, ctx| mac.lets_pass(ctx, frame, finished));
+                let passes =
+                    at_listener!(self, node, self.now, |mac, ctx| mac.lets_pass(ctx, frame, finished));
                 if !passes {
                     in_node!(self, node, self.now, |mac, ctx| {
                         signal_ends_at(mac, ctx, frame, finished, &self.network);
@@ -219,14 +229,17 @@ impl World {
                 }
             }
         }
-        if kept {
-            if let Some((link, finished)) = lost {
-                self.book_loss(frame, &link, finished);
-            }
-            if is_there {
-                self.frame_ended(frame, lost.is_some());
-            }
+        if kept && is_there {
+            self.book_end(frame, lost);
         }
+    }
+
+    /// A frame is over at its receiver, which may not have decoded it.
+    fn book_end(&mut self, frame: &Frame, lost: Option<(Link, Finished)>) {
+        if let Some((link, finished)) = lost {
+            self.book_loss(frame, &link, finished);
+        }
+        self.frame_ended(frame, lost.is_some());
     }
 
     /// A frame is over at its listeners.

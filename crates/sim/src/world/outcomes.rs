@@ -66,9 +66,9 @@ impl World {
         let id = NodeId(index as u32);
         let row = self.order.of(id);
         let Node { radio, mac, .. } = &self.nodes[row];
-        mac.close(radio, &mut self.record, self.now);
+        let medium = self.record.media_use_measured(row, mac.medium_use(radio, self.now));
         let queue_mean = self.record.queue_mean(id, self.now);
-        let (counters, medium) = (&self.record.nodes[index], self.record.media_use_measured(row));
+        let counters = &self.record.nodes[index];
         let share = |span: Span| span.seconds() / measured.seconds();
         let control = |counters: &ControlCounters| ControlOutcome {
             sent: counters.sent,

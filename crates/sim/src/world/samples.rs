@@ -117,7 +117,7 @@ impl World {
                 });
             }
             let step = self.samples.every * self.samples.per_row;
-            self.measurements.take(now, step, &self.nodes, &self.order, &self.record);
+            self.measurements.take(now, step, &self.nodes, &self.order);
         }
         self.agenda.arm(Slot(self.samples.slot), now + self.samples.every, Lane::Record);
     }

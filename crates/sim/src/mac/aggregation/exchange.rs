@@ -51,7 +51,7 @@ impl Mac {
     /// The access was won for what the station has to say to one neighbour. Returns whether that was said, so
     /// that no data follow.
     pub(in crate::mac) fn begin_block(&mut self, ctx: &mut Context, demands: Demands) -> bool {
-        match self.function.current.as_ref().expect("access is used only with a frame to send").cargo {
+        match self.own.function.current.as_ref().expect("access is used only with a frame to send").cargo {
             Cargo::Packet(_) => false,
             Cargo::Block { window, .. } => {
                 self.assemble(ctx, window, demands);
@@ -65,7 +65,7 @@ impl Mac {
     }
 
     fn send_request(&mut self, ctx: &mut Context, index: u32) {
-        let out = self.function.current.as_mut().expect("a request is to be sent");
+        let out = self.own.function.current.as_mut().expect("a request is to be sent");
         let peer = out.peer.expect("agreements are with one neighbour");
         out.data_tries += 1;
         let out = *out;
@@ -74,36 +74,36 @@ impl Mac {
         let airtime = link.airtime(RateClass::Control, BLOCK_ACK_REQUEST_BYTES);
         let following = self.following(ctx, &out, airtime + after);
         let duration = ctx.timing.rules.duration_field.apply(after) + following;
-        let (between, rates, sequence) = ([self.id, peer], out.rates, self.function.sequence);
+        let (between, rates, sequence) = ([self.id, peer], out.rates, self.own.function.sequence);
         let kind = FrameKind::BlockAckRequest;
         let frame = ctx.timing.control_frame(kind, between, rates, sequence, duration, ctx.now);
-        let agreements = self.agreements.as_ref().expect("the station aggregates");
-        let window = &agreements.originators[self.function.category as usize].windows[index as usize];
+        let agreements = self.own.agreements.as_ref().expect("the station aggregates");
+        let window = &agreements.originators[self.own.function.category as usize].windows[index as usize];
         let load = ctx.loads.get_mut(agreements.load);
         load.mpdus.clear();
         (load.start, load.tid, load.agreement) = (window.start(), window.tid, window.agreement);
         let frame = Frame { load: Some(agreements.load), ..frame };
-        self.function.current.as_mut().expect("it is being sent").data = frame.airtime();
-        self.phase = Phase::AwaitingAck;
+        self.own.function.current.as_mut().expect("it is being sent").data = frame.airtime();
+        self.own.phase = Phase::AwaitingAck;
         self.arm(ctx, ctx.now + frame.airtime() + link.block_ack_timeout);
         self.transmit(ctx, frame);
     }
 
     /// Sends the frame that was put together.
     pub(in crate::mac) fn send_block(&mut self, ctx: &mut Context, index: u32, several: bool) {
-        let out = self.function.current.as_mut().expect("DATA is sent only with a frame to send");
+        let out = self.own.function.current.as_mut().expect("DATA is sent only with a frame to send");
         out.data_tries += 1;
         let out = *out;
         let link = ctx.timing.on(out.rates);
         let (response, timeout) = out.response(link);
         let exchange = ctx.timing.exchange_with(out.rates, out.data, response, out.with_rts);
-        let access = ctx.timing.mean_access(self.function.category);
+        let access = ctx.timing.mean_access(self.own.function.category);
         let after = ctx.timing.sifs + response;
         let duration =
             ctx.timing.rules.duration_field.apply(after) + self.following(ctx, &out, out.data + after);
-        let agreements = self.agreements.as_mut().expect("the station aggregates");
+        let agreements = self.own.agreements.as_mut().expect("the station aggregates");
         let load = agreements.load;
-        let window = &mut agreements.originators[self.function.category as usize].windows[index as usize];
+        let window = &mut agreements.originators[self.own.function.category as usize].windows[index as usize];
         window.airtime = exchange;
         window.mpdus = ctx.loads.get(load).mpdus.len() as u32;
         for held in window.iter_mut() {
@@ -142,30 +142,30 @@ impl Mac {
             rate: RateClass::Data,
             rates: out.rates,
             packet: Some(first.packet),
-            sequence: self.function.sequence,
+            sequence: self.own.function.sequence,
             report: None,
             load: Some(load),
             retry: !several && first.retry,
             overhead: link.overhead(RateClass::Data),
             air: Interval { start, end: start + out.data },
         };
-        self.function.attempt.data = Some(sent(&frame, ctx));
-        self.phase = Phase::AwaitingAck;
+        self.own.function.attempt.data = Some(sent(&frame, ctx));
+        self.own.phase = Phase::AwaitingAck;
         self.arm(ctx, ctx.now + out.data + timeout);
         self.transmit(ctx, frame);
     }
 
     /// A block acknowledgement for this station.
     pub(in crate::mac) fn on_block_ack(&mut self, ctx: &mut Context, frame: &Frame) {
-        let awaited = self.function.current.as_ref().is_some_and(Outgoing::wants_block_ack);
+        let awaited = self.own.function.current.as_ref().is_some_and(Outgoing::wants_block_ack);
         let Some(load) =
-            frame.load.filter(|_| awaited && self.phase == Phase::AwaitingAck && self.is_answer(frame))
+            frame.load.filter(|_| awaited && self.own.phase == Phase::AwaitingAck && self.is_answer(frame))
         else {
             ctx.record.in_vain(frame.kind, [frame.from, self.id], LossCause::Late, ctx.now);
             return;
         };
-        self.receiving_at_timeout = false;
-        ctx.agenda.disarm(self.timer);
+        self.own.receiving_at_timeout = false;
+        ctx.agenda.disarm(self.own.timer);
         self.end_attempt(ctx, Some(frame.air));
         let load = ctx.loads.get(load);
         self.conclude(ctx, Answer::BlockAck(load.start, load.arrived));
@@ -181,29 +181,29 @@ impl Mac {
         if !awaited_cts {
             return self.conclude(ctx, Answer::None);
         }
-        let out = self.function.current.as_mut().expect("a CTS was awaited for a frame");
+        let out = self.own.function.current.as_mut().expect("a CTS was awaited for a frame");
         out.short_retries += 1;
         if out.short_retries >= ctx.timing.short_retry_limit {
             return self.conclude(ctx, Answer::Unreachable);
         }
         self.double_cw(ctx);
         self.draw(ctx.timing);
-        self.phase = Phase::Contending;
+        self.own.phase = Phase::Contending;
     }
 
     /// The exchange is over: what became of each MPDU, and what is done next.
     fn conclude(&mut self, ctx: &mut Context, answer: Answer) {
         let mut agreements = self.agreements();
-        let out = self.function.current.take().expect("an exchange is over");
+        let out = self.own.function.current.take().expect("an exchange is over");
         let index = out.cargo.window().expect("it was one of an agreement");
-        let window = &mut agreements.originators[self.function.category as usize].windows[index as usize];
+        let window = &mut agreements.originators[self.own.function.category as usize].windows[index as usize];
         let gives_up = decide(window, answer, ctx);
-        if self.rates.is_some() && !out.is_request() && answer != Answer::Unreachable {
+        if self.own.rates.is_some() && !out.is_request() && answer != Answer::Unreachable {
             let [sent, acknowledged] = window.in_flight();
             self.learn_rate_of(ctx, window.peer, sent, acknowledged);
         }
         self.report_block(ctx, &out, window, answer, gives_up);
-        if self.hardware.is_some() {
+        if self.own.hardware.is_some() {
             self.release_done(ctx, window);
         }
         let gave_up = part_with_packets(window, ctx);
@@ -228,7 +228,7 @@ impl Mac {
             self.double_cw(ctx);
         }
         window.advance(answered);
-        self.agreements = Some(agreements);
+        self.own.agreements = Some(agreements);
         self.take_turn(ctx, answered);
     }
 
@@ -240,15 +240,15 @@ impl Mac {
             let mut packet = Some(held.packet);
             while let Some(handle) = packet {
                 packet = ctx.packets.next_msdu(handle);
-                self.release(ctx, self.function.category, Some(window.peer), handle);
+                self.release(ctx, self.own.function.category, Some(window.peer), handle);
             }
         }
     }
 
     /// The first MPDU that waits will not be sent any more.
     pub(in crate::mac) fn give_up_first(&mut self, ctx: &mut Context, index: u32) {
-        let agreements = self.agreements.as_mut().expect("the station aggregates");
-        let window = &mut agreements.originators[self.function.category as usize].windows[index as usize];
+        let agreements = self.own.agreements.as_mut().expect("the station aggregates");
+        let window = &mut agreements.originators[self.own.function.category as usize].windows[index as usize];
         if let Some(first) = window.iter_mut().find(|held| held.state == State::Waiting) {
             first.flying = true;
         }
@@ -264,8 +264,8 @@ impl Mac {
         index: u32,
     ) -> (Span, Span, bool) {
         let link = ctx.timing.on(out.rates);
-        let agreements = self.agreements.as_ref().expect("the station aggregates");
-        let window = &agreements.originators[self.function.category as usize].windows[index as usize];
+        let agreements = self.own.agreements.as_ref().expect("the station aggregates");
+        let window = &agreements.originators[self.own.function.category as usize].windows[index as usize];
         let first = window.iter().find(|held| held.state == State::Waiting);
         match first.filter(|_| !out.is_request()) {
             Some(first) => (link.psdu_airtime(first.bytes), link.ack, ctx.timing.needs_rts(first.bytes)),
@@ -276,7 +276,7 @@ impl Mac {
     /// Bytes of the longest PSDU that fits into the rest of the opportunity with its answer, if that has a
     /// limit.
     pub(super) fn longest_in_opportunity(&self, ctx: &Context, limits: &AggregationConfig) -> Option<u32> {
-        let out = self.function.current.as_ref().expect("a window is served");
+        let out = self.own.function.current.as_ref().expect("a window is served");
         let left = self.opportunity()?.since(ctx.now);
         Some(ctx.timing.longest_psdu_within(out.rates, limits, left))
     }

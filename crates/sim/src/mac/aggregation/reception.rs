@@ -27,7 +27,7 @@ impl Mac {
         let mut agreements = self.agreements();
         let index = Mac::take_mpdus(ctx, &mut agreements, frame, place + 1);
         Mac::pass_on(ctx, &mut agreements, index);
-        self.agreements = Some(agreements);
+        self.own.agreements = Some(agreements);
     }
 
     /// DATA of an agreement with this station.
@@ -37,7 +37,7 @@ impl Mac {
         let tid = ctx.loads.get(load).tid;
         let link = ctx.timing.on(frame.rates);
         let duration = self.rest_after(ctx, frame, if several { link.block_ack } else { link.ack });
-        self.phase = if several {
+        self.own.phase = if several {
             Phase::BlockAckDue { answered: Answered::of(frame, duration), tid }
         } else {
             Phase::AckDue(Answered::of(frame, duration))
@@ -47,7 +47,7 @@ impl Mac {
         let all = ctx.loads.get(load).mpdus.len();
         let index = Mac::take_mpdus(ctx, &mut agreements, frame, all);
         Mac::pass_on(ctx, &mut agreements, index);
-        self.agreements = Some(agreements);
+        self.own.agreements = Some(agreements);
     }
 
     /// Takes those of so many MPDUs of a frame that arrived, but for what was taken of it before. Returns
@@ -123,7 +123,7 @@ impl Mac {
             }
             Mac::pass_on(ctx, &mut agreements, index);
         }
-        self.agreements = Some(agreements);
+        self.own.agreements = Some(agreements);
     }
 
     /// Someone asks which MPDUs have arrived.
@@ -131,7 +131,7 @@ impl Mac {
         let Some(load) = frame.load.filter(|_| self.accepts(ctx, frame)) else { return };
         let Load { start, tid, agreement, .. } = *ctx.loads.get(load);
         let duration = self.rest_after(ctx, frame, ctx.timing.on(frame.rates).block_ack);
-        self.phase = Phase::BlockAckDue { answered: Answered::of(frame, duration), tid };
+        self.own.phase = Phase::BlockAckDue { answered: Answered::of(frame, duration), tid };
         self.arm(ctx, ctx.now + ctx.timing.sifs);
         let mut agreements = self.agreements();
         let index =
@@ -140,7 +140,7 @@ impl Mac {
         known.follow(agreement, start, ctx.now, ready);
         known.move_to(start, ctx.now, ready);
         Mac::pass_on(ctx, &mut agreements, index);
-        self.agreements = Some(agreements);
+        self.own.agreements = Some(agreements);
     }
 
     /// SIFS after the frame that is answered, whatever the medium does.
@@ -154,8 +154,8 @@ impl Mac {
         load.tid = tid;
         (load.start, load.arrived) = agreements.reorderings[index].scoreboard();
         let frame = Frame { report: ctx.stack.report(ctx.now), load: Some(agreements.load), ..frame };
-        self.agreements = Some(agreements);
-        self.phase = Phase::ControlSent;
+        self.own.agreements = Some(agreements);
+        self.own.phase = Phase::ControlSent;
         self.transmit(ctx, frame);
     }
 }

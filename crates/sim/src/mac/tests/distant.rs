@@ -2,6 +2,7 @@
 //! us, and its last bit at 1946.
 
 use super::script::{A, B, C, Script, Signal, config, us};
+use crate::record::MediumUse;
 use multihop_core::FrameKind::{Ack, Rts};
 use multihop_core::{Exchange, Fate, Interval, LinkEvent, NodeId, Span};
 use multihop_dot11::DcfRules;
@@ -53,10 +54,9 @@ fn the_medium_is_idle_while_only_the_own_frame_is_on_its_way() {
     let mut s = distant(100);
     s.queues(1_000, Some(B));
     s.runs_until(1_980);
-    let mut unusable = [Interval { start: us(0), end: us(0) }; 2];
-    s.with_mac(|mac, ctx| unusable = mac.unusable(ctx.radio, ctx.now));
-    assert_eq!(unusable[0], span(1_000, 1_946));
-    assert_eq!(unusable[1].length(), Span::ZERO);
+    let mut used = MediumUse::default();
+    s.with_mac(|mac, ctx| used = mac.medium_use(ctx.radio, ctx.now));
+    assert_eq!((used.busy, used.nav_only), (Span::from_us(946), Span::ZERO));
     let rts = s.control(Rts, C, NodeId(3), 0);
     s.hears(2_000, rts, Signal::TooWeak);
     s.runs_until(5_000);

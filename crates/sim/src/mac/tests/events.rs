@@ -1,6 +1,7 @@
 //! The link events of an exchange, at both grains.
 
 use super::script::{A, B, C, Script, Signal, us};
+use crate::record::MediumUse;
 use multihop_core::FrameKind::{Ack, Cts, Rts};
 use multihop_core::{Attempt, DecodedFrame, DropCause, Exchange, Fate, Interval, LinkEvent, Rate, Span};
 use multihop_dot11::DcfRules;
@@ -101,13 +102,9 @@ fn the_time_reserved_is_booked_although_the_run_ends_in_it() {
     let end = s.hears(100, cts, Signal::Clear);
     for now in [end + 1_000, end + 5_000] {
         s.runs_until(now);
-        let mut record = s.record.clone();
-        s.with_mac(|mac, ctx| mac.close(ctx.radio, &mut record, ctx.now));
-        let counters = &record.media_use[A.index()];
-        assert_eq!(
-            (counters.busy, counters.nav_only),
-            (Span::from_us(304), Span::from_us(3_000.min(now - end)))
-        );
+        let mut used = MediumUse::default();
+        s.with_mac(|mac, ctx| used = mac.medium_use(ctx.radio, ctx.now));
+        assert_eq!((used.busy, used.nav_only), (Span::from_us(304), Span::from_us(3_000.min(now - end))));
     }
 }
 

@@ -139,7 +139,7 @@ impl Script {
             heard: Vec::new(),
             serial: 0,
         };
-        script.mac.join(&script.stack, 0);
+        script.mac.join(&script.stack);
         if config.edca.is_some() {
             script.mac.differentiate(&script.timing);
         }
@@ -337,7 +337,7 @@ impl Script {
         let frame = &mut self.heard[at].frame;
         if matches!(frame.kind, FrameKind::Cts | FrameKind::Ack | FrameKind::BlockAck) && frame.sequence == 0
         {
-            frame.sequence = self.mac.function.sequence; // it answers the present frame, unless the test says otherwise
+            frame.sequence = self.mac.own.function.sequence; // it answers the present frame, unless the test says otherwise
         }
         let (heard, now) = (self.heard[at], self.now);
         self.with_mac(|mac, ctx| {
@@ -396,7 +396,9 @@ impl Script {
             stack: &mut self.stack,
             record: &mut self.record,
         };
+        self.mac.note_involved(); // tests change its state
         what(&mut self.mac, &mut ctx);
+        self.mac.note_involved();
     }
 }
 

@@ -175,8 +175,12 @@ fn control_frames_begin_one_propagation_later_and_last_their_airtime() {
 fn airtime_is_that_of_all_tries_and_answers() {
     let mut s = Script::new(DcfRules::IEEE, Some(0));
     s.queues(1_000, Some(B));
-    let out =
-        Outgoing { rts_tries: 3, rts_failures: 1, data_tries: 2, ..s.mac.function.current.expect("queued") };
+    let out = Outgoing {
+        rts_tries: 3,
+        rts_failures: 1,
+        data_tries: 2,
+        ..s.mac.own.function.current.expect("queued")
+    };
     let tries = 3 * 352 + 2 * (10 + 304 + 10) + 2 * 946;
     s.with_mac(|_, ctx| {
         assert_eq!(airtime_used(&out, Fate::Acknowledged, ctx), span(tries + 10 + 304));

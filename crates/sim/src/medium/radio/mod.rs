@@ -164,6 +164,49 @@ impl Radio {
         self.quiet_since
     }
 
+    /// Is there nothing at all, where overlaps are settled by pairs: no signal, and none of the node's own?
+    #[inline]
+    pub fn is_silent(&self) -> bool {
+        debug_assert!(self.energy > 0 || self.lock.is_none(), "a lock ends with the last signal");
+        self.energy == 0 && self.not_receiving == 0
+    }
+
+    /// A signal begins in silence: the same as [`Radio::begin`], sooner.
+    #[inline]
+    pub fn begin_in_silence(&mut self, link: &Link, frame: &Frame, now: Time) {
+        debug_assert!(self.is_silent());
+        (self.energy, self.loud) = (link.energy, true);
+        self.lock = Some(LockedSignal {
+            from: frame.from.0,
+            decodable: link.decodable(),
+            overlapped_by_own: false,
+            overlapped: false,
+            counted: false,
+            power: link.power,
+            start: now,
+            end: frame.end(),
+        });
+    }
+
+    /// A signal ends that was alone all the time, where overlaps are settled by pairs, and can be decoded if
+    /// it is `certain` to be right, or not at all: the same as [`Radio::finish`], sooner. Otherwise nothing
+    /// is done, and false returned.
+    #[inline]
+    pub fn ends_alone(&mut self, link: &Link, frame: &Frame, certain: bool, now: Time) -> bool {
+        let Some(lock) = &self.lock else { return false };
+        let disturbed = lock.overlapped || lock.overlapped_by_own || self.not_receiving != 0;
+        let may_be_wrong = lock.decodable && !(certain && link.ln_bit_success >= 0.0);
+        // What the radio ignored may last longer.
+        let is_last = lock.from == frame.from.0 && self.energy == link.energy;
+        if !is_last || disturbed || may_be_wrong {
+            return false;
+        }
+        self.lock = None;
+        (self.energy, self.loud) = (0, false);
+        self.quiet_since = self.quiet_since.max(now);
+        true
+    }
+
     /// A signal begins. Returns whether the medium turns busy here by it.
     #[inline]
     pub fn begin(&mut self, collisions: &Collisions, link: &Link, frame: &Frame, now: Time) -> bool {
@@ -398,3 +441,6 @@ impl Radio {
         Finished { reception, ignored_until, turns_idle: false, failed_alone }
     }
 }
+
+#[cfg(test)]
+mod tests;
