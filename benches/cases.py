@@ -86,9 +86,9 @@ class Case:
 #: ns-3 has no TFRC. It passes each frame to all nodes, and DSDV would advertise 10,000 of them: the grid of as many is
 #: for us alone.
 CASES = [
-    Case("chain", 1000, 60),
+    Case("chain", 1000, 300),
     Case("chain-11", 400, 30),
-    Case("chain-udp", 2000, 300),
+    Case("chain-udp", 2000, 2000),
     Case("chain-tfrc", 1000, 0),
     Case("saturation", 100, 15, converged=0),
     Case("grid-5", 100, 20),
