@@ -3,10 +3,12 @@
     python benches/growth.py                             every network, five runs each
     python benches/growth.py --quick --only grid-100     one short run: a check, not a measurement
 
-Grids, and meshes of nodes at random with eight neighbours on average, carry the same load on the same area, so that
-an event means the same work whatever the number of nodes. What counts is user CPU of the run without set-up, as in
-run.py, over the number of events. `city` is one command, as its user gives it: its wall time and memory include
-Python, the reading of the scenario, and the results as files. A row is printed, and kept in --json, when it is there.
+Grids, and meshes of nodes at random with eight neighbours on average, carry the same load on the same area. What counts
+is user CPU over the number of events, from a quarter of the run on: a run of that quarter is taken off, and with it
+set-up, first touches of memory, and the burst with which all flows begin. An event of a large network is more work, as
+fewer nodes are at its edge: `listeners` is how many sense a node. `city` is one command, as its user gives it: its wall
+time and memory include Python, the reading of the scenario, and the results as files. A row is printed, and kept in
+--json, when it is there.
 """
 
 from __future__ import annotations
@@ -27,12 +29,16 @@ from typing import Any
 import tomli_w
 from simulators import HERE, MeasurementError, run
 
+from multihop import _core
+
 REPETITIONS = 5
 #: --quick: one run, of this share of the simulated time.
 QUICK_SHARE = 0.05
+#: What comes before this share of a run is taken off.
+BEGINNING = 0.25
 
-#: Metres: how far signals are decoded, and the distance of neighbours in grids.
-RANGE, SPACING = 250.0, 200.0
+#: Metres: how far signals are decoded, and sensed, and the distance of neighbours in grids.
+RANGE, SENSED, SPACING = 250.0, 550.0, 200.0
 DEGREE = 8.0
 #: A flow for so many nodes, over paths of so many hops at most.
 NODES_PER_FLOW, HOPS = 10, 3
@@ -41,6 +47,7 @@ NODE_SECONDS = 30_000.0
 
 Document = dict[str, Any]
 Place = tuple[float, float]
+Squares = dict[tuple[int, int], list[int]]
 
 
 @dataclass(frozen=True)
@@ -117,25 +124,37 @@ def pairs(flows: int) -> Document:
 def short_flows(places: list[Place]) -> list[Document]:
     """Flows from random nodes to what a walk of `HOPS` steps leads to, unless it leads back."""
     draw = random.Random(2)
-    squares: dict[tuple[int, int], list[int]] = {}
-    for node, (x, y) in enumerate(places):
-        squares.setdefault((int(x // RANGE), int(y // RANGE)), []).append(node)
+    squares = sorted_out(places, RANGE)
     flows: list[Document] = []
     while len(flows) < len(places) // NODES_PER_FLOW:
         source = here = draw.randrange(len(places))
         for _ in range(HOPS):
-            here = draw.choice(neighbours(here, places, squares))
+            here = draw.choice(near(here, places, squares, RANGE))
         if here != source:
             flows.append({"from": f"n{source}", "to": f"n{here}", "scheme": "udp", "app": cbr()})
     return flows
 
 
-def neighbours(node: int, places: list[Place], squares: dict[tuple[int, int], list[int]]) -> list[int]:
-    """The nodes that decode this one, and itself."""
-    column, line = (int(metres // RANGE) for metres in places[node])
+def sorted_out(places: list[Place], width: float) -> Squares:
+    """The nodes in each square of this width."""
+    squares: Squares = {}
+    for node, (x, y) in enumerate(places):
+        squares.setdefault((int(x // width), int(y // width)), []).append(node)
+    return squares
+
+
+def near(node: int, places: list[Place], squares: Squares, limit: float) -> list[int]:
+    """The nodes less than the limit away, of squares as wide, and the node itself."""
+    column, line = (int(metres // limit) for metres in places[node])
     around = ((column + dx, line + dy) for dx, dy in product((-1, 0, 1), repeat=2))
     found = (other for square in around for other in squares.get(square, []))
-    return [other for other in found if math.dist(places[node], places[other]) < RANGE]
+    return [other for other in found if math.dist(places[node], places[other]) < limit]
+
+
+def sensed(places: list[Place]) -> float:
+    """How many others a node senses, on average."""
+    squares = sorted_out(places, SENSED)
+    return sum(len(near(node, places, squares, SENSED)) - 1 for node in range(len(places))) / len(places)
 
 
 def cbr() -> Document:
@@ -201,20 +220,25 @@ def measured(network: Network, options: argparse.Namespace) -> Document:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"{network.name}.toml"
         file.write_text(tomli_w.dumps(document | {"duration": f"{seconds} s", "warmup": "0 s"}))
-        samples = [sample(file, seconds, seed) for seed in range(1, 2 if options.quick else options.repetitions + 1)]
+        seeds = range(1, 2 if options.quick else options.repetitions + 1)
+        samples = [[sample(file, lasts, seed) for lasts in (BEGINNING * seconds, seconds)] for seed in seeds]
         command = as_command(file) if network.name == COMMAND else None
-    costs = [1e9 * max(run["cpu_s"] - run["setup_s"], 0.0) / run["events"] for run in samples]
+        nodes = _core.check(file.read_text(), str(file))["nodes"]
+    listeners = sensed([(node["x"], node["y"]) for node in nodes])
+    costs = [1e9 * difference("cpu_s", pair) / difference("events", pair) for pair in samples]
+    whole = [run for _, run in samples]
     return {
         "network": network.name,
-        "nodes": samples[0]["nodes"],
-        "flows": samples[0]["flows"],
+        "nodes": whole[0]["nodes"],
+        "flows": whole[0]["flows"],
+        "listeners": listeners,
         "simulated_s": seconds,
-        "events": samples[0]["events"],
+        "events": whole[0]["events"],
         "ns_per_event": median(costs),
         "least": min(costs),
         "most": max(costs),
-        "setup_ms": 1e3 * median(run["setup_s"] for run in samples),
-        "run_kb": max(run["peak_kb"] - run["empty_kb"] for run in samples),
+        "setup_ms": 1e3 * median(run["setup_s"] for run in whole),
+        "run_kb": max(run["peak_kb"] - run["empty_kb"] for run in whole),
         "command": command,
         "samples": samples,
     }
@@ -225,6 +249,12 @@ def sample(file: Path, seconds: float, seed: int) -> Document:
     out, _ = run([sys.executable, str(HERE / "child.py"), str(file), str(seconds), "0", str(seed)])
     found: Document = json.loads(out)
     return found
+
+
+def difference(of: str, pair: list[Document]) -> float:
+    """What comes behind the beginning."""
+    beginning, whole = pair
+    return float(max(whole[of] - beginning[of], 0))
 
 
 def as_command(file: Path) -> Document:
@@ -240,6 +270,7 @@ def line(row: Document) -> str:
     growth = f" {row['growth']:.2f} times {row['network'].split('-')[0]}-100," if row["growth"] else ""
     text = (
         f"{row['network']:<11} {row['nodes']:>6,} nodes {row['flows']:>5,} flows {row['simulated_s']:>6.1f} s: "
+        f"{row['listeners']:.0f} listeners, "
         f"{row['events'] / 1e6:.1f} M events, {row['ns_per_event']:.0f} ns each "
         f"({row['least']:.0f} to {row['most']:.0f}),"
         f"{growth} set-up {row['setup_ms']:.0f} ms, {row['run_kb'] / 1024:.0f} MB"
