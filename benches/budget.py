@@ -35,6 +35,7 @@ SCENARIOS = {
     "saturation": 4.0,
     "grid-10": 4.0,
     "grid-16": 1.2,
+    "grid-50": 0.2,
     "mobile-50": 25.0,
     "lone-11n": 2.0,
     "cell-11n": 2.0,
@@ -50,7 +51,7 @@ import importlib.util, sys
 spec = importlib.util.spec_from_file_location("_core", sys.argv[1])
 core = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(core)
-options = {"duration": sys.argv[3], "warmup": "1 s", "record_interval": "1 s", "seed": 1}
+options = {"duration": sys.argv[3], "warmup": sys.argv[4], "record_interval": sys.argv[4], "seed": 1}
 try:
     with open(sys.argv[2]) as file:
         core.run(file.read(), sys.argv[2], options)
@@ -105,7 +106,8 @@ def instructions(name: str, seconds: float) -> int:
         profile = f"--callgrind-out-file={folder}/profile"
         count = ["valgrind", "--tool=callgrind", f"--toggle-collect={_EVENT_LOOP}", profile]
         python = [os.path.realpath(sys.executable), "-I", "-S", "-c", _CHILD]
-        run = [str(_core.__file__), str(Case(name, 0, 0).file), f"{seconds} s"]
+        counted_from = min(1.0, seconds / 2)
+        run = [str(_core.__file__), str(Case(name, 0, 0).file), f"{seconds} s", f"{counted_from} s"]
         done = subprocess.run([*count, *python, *run], capture_output=True, text=True, check=False)
     collected = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode != 0 or collected is None or int(collected[1]) == 0:
