@@ -161,7 +161,7 @@ bench: build
 bench-peers: build
 	$(BIN)/python benches/run.py --peers
 
-# Instructions per simulated second of nine scenarios against the table of benches/budget.toml; BUDGET=--write writes it anew. Needs valgrind.
+# Instructions per simulated second of ten scenarios against the table of benches/budget.toml; BUDGET=--write writes it anew. Needs valgrind.
 budget: build
 	$(BIN)/python benches/budget.py $(BUDGET)
 

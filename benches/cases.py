@@ -94,7 +94,7 @@ CASES = [
     Case("grid-5", 100, 20),
     Case("grid-7", 80, 15),
     Case("grid-10", 60, 10),
-    Case("grid-16", 25, 4, converged=545),
+    Case("grid-16", 25, 2, converged=545),
     Case("grid-100", 0, 0),
     Case("mobile-50", 300, 0, converged=0),
     Case("mobile-256", 30, 0, converged=0),

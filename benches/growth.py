@@ -4,11 +4,11 @@
     python benches/growth.py --quick --only grid-100     one short run: a check, not a measurement
 
 Grids, and meshes of nodes at random with eight neighbours on average, carry the same load on the same area. What counts
-is user CPU over the number of events, from a quarter of the run on: a run of that quarter is taken off, and with it
-set-up, first touches of memory, and the burst with which all flows begin. An event of a large network is more work, as
-fewer nodes are at its edge: `listeners` is how many sense a node. `city` is one command, as its user gives it: its wall
-time and memory include Python, the reading of the scenario, and the results as files. A row is printed, and kept in
---json, when it is there.
+is user CPU over the number of events, both without those of the first simulated second: a run of it is taken off, and
+with that set-up, first touches of memory, and the burst with which all flows begin. An event of a large network is more
+work, as fewer nodes are at its edge: `listeners` is how many sense a node. `city` is one command, as its user gives it:
+its wall time and memory include Python, the reading of the scenario, and the results as files. A row is printed, and
+kept in --json, when it is there.
 """
 
 from __future__ import annotations
@@ -32,18 +32,19 @@ from simulators import HERE, MeasurementError, run
 from multihop import _core
 
 REPETITIONS = 5
-#: --quick: one run, of this share of the simulated time.
+#: --quick: one run, of this share of the simulated time behind the beginning.
 QUICK_SHARE = 0.05
-#: What comes before this share of a run is taken off.
-BEGINNING = 0.25
+#: Simulated seconds that are taken off.
+BEGINNING = 1.0
 
 #: Metres: how far signals are decoded, and sensed, and the distance of neighbours in grids.
 RANGE, SENSED, SPACING = 250.0, 550.0, 200.0
 DEGREE = 8.0
 #: A flow for so many nodes, over paths of so many hops at most.
 NODES_PER_FLOW, HOPS = 10, 3
-#: Each run simulates so many node seconds: some million events.
-NODE_SECONDS = 30_000.0
+#: Each run simulates so many node seconds behind them, and so many seconds at least: a million events or more. Set-up
+#: of 30,000 nodes takes a second, and the difference of two runs has the noise of two.
+NODE_SECONDS, LEAST_S = 30_000.0, 4.0
 
 Document = dict[str, Any]
 Place = tuple[float, float]
@@ -55,6 +56,7 @@ class Network:
     """A network and what it carries."""
 
     name: str
+    #: Simulated, behind the beginning.
     seconds: float
     #: Makes the scenario, without how long it lasts.
     document: Callable[[], Document]
@@ -164,14 +166,19 @@ def cbr() -> Document:
 
 NETWORKS = [
     *(
-        Network(f"{kind.__name__}-{nodes}", NODE_SECONDS / nodes, lambda kind=kind, nodes=nodes: kind(nodes), least)
+        Network(
+            f"{kind.__name__}-{nodes}",
+            max(NODE_SECONDS / nodes, LEAST_S),
+            lambda kind=kind, nodes=nodes: kind(nodes),
+            least,
+        )
         for kind in (grid, mesh)
         for least in [f"{kind.__name__}-100"]
         for nodes in (100, 1_000, 10_000, 30_000)
     ),
     Network("cell", 20.0, cell),
-    Network("mobile", 60.0, mobile),
-    Network("city", 60.0, city),
+    Network("mobile", 59.0, mobile),
+    Network("city", 59.0, city),
 ]
 #: The one that is run as a command.
 COMMAND = "city"
@@ -215,13 +222,13 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def measured(network: Network, options: argparse.Namespace) -> Document:
     """Runs a network several times, each with a seed of its own."""
-    seconds = network.seconds * (QUICK_SHARE if options.quick else 1.0)
+    seconds = BEGINNING + network.seconds * (QUICK_SHARE if options.quick else 1.0)
     document = network.document() | {"record_interval": f"{seconds} s"}
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"{network.name}.toml"
         file.write_text(tomli_w.dumps(document | {"duration": f"{seconds} s", "warmup": "0 s"}))
         seeds = range(1, 2 if options.quick else options.repetitions + 1)
-        samples = [[sample(file, lasts, seed) for lasts in (BEGINNING * seconds, seconds)] for seed in seeds]
+        samples = [[sample(file, lasts, seed) for lasts in (BEGINNING, seconds)] for seed in seeds]
         command = as_command(file) if network.name == COMMAND else None
         nodes = _core.check(file.read_text(), str(file))["nodes"]
     listeners = sensed([(node["x"], node["y"]) for node in nodes])
@@ -233,7 +240,7 @@ def measured(network: Network, options: argparse.Namespace) -> Document:
         "flows": whole[0]["flows"],
         "listeners": listeners,
         "simulated_s": seconds,
-        "events": whole[0]["events"],
+        "events": int(difference("events", samples[0])),
         "ns_per_event": median(costs),
         "least": min(costs),
         "most": max(costs),
@@ -252,9 +259,16 @@ def sample(file: Path, seconds: float, seed: int) -> Document:
 
 
 def difference(of: str, pair: list[Document]) -> float:
-    """What comes behind the beginning."""
+    """What comes behind the beginning.
+
+    Raises MeasurementError if that is nothing.
+    """
     beginning, whole = pair
-    return float(max(whole[of] - beginning[of], 0))
+    if whole[of] <= beginning[of]:
+        raise MeasurementError(
+            f"{of}: found {whole[of]} of the whole run, and {beginning[of]} of its beginning; run it longer"
+        )
+    return float(whole[of] - beginning[of])
 
 
 def as_command(file: Path) -> Document:

@@ -3,7 +3,7 @@
 //! A [`Config`](config::Config) goes in, an [`Outcome`](outcome::Outcome) comes out, and [`run`] is all there
 //! is between:
 //!
-//! * `agenda`: the future-event set, a heap of named slots.
+//! * `agenda`: the future-event set, of named slots.
 //! * `medium`: which nodes sense each other, and which frames are received.
 //! * [`mobility`]: where nodes are at any instant, from models and files. `outages`: radios that are off for
 //!   a while.

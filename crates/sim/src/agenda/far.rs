@@ -10,6 +10,8 @@ use super::heap::Heap;
 const WIDTH: u32 = 14;
 const BUCKET_BITS: u32 = 11;
 const BUCKETS: usize = 1 << BUCKET_BITS;
+/// An empty bucket keeps room for so many keys at most.
+const KEPT: usize = 256;
 /// A place in the wheel: this bit, the bucket, and the place in the bucket.
 const WHEEL: usize = 1 << 30;
 const INDEX_BITS: u32 = 30 - BUCKET_BITS;
@@ -47,12 +49,18 @@ impl Far {
         self.in_wheel + self.heap.len()
     }
 
+    /// For how many keys there is room in the wheel.
+    #[cfg(test)]
+    pub(super) fn room(&self) -> usize {
+        self.buckets.iter().map(Vec::capacity).sum()
+    }
+
     /// All keys, in no order.
     pub(super) fn keys(&self) -> impl Iterator<Item = u128> {
         self.buckets.iter().flatten().copied().chain(self.heap.keys())
     }
 
-    /// Nothing comes that is due before this time in nanoseconds: the wheel begins there, if it is empty.
+    /// The wheel begins at this time in nanoseconds, if it is empty. What is due before goes into the heap.
     pub(super) fn begin_at(&mut self, time: u64) {
         if self.in_wheel == 0 {
             self.first = time >> WIDTH;
@@ -102,9 +110,9 @@ impl Far {
         }
     }
 
-    /// Takes the first keys out, some `most` of them, all within `reach` nanoseconds. Returns a time that
-    /// none is before, and a key that all of them are less than, and none of those that stay; none if there
-    /// is no key. [`Far::taken`] has them.
+    /// Takes the first keys out, some `most` of them and twice as many at most, all within `reach`
+    /// nanoseconds. Returns a time that none is before, and a key that all of them are less than, and none of
+    /// those that stay; none if there is no key. [`Far::taken`] has them.
     pub(super) fn take_first(
         &mut self,
         most: usize,
@@ -120,7 +128,7 @@ impl Far {
             }
             let waiting = if bucket == self.first { self.bucket(bucket).len() } else { 0 };
             let is_enough = !self.taken.is_empty() && self.taken.len() + waiting > most;
-            if is_enough || (bucket + 1 - begin) << WIDTH > reach {
+            if is_enough || bucket + 1 - begin > reach >> WIDTH {
                 break beginning(bucket);
             }
             self.take_bucket(bucket, place);
@@ -151,6 +159,9 @@ impl Far {
             let at = bucket as usize % BUCKETS;
             self.in_wheel -= self.buckets[at].len();
             self.taken.append(&mut self.buckets[at]);
+            if self.buckets[at].capacity() > KEPT {
+                self.buckets[at] = Vec::new(); // of a burst, whose like comes to other buckets
+            }
             self.filled[at / 64] &= !(1 << (at % 64));
         }
         while let Some(key) = self.heap.first().filter(|key| bucket_of(*key) == bucket) {

@@ -13,13 +13,13 @@ use multihop_dot11::EifsRule;
 
 /// The medium is physically busy, own transmissions included.
 const BUSY: u8 = 1;
-/// A back-off is pending, an answer is overdue, or something above watches the link: what frames of others do
+/// A back-off is pending, an answer is overdue, or something above watches what others send: frames of others
 /// may concern more than carrier sense. [`Mac::note_involved`] keeps it right.
 const INVOLVED: u8 = 2;
 /// Something above observes the link ([`Stack::observes`]).
 const OBSERVED: u8 = 4;
-/// [`super::Own::eifs_until`] is set.
-const AFTER_ERROR: u8 = 8;
+/// EIFS is pending, or what else [`super::Own::eifs_until`] is for.
+const WAITS_LONGER: u8 = 8;
 
 impl Mac {
     /// What lies above is complete, and says which policies and logs listen.
@@ -108,19 +108,24 @@ impl Mac {
     pub fn only_senses(&self, frame: &Frame, decodes: bool) -> bool {
         self.state & !INVOLVED == BUSY
             && (!decodes || frame.to.is_some_and(|to| to != self.id))
-            && !(self.is_involved() && (self.own.watched || self.own.receiving_at_timeout))
+            && !self.is_concerned()
+    }
+
+    /// Does each frame of others concern more than carrier sense and a back-off?
+    #[inline]
+    pub(super) fn is_concerned(&self) -> bool {
+        self.is_involved() && (self.own.watched || self.own.receiving_at_timeout)
     }
 
     /// Then this is what it does: no more than [`Mac::contend`] is left, if the station is involved.
     #[inline]
     pub fn sense_end(&mut self, frame: &Frame, decoded: bool, timing: &Timing, now: Time) {
         if decoded {
-            let nav = now + frame.duration;
-            if nav > self.nav && frame.duration > Span::ZERO {
-                (self.nav, self.nav_reset) = (nav, nav_reset(frame, timing, now));
+            if frame.duration > Span::ZERO && self.lengthen_nav(now + frame.duration) {
+                self.nav_reset = nav_reset(frame, timing, now);
             }
         } else if timing.rules.eifs == EifsRule::AsNav {
-            self.nav = self.nav.max(now + timing.eifs);
+            self.lengthen_nav(now + timing.eifs);
         }
         self.note_idle(now);
     }
@@ -212,22 +217,30 @@ impl Mac {
     /// Sets the NAV, if that makes it longer.
     #[inline]
     pub(super) fn set_nav(&mut self, ctx: &mut Context, until: Time) -> bool {
-        if until <= self.nav {
-            return false;
+        let lengthens = self.lengthen_nav(until);
+        if lengthens {
+            let set = Interval { start: ctx.now, end: until };
+            self.report(ctx.stack, || LinkEvent::NavSet(set));
         }
+        lengthens
+    }
+
+    #[inline]
+    fn lengthen_nav(&mut self, until: Time) -> bool {
         debug_assert!(self.is_busy(), "the NAV is set by frames, so the medium is busy");
-        self.nav = until;
-        let set = Interval { start: ctx.now, end: until };
-        self.report(ctx.stack, || LinkEvent::NavSet(set));
-        true
+        let lengthens = until > self.nav;
+        if lengthens {
+            self.nav = until;
+        }
+        lengthens
     }
 
     /// A correct frame ended: EIFS is over.
     #[inline]
     pub(super) fn after_correct(&mut self) {
-        if self.state & AFTER_ERROR != 0 {
+        if self.state & WAITS_LONGER != 0 {
             self.own.eifs_until = Time::ZERO;
-            self.state &= !AFTER_ERROR;
+            self.state &= !WAITS_LONGER;
         }
     }
 
@@ -257,7 +270,7 @@ impl Mac {
     /// The inter-frame space begins then at the earliest, unless a correct frame ends before.
     pub(super) fn wait_longer(&mut self, until: Time) {
         self.own.eifs_until = until;
-        self.state |= AFTER_ERROR;
+        self.state |= WAITS_LONGER;
     }
 }
 

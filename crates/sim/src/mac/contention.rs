@@ -1,7 +1,7 @@
 //! When the station may transmit (9.3.4).
 //!
 //! What each busy and each idle medium calls takes what it needs of the [`Context`], which is then never put
-//! together: of the stations that hear a frame most do nothing else.
+//! together: most contenders that sense a frame do nothing else.
 
 use super::{Context, Function, Mac, Phase, Timing};
 use crate::agenda::{Agenda, Lane};
@@ -126,7 +126,7 @@ impl Mac {
     /// Lets the back-off run if nothing forbids it.
     #[expect(
         clippy::inline_always,
-        reason = "else each bystander puts a context together for a call that mostly does nothing"
+        reason = "else each contender puts a context together for a call that does little"
     )]
     #[inline(always)]
     pub fn contend(&mut self, ctx: &mut Context) {

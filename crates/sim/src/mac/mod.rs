@@ -5,7 +5,7 @@
 //! * `contention`: when the station may transmit: IFS, back-off.
 //! * `outgoing`: the frame that it wants to get across.
 //! * `originator`: getting its own frame across: RTS, CTS, DATA, ACK, retries.
-//! * `recipient`: what it does with frames of others: NAV, CTS, ACK, duplicates.
+//! * `recipient`: what it does with frames of others: CTS, ACK, duplicates.
 //! * `rate_control`: at which rate it sends DATA, where it may choose.
 //! * `aggregation`: A-MPDUs and block acknowledgements in place of single frames and ACKs, where the station
 //!   has them.
@@ -146,7 +146,7 @@ pub struct Mac {
     id: NodeId,
     /// `BUSY`, `INVOLVED`, `OBSERVED`, `AFTER_ERROR`.
     state: u8,
-    /// Since when it is busy, or is not.
+    /// Since when the medium is busy, or idle.
     since: Time,
     nav: Time,
     /// When the NAV may be reset, if no frame begins before; never, if it may not.
@@ -165,7 +165,7 @@ struct Own {
     timer: Slot,
     /// The response is overdue, but a frame is being received: its end decides.
     receiving_at_timeout: bool,
-    /// As [`Mac::observed`], of [`Stack::watches`].
+    /// What the stack says of itself ([`Stack::watches`]).
     watched: bool,
     /// EIFS less DIFS after the last frame that could not be decoded, unless a correct one followed; under
     /// EDCA also the end of the last wait for a response that did not come.

@@ -14,8 +14,7 @@ impl Mac {
     #[expect(clippy::inline_always, reason = "as for `contend`")]
     #[inline(always)]
     pub fn lets_pass(&mut self, ctx: &mut Context, frame: &Frame, finished: Finished) -> bool {
-        let concerns = self.is_involved() && (self.own.watched || self.own.receiving_at_timeout);
-        if concerns || finished.ignored_until > Time::ZERO {
+        if self.is_concerned() || finished.ignored_until > Time::ZERO {
             return false;
         }
         match finished.reception {

@@ -10,6 +10,7 @@ use multihop_sim::config::{
     AodvConfig, AppConfig, Config, DsdvConfig, DsrConfig, MediumModel, NodeConfig, RoutingProtocol,
     SchemeConfig, WireConfig,
 };
+use multihop_sim::outcome::Causes;
 use multihop_sim::{Ties, World, run};
 use serde_json::json;
 
@@ -97,6 +98,17 @@ fn a_second_run_is_the_same() {
         assert!(first.events > 15_000, "the scenario is busy: {} events", first.events);
         assert!(first.flows.iter().any(|flow| flow.delivered_bytes > 0));
         assert_eq!(first, run(&config));
+    }
+}
+
+/// Where nobody asks why frames are lost, those that pass a station are dealt with at one place.
+#[test]
+fn causes_change_nothing_else() {
+    for (index, config) in configurations().into_iter().enumerate() {
+        let mut known = run(&config);
+        assert!(!known.causes.losses.is_empty());
+        known.causes = Causes::default();
+        assert_eq!(run(&Config { causes: false, ..config }), known, "configuration {index}");
     }
 }
 

@@ -226,6 +226,7 @@ fn a_busy_slot_counts_where_the_model_says_so() {
         let end = s.hears(100, first, Signal::Clear);
         s.queues(200, Some(B));
         s.mac.own.function.backoff = Some(7);
+        s.mac.note_involved();
         let second = s.data(C, None, 2);
         let at = end + 50 + 3 * 20 + 11;
         s.hears(at, second, Signal::Clear);

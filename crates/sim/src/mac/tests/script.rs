@@ -396,7 +396,6 @@ impl Script {
             stack: &mut self.stack,
             record: &mut self.record,
         };
-        self.mac.note_involved(); // tests change its state
         what(&mut self.mac, &mut ctx);
         self.mac.note_involved();
     }

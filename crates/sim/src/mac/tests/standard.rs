@@ -57,6 +57,7 @@ fn a_frozen_back_off_keeps_its_slots_9_3_4_3() {
     let first_end = s.hears(100, first, Signal::Clear);
     s.queues(200, Some(B));
     s.mac.own.function.backoff = Some(7);
+    s.mac.note_involved();
     // Busy again after three whole slots and a bit: four slots are left.
     let second = s.data(C, None, 2);
     let second_end = s.hears(first_end + DIFS + 3 * 20 + 11, second, Signal::Clear);

@@ -176,21 +176,12 @@ impl Radio {
     pub fn begin_in_silence(&mut self, link: &Link, frame: &Frame, now: Time) {
         debug_assert!(self.is_silent());
         (self.energy, self.loud) = (link.energy, true);
-        self.lock = Some(LockedSignal {
-            from: frame.from.0,
-            decodable: link.decodable(),
-            overlapped_by_own: false,
-            overlapped: false,
-            counted: false,
-            power: link.power,
-            start: now,
-            end: frame.end(),
-        });
+        self.lock = Some(self.lock_on(link, frame, now));
     }
 
-    /// A signal ends that was alone all the time, where overlaps are settled by pairs, and can be decoded if
-    /// it is `certain` to be right, or not at all: the same as [`Radio::finish`], sooner. Otherwise nothing
-    /// is done, and false returned.
+    /// A signal ends that is the last one, where overlaps are settled by pairs, none began upon it, and it
+    /// can be decoded if it is `certain` to be right, or not at all: the same as [`Radio::finish`], sooner.
+    /// Otherwise nothing is done, and false returned.
     #[inline]
     pub fn ends_alone(&mut self, link: &Link, frame: &Frame, certain: bool, now: Time) -> bool {
         let Some(lock) = &self.lock else { return false };
