@@ -28,7 +28,7 @@ from multihop import _core
 TABLE = Path(__file__).parent / "budget.toml"
 #: A scenario may cost this much more or less than the table says.
 TOLERANCE = 0.02
-#: Simulated seconds of each scenario: some ten thousand events, so that all of them take less than a minute. Half of
+#: Simulated seconds of each scenario: 20,000 to 150,000 events, so that all take less than a minute. Half of
 #: a short run is warm-up, which is counted like the rest. Of grid-50 it is the burst with which its flows begin.
 SCENARIOS = {
     "chain": 20.0,

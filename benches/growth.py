@@ -32,8 +32,8 @@ from simulators import HERE, MeasurementError, run
 from multihop import _core
 
 REPETITIONS = 5
-#: --quick: one run, of this share of the simulated time behind the beginning.
-QUICK_SHARE = 0.05
+#: --quick: one run, of this share of the simulated time behind the beginning, and so many seconds at least.
+QUICK_SHARE, QUICK_LEAST_S = 0.05, 2.0
 #: Simulated seconds that are taken off.
 BEGINNING = 1.0
 
@@ -222,7 +222,8 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def measured(network: Network, options: argparse.Namespace) -> Document:
     """Runs a network several times, each with a seed of its own."""
-    seconds = BEGINNING + network.seconds * (QUICK_SHARE if options.quick else 1.0)
+    behind = max(QUICK_SHARE * network.seconds, QUICK_LEAST_S) if options.quick else network.seconds
+    seconds = BEGINNING + behind
     document = network.document() | {"record_interval": f"{seconds} s"}
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"{network.name}.toml"
@@ -239,7 +240,7 @@ def measured(network: Network, options: argparse.Namespace) -> Document:
         "nodes": whole[0]["nodes"],
         "flows": whole[0]["flows"],
         "listeners": listeners,
-        "simulated_s": seconds,
+        "simulated_s": behind,
         "events": int(difference("events", samples[0])),
         "ns_per_event": median(costs),
         "least": min(costs),

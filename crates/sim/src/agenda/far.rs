@@ -105,7 +105,10 @@ impl Far {
         self.in_wheel -= 1;
         match keys.get(index) {
             Some(moved) => place(*moved, at),
-            None if keys.is_empty() => self.filled[bucket / 64] &= !(1 << (bucket % 64)),
+            None if keys.is_empty() => {
+                self.filled[bucket / 64] &= !(1 << (bucket % 64));
+                self.trim(bucket);
+            }
             None => {}
         }
     }
@@ -135,6 +138,7 @@ impl Far {
             if self.taken.len() > 2 * most {
                 break self.leave_later(most, place);
             }
+            self.trim(bucket as usize % BUCKETS);
         };
         Some((begin << WIDTH, horizon))
     }
@@ -159,14 +163,18 @@ impl Far {
             let at = bucket as usize % BUCKETS;
             self.in_wheel -= self.buckets[at].len();
             self.taken.append(&mut self.buckets[at]);
-            if self.buckets[at].capacity() > KEPT {
-                self.buckets[at] = Vec::new(); // of a burst, whose like comes to other buckets
-            }
             self.filled[at / 64] &= !(1 << (at % 64));
         }
         while let Some(key) = self.heap.first().filter(|key| bucket_of(*key) == bucket) {
             self.heap.remove(0, place);
             self.taken.push(key);
+        }
+    }
+
+    /// Drops the room of a burst, whose like comes to other buckets, once a bucket is empty.
+    fn trim(&mut self, at: usize) {
+        if self.buckets.get(at).is_some_and(|keys| keys.is_empty() && keys.capacity() > KEPT) {
+            self.buckets[at] = Vec::new();
         }
     }
 

@@ -144,7 +144,7 @@ impl Function {
 #[derive(Clone, Debug)]
 pub struct Mac {
     id: NodeId,
-    /// `BUSY`, `INVOLVED`, `OBSERVED`, `AFTER_ERROR`.
+    /// `BUSY`, `INVOLVED`, `OBSERVED`, `WAITS_LONGER`.
     state: u8,
     /// Since when the medium is busy, or idle.
     since: Time,

@@ -45,6 +45,15 @@ fn busy_grid(rules: DcfRules, model: Option<MediumModel>) -> Config {
     config
 }
 
+/// The same without bit errors, and without a scheme whose routers observe links.
+fn unobserved_grid(rules: DcfRules) -> Config {
+    let mut config = busy_grid(rules, None);
+    config.medium.bit_error_rate = 0.0;
+    config.schemes = config.schemes.iter().filter(|scheme| scheme.name != "recn").cloned().collect();
+    config.flows.iter_mut().for_each(|flow| flow.scheme %= 3);
+    config
+}
+
 fn sinr() -> MediumModel {
     let dbm = |dbm: f64| 10f64.powf(dbm / 10.0);
     MediumModel::Sinr {
@@ -104,7 +113,8 @@ fn a_second_run_is_the_same() {
 /// Where nobody asks why frames are lost, those that pass a station are dealt with at one place.
 #[test]
 fn causes_change_nothing_else() {
-    for (index, config) in configurations().into_iter().enumerate() {
+    let unobserved = [DcfRules::IEEE, DcfRules::NS2].map(unobserved_grid);
+    for (index, config) in configurations().into_iter().chain(unobserved).enumerate() {
         let mut known = run(&config);
         assert!(!known.causes.losses.is_empty());
         known.causes = Causes::default();
