@@ -28,8 +28,6 @@ pub(super) struct Far {
     first: u64,
     in_wheel: usize,
     heap: Heap,
-    /// What was taken last.
-    taken: Vec<u128>,
 }
 
 /// The bucket of a key, counted from time zero on.
@@ -115,14 +113,14 @@ impl Far {
 
     /// Takes the first keys out, some `most` of them and twice as many at most, all within `reach`
     /// nanoseconds. Returns a time that none is before, and a key that all of them are less than, and none of
-    /// those that stay; none if there is no key. [`Far::taken`] has them.
+    /// those that stay; none if there is no key. They come to `taken`, in no order.
     pub(super) fn take_first(
         &mut self,
         most: usize,
         reach: u64,
+        taken: &mut Vec<u128>,
         place: &mut impl FnMut(u128, usize),
     ) -> Option<(u64, u128)> {
-        self.taken.clear();
         let begin = self.first_bucket()?;
         let horizon = loop {
             let Some(bucket) = self.first_bucket() else { break u128::MAX };
@@ -130,27 +128,17 @@ impl Far {
                 self.first = bucket;
             }
             let waiting = if bucket == self.first { self.bucket(bucket).len() } else { 0 };
-            let is_enough = !self.taken.is_empty() && self.taken.len() + waiting > most;
+            let is_enough = !taken.is_empty() && taken.len() + waiting > most;
             if is_enough || bucket + 1 - begin > reach >> WIDTH {
                 break beginning(bucket);
             }
-            self.take_bucket(bucket, place);
-            if self.taken.len() > 2 * most {
-                break self.leave_later(most, place);
+            self.take_bucket(bucket, taken, place);
+            if taken.len() > 2 * most {
+                break self.leave_later(most, taken, place);
             }
             self.trim(bucket as usize % BUCKETS);
         };
         Some((begin << WIDTH, horizon))
-    }
-
-    /// What [`Far::take_first`] took, in no order; to be given back by [`Far::give_back`].
-    pub(super) fn taken(&mut self) -> Vec<u128> {
-        std::mem::take(&mut self.taken)
-    }
-
-    /// Its room is used again.
-    pub(super) fn give_back(&mut self, taken: Vec<u128>) {
-        self.taken = taken;
     }
 
     fn bucket(&self, bucket: u64) -> &[u128] {
@@ -158,16 +146,16 @@ impl Far {
     }
 
     /// Takes all of a bucket, which is the first that holds something.
-    fn take_bucket(&mut self, bucket: u64, place: &mut impl FnMut(u128, usize)) {
+    fn take_bucket(&mut self, bucket: u64, taken: &mut Vec<u128>, place: &mut impl FnMut(u128, usize)) {
         if bucket == self.first && !self.buckets.is_empty() {
             let at = bucket as usize % BUCKETS;
             self.in_wheel -= self.buckets[at].len();
-            self.taken.append(&mut self.buckets[at]);
+            taken.append(&mut self.buckets[at]);
             self.filled[at / 64] &= !(1 << (at % 64));
         }
         while let Some(key) = self.heap.first().filter(|key| bucket_of(*key) == bucket) {
             self.heap.remove(0, place);
-            self.taken.push(key);
+            taken.push(key);
         }
     }
 
@@ -179,11 +167,14 @@ impl Far {
     }
 
     /// Puts all but the first `most` back; returns the first of the others.
-    fn leave_later(&mut self, most: usize, place: &mut impl FnMut(u128, usize)) -> u128 {
-        let mut taken = std::mem::take(&mut self.taken);
+    fn leave_later(
+        &mut self,
+        most: usize,
+        taken: &mut Vec<u128>,
+        place: &mut impl FnMut(u128, usize),
+    ) -> u128 {
         let horizon = *taken.select_nth_unstable(most).1;
         taken.drain(most..).for_each(|key| self.push(key, place));
-        self.taken = taken;
         horizon
     }
 

@@ -70,6 +70,8 @@ pub struct Agenda {
     spare: Near,
     /// Keys of everything else: time (upper 64 bits), lane (above 32 bits), rank (lower 32 bits).
     far: Far,
+    /// What is brought from there to `near`.
+    taken: Vec<u128>,
     /// Position of each rank: in `near`, or in `far` with `FAR` set, or `ABSENT`.
     position: Vec<u32>,
     /// In nanoseconds.
@@ -95,6 +97,7 @@ impl Agenda {
             near: Near::with_room(NEAR_MOST),
             spare: Near::with_room(NEAR_MOST),
             far: Far::default(),
+            taken: Vec::new(),
             position: vec![ABSENT; slots],
             base: 0,
             horizon: Near::NONE,
@@ -247,18 +250,17 @@ impl Agenda {
     /// Nothing is left before the horizon: the next events come there. Returns the least key.
     #[cold]
     fn bring_near(&mut self) -> u64 {
-        let taken = self.far.take_first(NEAR_AGAIN, REACH, &mut keep(&mut self.position));
-        let Some((base, horizon)) = taken else { return Near::NONE };
+        let (position, taken) = (&mut self.position, &mut self.taken);
+        let first = self.far.take_first(NEAR_AGAIN, REACH, taken, &mut keep(position));
+        let Some((base, horizon)) = first else { return Near::NONE };
         self.base = base;
         let later = (horizon >> 64) as u64 - base;
         self.horizon =
             if later < REACH { near_key(later, far_lane(horizon), horizon as u32) } else { Near::NONE };
-        let mut taken = self.far.taken();
-        for key in taken.drain(..) {
+        for key in self.taken.drain(..) {
             let (since_base, rank) = ((key >> 64) as u64 - base, key as u32);
             self.position[rank as usize] = self.near.push(near_key(since_base, far_lane(key), rank)) as u32;
         }
-        self.far.give_back(taken);
         self.near.least()
     }
 

@@ -111,12 +111,6 @@ impl Mac {
             && !self.is_concerned()
     }
 
-    /// Does each frame of others concern more than carrier sense and a back-off?
-    #[inline]
-    pub(super) fn is_concerned(&self) -> bool {
-        self.is_involved() && (self.own.watched || self.own.receiving_at_timeout)
-    }
-
     /// Then this is what it does: no more than [`Mac::contend`] is left, if the station is involved.
     #[inline]
     pub fn sense_end(&mut self, frame: &Frame, decoded: bool, timing: &Timing, now: Time) {
@@ -135,6 +129,12 @@ impl Mac {
     pub fn is_involved(&self) -> bool {
         debug_assert!(self.state & INVOLVED != 0 || !self.may_be_concerned(), "it was noted");
         self.state & INVOLVED != 0
+    }
+
+    /// Does each frame of others concern more than carrier sense and a back-off?
+    #[inline]
+    pub(super) fn is_concerned(&self) -> bool {
+        self.is_involved() && (self.own.watched || self.own.receiving_at_timeout)
     }
 
     /// The medium turns busy: a signal began while there was none, though the station's own may still have
