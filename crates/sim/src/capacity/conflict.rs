@@ -51,32 +51,83 @@ pub struct Conflict {
 }
 
 impl Conflicts {
-    /// Among these links; those that are not `by_air` exclude nothing.
+    /// Among these links. Those that are not `by_air` exclude nothing; all others are there both ways, as
+    /// routes need them.
     pub(super) fn new(
         used: &[(NodeId, NodeId)],
         by_air: impl Fn(&(NodeId, NodeId)) -> bool,
         links: &Links,
         timing: &Timing,
     ) -> Conflicts {
-        let air = Air { links, timing };
+        let near = Near::new(used, by_air, links);
+        let pairs = used.iter().enumerate().flat_map(|(a, link)| near.later(a, *link).map(move |b| (a, b)));
+        Conflicts::of(pairs, used, &Air { links, timing })
+    }
+
+    /// Of pairs of links, which are in order.
+    fn of(
+        pairs: impl Iterator<Item = (usize, usize)>,
+        used: &[(NodeId, NodeId)],
+        air: &Air<'_>,
+    ) -> Conflicts {
         let mut made = Conflicts::default();
-        let used = || used.iter().enumerate().filter(|(_, link)| by_air(link));
-        for (a, first) in used() {
-            for (b, second) in used().filter(|(b, _)| *b > a) {
-                let conflict = air.conflict(*first, *second);
-                let lists = [
-                    (conflict.data, &mut made.data),
-                    (conflict.exchange, &mut made.exchange),
-                    (conflict.sensing, &mut made.sensing),
-                    (conflict.interference, &mut made.interference),
-                    (conflict.hidden, &mut made.hidden),
-                ];
-                for (_, list) in lists.into_iter().filter(|(applies, _)| *applies) {
-                    list.push((a, b));
-                }
+        for (a, b) in pairs {
+            let conflict = air.conflict(used[a], used[b]);
+            let lists = [
+                (conflict.data, &mut made.data),
+                (conflict.exchange, &mut made.exchange),
+                (conflict.sensing, &mut made.sensing),
+                (conflict.interference, &mut made.interference),
+                (conflict.hidden, &mut made.hidden),
+            ];
+            for (_, list) in lists.into_iter().filter(|(applies, _)| *applies) {
+                list.push((a, b));
             }
         }
         made
+    }
+}
+
+/// Which links can exclude each other at all: those of which an end of one is an end of the other, hears one,
+/// or is heard by one. Of a large network that is a small part of all pairs.
+struct Near {
+    /// By node: itself, the nodes that it hears, and those that hear it.
+    nodes: Vec<Vec<NodeId>>,
+    /// By node: the links by air that begin or end there.
+    ends: Vec<Vec<usize>>,
+}
+
+impl Near {
+    fn new(used: &[(NodeId, NodeId)], by_air: impl Fn(&(NodeId, NodeId)) -> bool, links: &Links) -> Near {
+        let all = || (0..links.nodes() as u32).map(NodeId);
+        let mut nodes: Vec<Vec<NodeId>> = all().map(|node| vec![node]).collect();
+        for from in all() {
+            for to in links.of(from).iter().map(|link| NodeId(link.to)) {
+                nodes[from.index()].push(to);
+                nodes[to.index()].push(from);
+            }
+        }
+        let mut ends = vec![Vec::new(); links.nodes()];
+        for (index, (from, to)) in used.iter().enumerate().filter(|(_, link)| by_air(link)) {
+            ends[from.index()].push(index);
+            ends[to.index()].push(index);
+        }
+        Near { nodes, ends }
+    }
+
+    /// The links near a link that come after it, in order; none if the link itself is not by air.
+    fn later(&self, index: usize, (from, to): (NodeId, NodeId)) -> impl Iterator<Item = usize> + use<> {
+        let mut found: Vec<usize> = Vec::new();
+        if self.ends[from.index()].contains(&index) {
+            let mut nodes = [&*self.nodes[from.index()], &*self.nodes[to.index()]].concat();
+            nodes.sort_unstable();
+            nodes.dedup();
+            let ends = nodes.iter().flat_map(|node| &self.ends[node.index()]);
+            found.extend(ends.filter(|other| **other > index));
+            found.sort_unstable();
+            found.dedup();
+        }
+        found.into_iter()
     }
 }
 
@@ -98,12 +149,12 @@ impl Air<'_> {
         if a.0 == b.0 || a.0 == b.1 || a.1 == b.0 || a.1 == b.1 {
             return Conflict { data: true, exchange: true, sensing: true, interference: true, hidden };
         }
-        let exclusive: Vec<bool> =
-            frames(a).iter().flat_map(|one| frames(b).map(|other| self.exclude(*one, other))).collect();
+        let all = frames(a);
+        let mut exclusive = all.iter().flat_map(|one| frames(b).map(|other| self.exclude(*one, other)));
         Conflict {
             data: excludes,
-            exchange: exclusive.iter().all(|exclusive| *exclusive),
-            sensing: exclusive.contains(&true) || senders_sense,
+            exchange: exclusive.clone().all(|exclusive| exclusive),
+            sensing: senders_sense || exclusive.any(|exclusive| exclusive),
             interference: [a.0, a.1]
                 .iter()
                 .any(|one| [b.0, b.1].iter().any(|other| self.either_senses(*one, *other))),
@@ -118,7 +169,7 @@ impl Air<'_> {
 
     /// Is a signal of `source` fatal to the frame?
     fn is_fatal(&self, source: NodeId, (from, to, class): Flight) -> bool {
-        let Some(signal) = self.links.between(from, to) else { return true };
+        let signal = self.links.between(from, to).expect("links by air are there both ways");
         let Some(noise) = self.links.between(source, to) else { return false };
         match &self.timing.collisions {
             Collisions::Pairwise { capture } => signal.power / noise.power < capture.unwrap_or(f64::INFINITY),
@@ -160,4 +211,77 @@ fn frames((sender, receiver): (NodeId, NodeId)) -> [Flight; 4] {
         (sender, receiver, RateClass::Data),
         (receiver, sender, RateClass::Ack),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, MatrixLink, MatrixQuantity, MediumModel, NodeConfig, PathLoss};
+    use crate::mac::tests::script::config;
+    use crate::routing::LinkQuality;
+    use multihop_core::Rng;
+    use multihop_dot11::DcfRules;
+
+    const NODES: u32 = 60;
+
+    /// Nodes at random in a square, so wide in metres that most are out of reach of each other.
+    fn scattered(model: MediumModel, side: f64) -> Config {
+        let mut config = config(DcfRules::IEEE, None);
+        config.medium.model = model;
+        let mut rng = Rng::at(1, &["places"]);
+        let mut place = || side * f64::from(rng.below(1_000)) / 1_000.0;
+        let node = |place: [f64; 2]| NodeConfig { position: Some(place), ..config.nodes[0].clone() };
+        config.nodes = (0..NODES).map(|_| node([place(), place()])).collect();
+        config
+    }
+
+    /// Signals between nodes of near numbers, many of them one way.
+    fn measured() -> MediumModel {
+        let mut rng = Rng::at(1, &["links"]);
+        let pairs = (0..NODES).flat_map(|a| (a + 1..NODES.min(a + 4)).map(move |b| (a, b)));
+        let directed = pairs.flat_map(|(a, b)| [(a, b), (b, a)]);
+        let heard = directed.filter(|_| rng.below(3) > 0);
+        let links = heard.map(|(a, b)| MatrixLink { from: NodeId(a), to: NodeId(b), value: 0.9 }).collect();
+        MediumModel::Matrix { links, quantity: MatrixQuantity::Delivery { probe_size: 1500 } }
+    }
+
+    #[test]
+    fn links_near_each_other_are_all_that_exclude_each_other() {
+        let path_loss =
+            PathLoss::LogDistance { exponent: 3.0, reference_loss_db: 40.0, reference_distance: 1.0 };
+        let ranges = |capture_ratio| MediumModel::Ranges {
+            receive_range: 250.0,
+            carrier_sense_range: 550.0,
+            capture_ratio,
+            path_loss,
+        };
+        let sinr = MediumModel::Sinr {
+            transmit_power_mw: 100.0,
+            noise_mw: 1e-10,
+            sensitivity_mw: 1e-9,
+            carrier_sense_mw: 1e-9,
+            path_loss: PathLoss::LogDistance {
+                exponent: 4.0,
+                reference_loss_db: 40.0,
+                reference_distance: 1.0,
+            },
+        };
+        for (model, side) in
+            [(ranges(None), 3_000.0), (ranges(Some(10.0)), 3_000.0), (sinr, 1_000.0), (measured(), 1.0)]
+        {
+            let quality = LinkQuality::new(&scattered(model, side));
+            let (links, timing) = quality.parts();
+            let used: Vec<_> = quality.usable().iter().map(|(from, to, _)| (*from, *to)).collect();
+            let pairs = || (0..used.len()).flat_map(|a| (a + 1..used.len()).map(move |b| (a, b)));
+            let all = Conflicts::of(pairs(), &used, &Air { links, timing });
+            assert_eq!(Conflicts::new(&used, |_| true, links, timing), all);
+            let most = pairs().count();
+            let near = Near::new(&used, |_| true, links);
+            let looked_at: usize = (0..used.len()).map(|a| near.later(a, used[a]).count()).sum();
+            assert!(looked_at < most * 9 / 10, "{looked_at} of {most}");
+            for list in [&all.data, &all.exchange, &all.sensing, &all.interference, &all.hidden] {
+                assert!(!list.is_empty() && list.len() < most / 2, "{} of {most}", list.len());
+            }
+        }
+    }
 }

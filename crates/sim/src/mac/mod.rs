@@ -33,7 +33,7 @@ mod timing;
 mod txop;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use aggregation::Fullest;
 pub use timing::Timing;

@@ -11,7 +11,7 @@ mod hardware;
 mod ns2;
 mod pauses;
 mod reactions;
-mod script;
+pub(crate) mod script;
 mod standard;
 mod timing;
 mod txop;
