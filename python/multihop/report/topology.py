@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import html
 import math
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from multihop.report.layout import MARGIN, WIDTH, distance_apart, drawn_as_given, fit, layout
 from multihop.report.svg import PALETTE
 
 if TYPE_CHECKING:
@@ -15,27 +17,33 @@ if TYPE_CHECKING:
 
     from multihop import _core
 
-_WIDTH, _HEIGHT, _MARGIN = 1000.0, 560.0, 40.0
+#: More links than these have no tips.
 _MOST_LINKS = 4000
+#: Of more links than these, not all are drawn.
+_MOST_LINES = 40_000
+_QUALITY_STEPS = 10
+#: Nodes closer than this in the picture are drawn smaller.
+_FULL_SIZE_DISTANCE = 10.0
 _MOST_NAMES = 40
-_LEAST_DISTANCE = 7.0
 _MOST_OFF = 8
 _MOST_PLACES = 5000
 
 
 def picture(view: _core.ScenarioView, positions: pd.DataFrame | None = None) -> str:
     """An `<svg>` element; `positions` is the table of that name, for the trajectories of nodes that move."""
-    points, measured = _layout(view)
+    points, measured = layout(view)
     trajectories = _trajectories(positions) if all(measured) and positions is not None else {}
     count = len(points)
-    xs, ys, scale = _fit(np.vstack([points, *trajectories.values()]))
-    height = float(ys.max() + _MARGIN)
+    xs, ys, scale = fit(np.vstack([points, *trajectories.values()]))
+    height = float(ys.max() + MARGIN)
+    size = _size(xs[:count], ys[:count])
+    dense = " dense" if size < 1.0 else ""
     parts = [
-        f'<svg class="chart topology" role="img" aria-label="Topology" viewBox="0 0 {_WIDTH:g} {height:.0f}">',
+        f'<svg class="chart topology{dense}" role="img" aria-label="Topology" viewBox="0 0 {WIDTH:g} {height:.0f}">',
         *_drawn_trajectories(view, trajectories, xs[count:], ys[count:]),
         *_links(view, xs, ys),
-        *_paths(view, xs, ys),
-        *_nodes(view, xs, ys, measured),
+        *_paths(view, xs, ys, size),
+        *_nodes(view, xs, ys, measured, size),
         *(_scale_bar(scale, height) if any(measured) else []),
         "</svg>",
     ]
@@ -56,95 +64,19 @@ def caption(view: _core.ScenarioView, positions: pd.DataFrame | None = None) -> 
 
 def _what_is_drawn(view: _core.ScenarioView) -> str:
     placed = sum(node["x"] is not None for node in view["nodes"])
-    _, drawn_as_given = _layout(view)
     links = len({frozenset(link[:2]) for link in view["links"]})
-    text = f"{len(view['nodes'])} nodes, {links} links (the fainter, the less they deliver), {len(view['flows'])} flows"
+    some = f"; one in {_stride(links)} is drawn" if _stride(links) > 1 else ""
+    about_links = f"{links} links (the fainter, the less they deliver{some})"
+    text = f"{len(view['nodes'])} nodes, {about_links}, {len(view['flows'])} flows"
     if placed == 0:
         return f"{text}. The scenario gives no positions: nodes are drawn where the picture is clearest."
-    if not any(drawn_as_given):
+    if not any(drawn_as_given(view)):
         return f"{text}. Most nodes are too close together for a map: they are drawn where the picture is clearest."
     if placed < len(view["nodes"]):
         return (
             f"{text}. {len(view['nodes']) - placed} nodes without a position (hollow) are drawn near their neighbours."
         )
     return f"{text}."
-
-
-def _layout(view: _core.ScenarioView) -> tuple[np.ndarray, list[bool]]:
-    """Positions, and for each node whether it is drawn where the scenario puts it."""
-    nodes = view["nodes"]
-    points, measured = _as_given(view)
-    if any(measured) and not _too_dense(points):
-        return points, measured
-    return _spring(len(nodes), view["links"]), [False] * len(nodes)
-
-
-def _too_dense(points: np.ndarray) -> bool:
-    """Would most nodes be drawn on top of another? A few far away ones do that to a town."""
-    if len(points) < 3:
-        return False
-    xs, ys, _ = _fit(points)
-    distance = np.hypot(xs[:, None] - xs[None, :], ys[:, None] - ys[None, :])
-    np.fill_diagonal(distance, np.inf)
-    return float(np.median(distance.min(axis=1))) < _LEAST_DISTANCE
-
-
-def _as_given(view: _core.ScenarioView) -> tuple[np.ndarray, list[bool]]:
-    """Positions of the scenario; nodes without one are put beside their neighbours."""
-    nodes = view["nodes"]
-    measured = [node["x"] is not None and node["y"] is not None for node in nodes]
-    if not any(measured):
-        return np.zeros((len(nodes), 2)), measured
-    points = np.array([[node["x"], node["y"]] for node in nodes], dtype=np.float64)
-    neighbours: dict[int, list[int]] = {}
-    for a, b, _ in view["links"]:
-        neighbours.setdefault(a, []).append(b)
-        neighbours.setdefault(b, []).append(a)
-    span = float(np.nanmax(points) - np.nanmin(points)) or 1.0
-    for index, known in enumerate(measured):
-        if known:
-            continue
-        near = [points[n] for n in neighbours.get(index, []) if measured[n]]
-        middle = np.mean(near, axis=0) if near else np.nanmean(points[measured], axis=0)
-        angle = 2.399963 * index  # the golden angle keeps several such nodes apart
-        points[index] = middle + 0.02 * span * np.array([math.cos(angle), math.sin(angle)])
-    return points, measured
-
-
-def _spring(count: int, links: list[tuple[int, int, float]]) -> np.ndarray:
-    """A force-directed layout (Fruchterman and Reingold 1991), the same for the same graph."""
-    angle = 2.399963 * np.arange(count)
-    points = np.sqrt(np.arange(count) + 0.5)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
-    pairs = np.array(sorted({(min(a, b), max(a, b)) for a, b, _ in links}), dtype=int).reshape(-1, 2)
-    temperature = math.sqrt(count)
-    for _ in range(300 if count <= 400 else 60):
-        delta = points[:, None, :] - points[None, :, :]
-        distance = np.maximum(np.linalg.norm(delta, axis=2), 0.01)
-        force = (delta / distance[:, :, None] ** 2).sum(axis=1)
-        if len(pairs):
-            pull = points[pairs[:, 0]] - points[pairs[:, 1]]
-            pull *= np.linalg.norm(pull, axis=1)[:, None]
-            np.add.at(force, pairs[:, 0], -pull)
-            np.add.at(force, pairs[:, 1], pull)
-        length = np.maximum(np.linalg.norm(force, axis=1), 1e-9)[:, None]
-        points += force / length * np.minimum(length, temperature)
-        temperature = max(temperature * 0.97, 0.01)
-    # The longest direction goes across the page.
-    centred = points - points.mean(axis=0)
-    _, _, axes = np.linalg.svd(centred, full_matrices=False)
-    turned: np.ndarray = centred @ axes.T
-    return turned
-
-
-def _fit(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Coordinates in the picture, y downwards, and pixels per metre."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    extent = np.maximum(high - low, 1e-9)
-    room = np.array([_WIDTH - 2 * _MARGIN, _HEIGHT - 2 * _MARGIN])
-    scale = float((room / extent).min())
-    xs = _MARGIN + (points[:, 0] - low[0]) * scale + (room[0] - extent[0] * scale) / 2
-    ys = _MARGIN + (high[1] - points[:, 1]) * scale
-    return xs, ys, scale
 
 
 def _trajectories(positions: pd.DataFrame) -> dict[int, np.ndarray]:
@@ -175,31 +107,54 @@ def _drawn_trajectories(
 
 
 def _links(view: _core.ScenarioView, xs: np.ndarray, ys: np.ndarray) -> list[str]:
-    best: dict[tuple[int, int], list[float]] = {}
+    qualities: dict[tuple[int, int], list[float]] = {}
     for a, b, quality in view["links"]:
-        best.setdefault((min(a, b), max(a, b)), []).append(quality)
+        qualities.setdefault((min(a, b), max(a, b)), []).append(quality)
+    if len(qualities) > _MOST_LINKS:
+        return _many_links(qualities, xs, ys)
     names = [node["name"] for node in view["nodes"]]
-    drawn = sorted(best.items(), key=lambda item: -max(item[1]))[:_MOST_LINKS]
     parts = ['<g class="links">']
-    for (a, b), qualities in drawn:
-        worst = min(qualities) if len(qualities) > 1 else 0.0
-        said = " and ".join(f"{100 * q:.0f} %" for q in qualities)
-        one_way = "" if len(qualities) > 1 else ", one way"
+    for (a, b), both in sorted(qualities.items(), key=lambda item: -max(item[1])):
+        said = " and ".join(f"{100 * q:.0f} %" for q in both)
+        one_way = "" if len(both) > 1 else ", one way"
         parts.append(
             f'<line class="tip" data-of="n{a} n{b}" '
             f'x1="{xs[a]:.1f}" y1="{ys[a]:.1f}" x2="{xs[b]:.1f}" y2="{ys[b]:.1f}" '
-            f'stroke-opacity="{0.12 + 0.5 * worst:.2f}"'
+            f'stroke-opacity="{0.12 + 0.5 * _worst(both):.2f}"'
             + _tip(f"{names[a]} to {names[b]}: delivers {said}{one_way}", "line")
         )
     return [*parts, "</g>"]
 
 
-def _paths(view: _core.ScenarioView, xs: np.ndarray, ys: np.ndarray) -> list[str]:
+def _many_links(qualities: dict[tuple[int, int], list[float]], xs: np.ndarray, ys: np.ndarray) -> list[str]:
+    """Links without tips: those of about the same quality are one element, so that the page stays small."""
+    steps: dict[int, list[str]] = {}
+    for (a, b), both in islice(qualities.items(), 0, None, _stride(len(qualities))):
+        line = f"M{xs[a]:.1f} {ys[a]:.1f}L{xs[b]:.1f} {ys[b]:.1f}"
+        steps.setdefault(round(_QUALITY_STEPS * _worst(both)), []).append(line)
+    paths = [
+        f'<path d="{"".join(lines)}" stroke-opacity="{0.12 + 0.5 * step / _QUALITY_STEPS:.2f}"/>'
+        for step, lines in sorted(steps.items(), reverse=True)
+    ]
+    return ['<g class="links">', *paths, "</g>"]
+
+
+def _stride(links: int) -> int:
+    """Of so many links every first, second, third, ... one is drawn."""
+    return -(-links // _MOST_LINES)
+
+
+def _worst(both: list[float]) -> float:
+    """What a link delivers in its worse direction."""
+    return min(both) if len(both) > 1 else 0.0
+
+
+def _paths(view: _core.ScenarioView, xs: np.ndarray, ys: np.ndarray, size: float) -> list[str]:
     names = [node["name"] for node in view["nodes"]]
     parts = ['<g class="paths">']
     for index, flow in enumerate(view["flows"]):
         # Flows that share a hop are drawn side by side.
-        shift = 2.2 * ((index % 5) - 2)
+        shift = 2.2 * size * ((index % 5) - 2)
         points = " ".join(f"{xs[n] + shift:.1f},{ys[n] + shift:.1f}" for n in flow["path"])
         said = f"flow {flow['name']} ({flow['hops']} hops): {' > '.join(names[n] for n in flow['path'])}"
         parts.append(
@@ -209,11 +164,12 @@ def _paths(view: _core.ScenarioView, xs: np.ndarray, ys: np.ndarray) -> list[str
     return [*parts, "</g>"]
 
 
-def _nodes(view: _core.ScenarioView, xs: np.ndarray, ys: np.ndarray, measured: list[bool]) -> list[str]:
+def _nodes(view: _core.ScenarioView, xs: np.ndarray, ys: np.ndarray, measured: list[bool], size: float) -> list[str]:
     sources = {flow["source"] for flow in view["flows"]}
     sinks = {flow["destination"] for flow in view["flows"]}
     some_measured = any(measured)
     many = len(view["nodes"]) > _MOST_NAMES
+    named = sinks if len(sinks) <= _MOST_NAMES else set()
     parts = ['<g class="nodes">']
     for index, node in enumerate(view["nodes"]):
         name = node["name"]
@@ -223,17 +179,22 @@ def _nodes(view: _core.ScenarioView, xs: np.ndarray, ys: np.ndarray, measured: l
         radius = {"sink": 8, "source": 6.5, "relay": 3.5 if many else 5}[role]
         parts.append(
             f'<circle class="tip {role}{hollow}" data-of="n{index}" '
-            f'cx="{xs[index]:.1f}" cy="{ys[index]:.1f}" r="{radius}"' + _tip(f"{name}{words}", "circle")
+            f'cx="{xs[index]:.1f}" cy="{ys[index]:.1f}" r="{radius * size:.3g}"' + _tip(f"{name}{words}", "circle")
         )
-        if not many or role == "sink":
+        if not many or name in named:
             place = f'x="{xs[index]:.1f}" y="{ys[index] - 12:.1f}"'
             parts.append(f'<text data-of="n{index}" {place}>{html.escape(name)}</text>')
     return [*parts, "</g>"]
 
 
+def _size(xs: np.ndarray, ys: np.ndarray) -> float:
+    """How large nodes are drawn: where many are close together, each has less room."""
+    return min(1.0, distance_apart(xs, ys) / _FULL_SIZE_DISTANCE) if len(xs) > _MOST_NAMES else 1.0
+
+
 def _scale_bar(scale: float, height: float) -> list[str]:
     """A bar of a round number of metres, about a tenth of the width."""
-    wanted = _WIDTH / 8 / scale
+    wanted = WIDTH / 8 / scale
     power = 10 ** math.floor(math.log10(wanted))
     metres = next(m * power for m in (5, 2, 1) if m * power <= wanted)
     label = f"{metres / 1000:g} km" if metres >= 1000 else f"{metres:g} m"
