@@ -9,7 +9,10 @@ from html.parser import HTMLParser
 import pytest
 
 import multihop
-from conftest import CHAIN
+from conftest import CHAIN, SCENARIOS
+from multihop.comparison import runs
+from multihop.explanation import explain
+from multihop.optima.optimum import optimum
 from multihop.report import page, topology
 
 CHROMIUM = next((p for name in ("chromium", "chromium-browser", "google-chrome") if (p := shutil.which(name))), None)
@@ -137,6 +140,14 @@ def test_charts_as_files_of_their_own(comparison, tmp_path):
         assert ET.fromstring(text.encode()).tag == "{http://www.w3.org/2000/svg}svg"
         assert "currentColor" not in text
         assert "var(" not in text
+
+
+def test_a_report_computes_the_optimum_of_each_variant_once(monkeypatch):
+    asked = []
+    monkeypatch.setattr(runs, "optimum", lambda *args: asked.append(args) or optimum(*args))
+    monkeypatch.setattr(explain, "optimum", runs.optimum)
+    assert "Why flows starve" in page(multihop.compare(SCENARIOS / "hidden-terminal.toml", ["tcp-newreno"], seeds=1))
+    assert len(asked) == 1
 
 
 def test_nodes_without_positions_are_laid_out():

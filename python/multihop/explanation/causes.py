@@ -20,6 +20,7 @@ import numpy as np
 from multihop import _core
 from multihop.comparison.run import Run
 from multihop.explanation.counters import Blame, CauseCounters, Failures, HopCounters
+from multihop.explanation.sharing import Sharing
 from multihop.optima.optimum import Optimum
 
 #: A flow that receives less than this share of what is fair and possible is dead, starving, or slow.
@@ -171,14 +172,15 @@ class FlowAccount:
 def accounts(runs: Sequence[Run], best: Optimum) -> list[FlowAccount]:
     """Accounts of all flows of one scenario from runs with tables of causes; `best` is its optimum."""
     counters = CauseCounters(runs)
-    return [_Accountant(counters, best, flow).account() for flow in range(len(counters.view["flows"]))]
+    sharing = Sharing(counters, best)
+    return [_Accountant(counters, best, sharing, flow).account() for flow in range(len(counters.view["flows"]))]
 
 
 class _Accountant:
     """What is known of one flow."""
 
-    def __init__(self, counters: CauseCounters, best: Optimum, flow: int) -> None:
-        self.counters, self.best, self.flow = counters, best, flow
+    def __init__(self, counters: CauseCounters, best: Optimum, sharing: Sharing, flow: int) -> None:
+        self.counters, self.best, self.sharing, self.flow = counters, best, sharing, flow
         self.view = counters.view["flows"][flow]
         self.demand = best.capacity["demands"][flow]
         self.rows = counters.flows[counters.flows["flow"] == flow]
@@ -205,9 +207,7 @@ class _Accountant:
         nodes = self.counters.view["nodes"]
         # From one radio of a node to another packets pass at once.
         pairs = [(a, b) for a, b in pairwise(path) if nodes[a]["node"] != nodes[b]["node"]]
-        used = {
-            (s, r): hop for (f, back, s, r), hop in self.counters.hops.items() if (f, back) == (self.flow, feedback)
-        }
+        used = self.sharing.of_flow(self.flow, feedback=feedback)
         most = max((hop.frames for hop in used.values()), default=0)
         pairs += [pair for pair, hop in used.items() if pair not in pairs and hop.frames > 0.05 * most]
         if feedback and not used:
@@ -269,9 +269,7 @@ class _Accountant:
         """Share of the goodput, from 0 to 1, that losses cost the transport without occupying a hop."""
         lost = self._loss()
         sent = float(self.rows["packets_sent"].sum())
-        backward = sum(
-            sum(drops.values()) for (f, back, _), drops in self.counters.drops.items() if f == self.flow and back
-        )
+        backward = sum(sum(drops.values()) for (_, back, _), drops in self.sharing.drops_of(self.flow) if back)
         lost = max(lost, backward / max(backward + float(self.rows["packets_delivered"].sum()), 1.0))
         if not self.demand["feedback"]:
             return lost
@@ -323,8 +321,8 @@ class _Accountant:
     def _others_of(self, hop: Hop) -> Counter[int]:
         """The shares of the air that a hop's sender spends on other neighbours."""
         used: Counter[int] = Counter()
-        for (_, _, sender, receiver), counters in self.counters.hops.items():
-            if sender == hop.sender and receiver != hop.receiver:
+        for (_, _, _, receiver), counters in self.sharing.from_node(hop.sender):
+            if receiver != hop.receiver:
                 used[receiver] += counters.airtime  # type: ignore[assignment]
         return used
 
@@ -332,9 +330,7 @@ class _Accountant:
         """Dropped packets by place and cause; those given up are split by why tries failed on the hop."""
         weights: dict[Any, list[Any]] = defaultdict(lambda: [0.0, None])
         total = 0
-        for (flow, feedback, node), drops in self.counters.drops.items():
-            if flow != self.flow:
-                continue
+        for (_, feedback, node), drops in self.sharing.drops_of(self.flow):
             for cause, count in drops.items():
                 total += count
                 made = self._given_up(node, feedback) if cause == "retry_limit" else [self._dropped(node, cause, count)]
@@ -359,12 +355,10 @@ class _Accountant:
         facts: dict[str, Any] = {"packets": count / self.counters.runs}
         if kind in {"queue", "aqm"}:
             others: Counter[int] = Counter()
-            for (flow, _, sender, _), hop in self.counters.hops.items():
-                if sender == node:
-                    others[flow] += hop.frames
-            for (flow, _, at), drops in self.counters.drops.items():
-                if at == node:
-                    others[flow] += drops.get(cause, 0)
+            for (flow, _, _, _), hop in self.sharing.from_node(node):
+                others[flow] += hop.frames
+            for (flow, _, _), drops in self.sharing.drops_at(node):
+                others[flow] += drops.get(cause, 0)
             offered = max(others.total(), 1)
             rows = self.counters.nodes[node]
             facts |= {
@@ -400,17 +394,9 @@ class _Accountant:
     def _contention(self, hop: Hop) -> dict[str, Any]:
         """The other nodes that use the medium around a hop."""
         node = self.counters.nodes[hop.sender]
-        links = [tuple(link) for link in self.best.capacity["links"]]
-        pair = (hop.sender, hop.receiver)
-        near: set[Any] = set()
-        if pair in links:
-            index = links.index(pair)
-            for a, b in self.best.capacity["sensing_conflicts"]:
-                near |= {links[b]} if a == index else {links[a]} if b == index else set()
         used: Counter[tuple[int, tuple[int, int]]] = Counter()
-        for (flow, _, sender, receiver), counters in self.counters.hops.items():
-            if (sender, receiver) in near:
-                used[flow, (sender, receiver)] += counters.airtime  # type: ignore[assignment]
+        for (flow, _, sender, receiver), counters in self.sharing.around((hop.sender, hop.receiver)):
+            used[flow, (sender, receiver)] += counters.airtime  # type: ignore[assignment]
         own = sum(share for (flow, _), share in used.items() if flow == self.flow)
         return {
             "busy": float(node["sensing"] + node["receiving"]),
@@ -424,14 +410,5 @@ class _Accountant:
 
     def _clique(self) -> tuple[tuple[tuple[int, int], ...], float]:
         """Of the cliques with a link of the path, the one whose links took most of the time in the runs."""
-        used: Counter[tuple[int, int]] = Counter()
-        for (_, _, sender, receiver), counters in self.counters.hops.items():
-            used[sender, receiver] += counters.airtime  # type: ignore[assignment]
-        links: list[tuple[int, int]] = [(a, b) for a, b in self.best.capacity["links"]]
-        own = {time["link"] for time in self.demand["forward"]}
-        cliques = [clique for clique in self.best.shares.cliques if own & set(clique)]
-        airtime = [(sum(used[links[link]] for link in clique), clique) for clique in cliques]
-        if not airtime:
-            return (), 0.0
-        most, clique = max(airtime)
-        return tuple(links[link] for link in clique), float(most)
+        clique, airtime = self.sharing.busiest_clique({time["link"] for time in self.demand["forward"]})
+        return tuple(self.sharing.links[link] for link in clique), airtime

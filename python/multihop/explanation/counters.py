@@ -101,30 +101,32 @@ class CauseCounters:
         return self.view["nodes"][node]["name"]
 
     def _hops(self, rows: pd.DataFrame) -> dict[tuple[int, bool, int, int], HopCounters]:
+        ended = rows["acknowledged"] + rows["given_up"]
+        rows = rows.assign(ended=ended, wait=rows["wait_mean_s"] * ended, service=rows["service_mean_s"] * ended)
+        columns = ["rts", "data", "acknowledged", "given_up", "ended", "wait", "service", "airtime"]
+        sums = rows.groupby(["flow", "feedback", "sender", "receiver"])[columns].sum()
         made = {}
-        for key, group in rows.groupby(["flow", "feedback", "sender", "receiver"]):
-            flow, feedback, sender, receiver = cast("tuple[int, int, int, int]", key)
-            ended = group["acknowledged"] + group["given_up"]
+        for key, each in zip(sums.index.to_list(), sums.to_dict("records"), strict=True):
+            flow, feedback, sender, receiver = map(int, key)
             rts, data, acknowledged, given_up = (
-                int(group[name].sum()) for name in ("rts", "data", "acknowledged", "given_up")
+                int(each[name]) for name in ("rts", "data", "acknowledged", "given_up")
             )
-            wait, service = (
-                float((group[name] * ended).sum() / max(ended.sum(), 1)) for name in ("wait_mean_s", "service_mean_s")
-            )
-            airtime = float(group["airtime"].sum()) / self.runs
+            wait, service = (float(each[name] / max(each["ended"], 1)) for name in ("wait", "service"))
             mpdus = self.mpdus.get((sender, receiver), 1.0)
+            airtime = float(each["airtime"]) / self.runs
             counters = HopCounters(rts, data, acknowledged, given_up, wait, service, airtime, mpdus)
-            made[int(flow), bool(feedback), int(sender), int(receiver)] = counters
+            made[flow, bool(feedback), sender, receiver] = counters
         return made
 
     def _drops(self, rows: pd.DataFrame) -> dict[tuple[int, bool, int], dict[str, int]]:
         names = [f"dropped_{cause}" for cause in DROP_CAUSES]
+        sums = rows.groupby(["flow", "feedback", "node"])[names].sum()
         made = {}
-        for key, group in rows.groupby(["flow", "feedback", "node"]):
-            flow, feedback, node = cast("tuple[int, int, int]", key)
-            sums = group[names].sum()
-            counts = {cause: int(sums[f"dropped_{cause}"]) for cause in DROP_CAUSES}
-            made[int(flow), bool(feedback), int(node)] = {cause: count for cause, count in counts.items() if count}
+        for key, counts in zip(sums.index.to_list(), sums.to_numpy(dtype=int).tolist(), strict=True):
+            flow, feedback, node = map(int, key)
+            made[flow, bool(feedback), node] = {
+                cause: count for cause, count in zip(DROP_CAUSES, counts, strict=True) if count
+            }
         return made
 
     def _failures(self, losses: pd.DataFrame, collisions: pd.DataFrame) -> dict[tuple[int, int], dict[Blame, Failures]]:

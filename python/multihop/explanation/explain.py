@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +125,6 @@ class Explanation:
     def paragraphs(self, index: int) -> list[tuple[str, list[Sentence]]]:
         """A flow in parts, each a heading (or none) with its sentences."""
         account = self.flows[index]
-        airtime = self._airtime()
         path = " > ".join(self.name(node) for node in account.view["path"]) or "no path"
         shown = Sentence(f"Path: {path}; scheme {account.view['scheme']}.", ("flow", None, None, None))
         made = [("", [Sentence(words.status(account)), shown])]
@@ -136,7 +136,8 @@ class Explanation:
             made.append(("What holds it back" if account.status != "fine" else "What limits it", causes))
         hops = [
             Sentence(
-                words.hop_sentence(hop, self.name, airtime.get(hop.sender)), ("hop", hop.sender, hop.receiver, None)
+                words.hop_sentence(hop, self.name, self._airtime.get(hop.sender)),
+                ("hop", hop.sender, hop.receiver, None),
             )
             for hop in account.hops
         ]
@@ -173,18 +174,19 @@ class Explanation:
             made.append(("Tried without gain", [words.trial(each, fair) for each in rest]))
         return made
 
+    @cached_property
     def _airtime(self) -> dict[int, tuple[float, float, float]]:
         """By node: the share of time that it sends, finds the medium busy with others, and idle."""
         made: dict[int, tuple[float, float, float]] = {}
         count = len(self.runs)
+        columns = ["node", "transmitting", "sensing", "receiving", "idle"]
         for run in self.runs:
-            for row in run.nodes.to_dict("records"):
-                sums = made.get(int(row["node"]), (0.0, 0.0, 0.0))
-                add = (row["transmitting"], row["sensing"] + row["receiving"], row["idle"])
-                made[int(row["node"])] = (
-                    sums[0] + add[0] / count,
-                    sums[1] + add[1] / count,
-                    sums[2] + add[2] / count,
+            for node, transmitting, sensing, receiving, idle in run.nodes[columns].itertuples(index=False):
+                sums = made.get(int(node), (0.0, 0.0, 0.0))
+                made[int(node)] = (
+                    sums[0] + transmitting / count,
+                    sums[1] + (sensing + receiving) / count,
+                    sums[2] + idle / count,
                 )
         return made
 

@@ -37,7 +37,8 @@ def sections(comparison: Runs, explanation: Explanation | None, places: Mapping[
 def _of_runs(comparison: Runs) -> list[Explanation]:
     if not extras.has("optimum"):
         return []  # what a flow's fair share is, is not known
-    found = (of_runs(results, variant) for variant, results in comparison.results.items())
+    best = comparison.optima
+    found = (of_runs(results, variant, best=best[variant]) for variant, results in comparison.results.items())
     return [each for each in found if each is not None]
 
 
