@@ -154,10 +154,10 @@ def test_nodes_without_positions_are_laid_out():
     links = [(i, j, 1.0) for i in range(30) for j in range(30) if abs(i - j) == 1]
     nodes = [{"name": f"w{i}", "x": None, "y": None, "moves": False} for i in range(30)]
     view = {"nodes": nodes, "links": links, "flows": []}
-    drawing = ET.fromstring(topology.picture(view))
+    drawing = ET.fromstring(topology.Topology(view).picture())
     places = {(c.get("cx"), c.get("cy")) for c in drawing.iter("circle")}
     assert len(places) == 30, "no two nodes on one spot"
-    assert "no positions" in topology.caption(view)
+    assert "no positions" in topology.Topology(view).caption()
 
 
 def test_a_browser_shows_it_without_errors(html, tmp_path):

@@ -10,6 +10,7 @@ import multihop
 from conftest import CHAIN
 from multihop.api.results import Comparison
 from multihop.optima.optimum import distance, gap
+from multihop.results.words import three_digits
 
 NAMES = ["a->gw", "b->gw", "c->gw", "d->gw"]
 
@@ -174,3 +175,10 @@ def test_of_many_flows_those_that_got_least_are_printed(tmp_path, inline):
     shown = inline("compare", "s.toml", "--schemes", "udp", "--seeds", "1", "--duration", "2 s", "-q")
     assert "these 12 of 14 flows got least; --out and --json have all" in shown.out
     assert sum(line.startswith("f") for line in shown.out.splitlines()) == 12
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(3153.2, "3150"), (999.9, "1000"), (-2.5e6, "-2500000"), (0.01234, "0.0123"), (0.0, "0")]
+)
+def test_large_numbers_have_three_digits_and_no_exponent(value, shown):
+    assert three_digits(value) == shown

@@ -248,10 +248,10 @@ def test_what_is_of_the_start_is_called_so(inline):
 
 def test_the_picture_has_the_trajectories_of_nodes():
     result = multihop.run(SCENARIOS / "mobile-mesh.toml", duration="200 s")
-    caption = topology.caption(result.view, result.positions)
+    caption = topology.Topology(result.view, result.positions).caption()
     assert "Nodes move (dotted, seed 1)" in caption
     assert "Off for a while: r3." in caption
-    drawing = ElementTree.fromstring(topology.picture(result.view, result.positions))
+    drawing = ElementTree.fromstring(topology.Topology(result.view, result.positions).picture())
     _, _, width, height = map(float, drawing.get("viewBox").split())
     group = next(part for part in drawing.iter("g") if part.get("class") == "trajectories")
     trajectories = {line.get("data-tip"): line.get("points").split() for line in group}
@@ -263,8 +263,8 @@ def test_the_picture_has_the_trajectories_of_nodes():
         for x, y in (place.split(",") for place in trajectory):
             assert 0 <= float(x) <= width
             assert 0 <= float(y) <= height
-    assert "trajectories" in topology.picture(multihop.check(CHAIN))
-    assert "move" not in topology.caption(multihop.check(CHAIN))
+    assert "trajectories" in topology.Topology(multihop.check(CHAIN)).picture()
+    assert "move" not in topology.Topology(multihop.check(CHAIN)).caption()
 
 
 def test_trajectories_are_thinned_where_there_are_many_places():

@@ -13,6 +13,7 @@ from multihop import _core
 from multihop.comparison.runs import Contrast, Runs
 from multihop.optima.optimum import FLOOR
 from multihop.results.columns import METRIC, Metric
+from multihop.results.words import three_digits
 
 _QUESTIONS = ("goodput_total_bps", "jain", "delay_p95_s")
 _LABELS = {"goodput_total_bps": "Goodput", "jain": "Fairness", "delay_p95_s": "Delay (95th percentile)"}
@@ -247,9 +248,10 @@ def _gap(contrast: Contrast, other: str, base: float, metric: Metric) -> str:
     sign = "+" if metric.higher_is_better else "-"
     share = f"{sign}{100 * abs(d.mean) / base:.0f} %, " if relative else ""
     unit = f" {metric.unit}" if metric.unit else ""
-    interval = f"95 % interval {low:.3g} to {high:.3g}{unit}"
+    interval = f"95 % interval {three_digits(low)} to {three_digits(high)}{unit}"
     return (
-        f"than {other} by {abs(metric.shown(d.mean)):.3g}{unit} ({share}{interval}, p {_p(contrast.adjusted_p or 0.0)})"
+        f"than {other} by {three_digits(abs(metric.shown(d.mean)))}{unit} "
+        f"({share}{interval}, p {_p(contrast.adjusted_p or 0.0)})"
     )
 
 
@@ -260,7 +262,7 @@ def _pair(contrast: Contrast, metric: Metric) -> str:
 
 
 def _number(metric: Metric, value: float) -> str:
-    return f"{metric.shown(value):.3g} {metric.unit}".strip()
+    return f"{three_digits(metric.shown(value))} {metric.unit}".strip()
 
 
 def _p(value: float) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from multihop.explanation.causes import LEAST_SCORE, STARVING, Cause, FlowAccount, Hop
 from multihop.results.statistics import estimate
+from multihop.results.words import three_digits
 
 if TYPE_CHECKING:
     from multihop.explanation.remedies import Trial
@@ -47,7 +48,7 @@ def bits(value: float) -> str:
     if abs(value) < 0.5:
         return "0"
     unit, scale = next(((u, s) for u, s in (("Mb/s", 1e6), ("kb/s", 1e3)) if abs(value) >= s), ("b/s", 1.0))
-    return f"{value / scale:.3g} {unit}"
+    return f"{three_digits(value / scale)} {unit}"
 
 
 def percent(share: float) -> str:
@@ -151,7 +152,8 @@ def _queue(cause: Cause, names: Names, flows: Sequence[str]) -> str:
     )
     return (
         f"The queue of {node} was full for {percent(facts['lost_share'])} of the flow's packets that came there "
-        f"({count(facts['packets'])} per run); {whose}; {facts['queue_mean']:.3g} packets wait in it on average."
+        f"({count(facts['packets'])} per run); {whose}; "
+        f"{three_digits(facts['queue_mean'])} packets wait in it on average."
     )
 
 
@@ -199,7 +201,8 @@ def hop_sentence(hop: Hop, names: Names, airtime: tuple[float, float, float] | N
     ]
     if counters.given_up:
         parts.append(f"{percent(counters.given_up / counters.frames)} of its frames given up")
-    parts.append(f"{counters.wait_s * 1e3:.3g} ms in the queue and {counters.service_s * 1e3:.3g} ms at its head")
+    wait, service = (three_digits(1e3 * seconds) for seconds in (counters.wait_s, counters.service_s))
+    parts.append(f"{wait} ms in the queue and {service} ms at its head")
     if hop.alone_bps:
         parts.append(f"alone it would carry {bits(hop.alone_bps)}")
     text = head + "; ".join(parts) + "."

@@ -15,6 +15,7 @@ from multihop.report.numbers import Line, Panel
 from multihop.report.svg import FAINT, INK, PAGE_WIDTH, PALETTE, Chart, colours, legend_above
 from multihop.results.columns import DROP_CAUSES, METRIC, TABLES, Metric
 from multihop.results.statistics import estimate_or_none
+from multihop.results.words import three_digits
 
 _MOST_FLOWS = 20
 _MOST_NODES = 100
@@ -92,7 +93,7 @@ def _mark_optimum(
         at = position + offset
         label = "optimum" if position == 0 and variant == comparison.variants[0] else None
         (line,) = axis.plot([at - width / 2, at + width / 2], [best, best], color=INK, linewidth=1.5, label=label)
-        said = f"{row['name']}, {variant}: proportionally fair optimum {best:.3g} Mb/s"
+        said = f"{row['name']}, {variant}: proportionally fair optimum {three_digits(best)} Mb/s"
         chart.tip(line, said, (of, f"f{position}"))
 
 
@@ -265,13 +266,14 @@ def _sorted_goodput(comparison: Runs, flows: pd.DataFrame) -> Chart:
         values = np.sort(mine.groupby("flow")["goodput_bps"].mean().to_numpy(dtype=float)) / 1e6
         of = (f"v{index}",)
         (line,) = axis.plot(np.arange(1, len(values) + 1), values, color=colour, linewidth=2, label=variant)
-        chart.tip(line, f"{variant}: from {values[0]:.3g} to {values[-1]:.3g} Mb/s", of)
+        chart.tip(line, f"{variant}: from {three_digits(values[0])} to {three_digits(values[-1])} Mb/s", of)
         shown = panel.line(variant, colour, of)
         shown.extend(range(1, len(values) + 1), values)
         if comparison.not_comparable is None:
             best = np.sort(comparison.optima[variant].rates_bps) / 1e6
             (line,) = axis.plot(np.arange(1, len(best) + 1), best, color=colour, linewidth=1.2, linestyle="--")
-            chart.tip(line, f"{variant}: proportionally fair optimum, from {best[0]:.3g} to {best[-1]:.3g} Mb/s", of)
+            least, most = three_digits(best[0]), three_digits(best[-1])
+            chart.tip(line, f"{variant}: proportionally fair optimum, from {least} to {most} Mb/s", of)
     axis.set_xlabel("flows, from the least to the most goodput")
     axis.set_ylabel("goodput, mean over seeds [Mb/s]")
     axis.set_ylim(bottom=0)

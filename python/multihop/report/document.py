@@ -18,7 +18,7 @@ from multihop.report.places import Shown
 from multihop.report.svg import colours, style
 from multihop.results.folders import MOTION_FILE
 from multihop.results.provenance import build
-from multihop.results.words import with_interval
+from multihop.results.words import signed, with_interval
 
 
 def page(comparison: Runs, explanation: Explanation | None = None, frames: Mapping[str, Shown] | None = None) -> str:
@@ -29,6 +29,7 @@ def page(comparison: Runs, explanation: Explanation | None = None, frames: Mappi
     description = first.view.get("description") or ""
     with style():
         drawn = {chart.key: chart.svg() for chart in charts.every(comparison)}
+    network = topology.Topology(first.view, first.positions)
     seeds = len(comparison.seeds)
     intervals = "Bars are means, whiskers 95 % intervals (Student t), dots single seeds." if seeds > 1 else ""
     sections = [
@@ -36,8 +37,8 @@ def page(comparison: Runs, explanation: Explanation | None = None, frames: Mappi
         section("Verdict", _verdict(comparison)),
         section(
             "Topology",
-            f'<div class="scroll" tabindex="0">{topology.picture(first.view, first.positions)}</div>',
-            topology.caption(first.view, first.positions) + " " + _path_note(comparison),
+            f'<div class="scroll" tabindex="0">{network.picture()}</div>',
+            network.caption() + " " + _path_note(comparison),
         ),
         section("Throughput and fairness", drawn["metrics"], intervals),
         section("Goodput of each flow", drawn["flows"], _optimum_note(comparison)),
@@ -177,12 +178,12 @@ def _paired_table(comparison: Runs) -> str:
 
 def _paired_row(contrast: Contrast) -> str:
     d, m = contrast.difference, contrast.metric
-    interval = "" if d.low is None or d.high is None else f"{m.shown(d.low):+.3g} to {m.shown(d.high):+.3g}"
+    interval = "" if d.low is None or d.high is None else f"{signed(m, d.low)} to {signed(m, d.high)}"
     p = "" if contrast.adjusted_p is None else f"{contrast.adjusted_p:.2g}"
     mark = ' class="significant"' if contrast.significant else ""
     return (
         f"<tr{mark}><th>{_e(with_unit(m))}</th><td>{_e(contrast.a)} - {_e(contrast.b)}</td>"
-        f"<td>{m.shown(d.mean):+.3g}</td><td>{interval}</td><td>{p}</td></tr>"
+        f"<td>{signed(m, d.mean)}</td><td>{interval}</td><td>{p}</td></tr>"
     )
 
 

@@ -27,13 +27,11 @@ def layout(view: _core.ScenarioView) -> tuple[np.ndarray, list[bool]]:
     points, measured = _as_given(view)
     if any(measured) and not _too_dense(points):
         return points, measured
-    return _spring(len(points), view["links"]), [False] * len(points)
-
-
-def drawn_as_given(view: _core.ScenarioView) -> list[bool]:
-    """For each node, whether it is drawn where the scenario puts it."""
-    points, measured = _as_given(view)
-    return measured if any(measured) and not _too_dense(points) else [False] * len(points)
+    springs = _spring(len(points), view["links"])
+    # Where all hear all, springs know no better place.
+    if any(measured) and _apart(springs) <= _apart(points):
+        return points, measured
+    return springs, [False] * len(points)
 
 
 def fit(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
@@ -73,8 +71,13 @@ def _too_dense(points: np.ndarray) -> bool:
     if len(points) < 3:
         return False
     evenly_spread = math.sqrt(_ROOM.prod() / len(points))
+    return _apart(points) < min(_LEAST_DISTANCE, evenly_spread / 4)
+
+
+def _apart(points: np.ndarray) -> float:
+    """How far nodes are from their nearest one in the picture."""
     xs, ys, _ = fit(points)
-    return distance_apart(xs, ys) < min(_LEAST_DISTANCE, evenly_spread / 4)
+    return distance_apart(xs, ys)
 
 
 def _as_given(view: _core.ScenarioView) -> tuple[np.ndarray, list[bool]]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import html
 import math
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from multihop.report.layout import MARGIN, WIDTH, distance_apart, drawn_as_given, fit, layout
+from multihop.report.layout import MARGIN, WIDTH, distance_apart, fit, layout
 from multihop.report.svg import PALETTE
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ _MOST_LINKS = 4000
 #: Of more links than these, not all are drawn.
 _MOST_LINES = 40_000
 _QUALITY_STEPS = 10
+#: Where links cover the picture, what is left of their opacity at least.
+_FAINTEST = 0.3
 #: Nodes closer than this in the picture are drawn smaller.
 _FULL_SIZE_DISTANCE = 10.0
 _MOST_NAMES = 40
@@ -29,54 +33,65 @@ _MOST_OFF = 8
 _MOST_PLACES = 5000
 
 
-def picture(view: _core.ScenarioView, positions: pd.DataFrame | None = None) -> str:
-    """An `<svg>` element; `positions` is the table of that name, for the trajectories of nodes that move."""
-    points, measured = layout(view)
-    trajectories = _trajectories(positions) if all(measured) and positions is not None else {}
-    count = len(points)
-    xs, ys, scale = fit(np.vstack([points, *trajectories.values()]))
-    height = float(ys.max() + MARGIN)
-    size = _size(xs[:count], ys[:count])
-    dense = " dense" if size < 1.0 else ""
-    parts = [
-        f'<svg class="chart topology{dense}" role="img" aria-label="Topology" viewBox="0 0 {WIDTH:g} {height:.0f}">',
-        *_drawn_trajectories(view, trajectories, xs[count:], ys[count:]),
-        *_links(view, xs, ys),
-        *_paths(view, xs, ys, size),
-        *_nodes(view, xs, ys, measured, size),
-        *(_scale_bar(scale, height) if any(measured) else []),
-        "</svg>",
-    ]
-    return "\n".join(parts)
+@dataclass(frozen=True)
+class Topology:
+    """A network; `positions` is the table of that name, for the trajectories of nodes that move."""
 
+    view: _core.ScenarioView
+    positions: pd.DataFrame | None = None
 
-def caption(view: _core.ScenarioView, positions: pd.DataFrame | None = None) -> str:
-    """What the picture shows."""
-    text = _what_is_drawn(view)
-    if any(node["moves"] for node in view["nodes"]):
-        text += f" Nodes move (dotted, seed {view['seed']}): all else is shown as it is at the start."
-    if positions is not None and positions["off"].any():
-        names = list(positions.loc[positions["off"] == 1, "name"].unique())
-        shown = ", ".join(names[:_MOST_OFF]) + (f" and {len(names) - _MOST_OFF} more" if len(names) > _MOST_OFF else "")
-        text += f" Off for a while: {shown}."
-    return text
+    @cached_property
+    def _layout(self) -> tuple[np.ndarray, list[bool]]:
+        return layout(self.view)
 
+    def picture(self) -> str:
+        """An `<svg>` element."""
+        view = self.view
+        points, measured = self._layout
+        trajectories = _trajectories(self.positions) if all(measured) and self.positions is not None else {}
+        count = len(points)
+        xs, ys, scale = fit(np.vstack([points, *trajectories.values()]))
+        height = float(ys.max() + MARGIN)
+        size = _size(xs[:count], ys[:count])
+        dense = " dense" if size < 1.0 else ""
+        box = f'viewBox="0 0 {WIDTH:g} {height:.0f}"'
+        parts = [
+            f'<svg class="chart topology{dense}" role="img" aria-label="Topology" {box}>',
+            *_drawn_trajectories(view, trajectories, xs[count:], ys[count:]),
+            *_links(view, xs, ys),
+            *_paths(view, xs, ys, size),
+            *_nodes(view, xs, ys, measured, size),
+            *(_scale_bar(scale, height) if any(measured) else []),
+            "</svg>",
+        ]
+        return "\n".join(parts)
 
-def _what_is_drawn(view: _core.ScenarioView) -> str:
-    placed = sum(node["x"] is not None for node in view["nodes"])
-    links = len({frozenset(link[:2]) for link in view["links"]})
-    some = f"; one in {_stride(links)} is drawn" if _stride(links) > 1 else ""
-    about_links = f"{links} links (the fainter, the less they deliver{some})"
-    text = f"{len(view['nodes'])} nodes, {about_links}, {len(view['flows'])} flows"
-    if placed == 0:
-        return f"{text}. The scenario gives no positions: nodes are drawn where the picture is clearest."
-    if not any(drawn_as_given(view)):
-        return f"{text}. Most nodes are too close together for a map: they are drawn where the picture is clearest."
-    if placed < len(view["nodes"]):
-        return (
-            f"{text}. {len(view['nodes']) - placed} nodes without a position (hollow) are drawn near their neighbours."
-        )
-    return f"{text}."
+    def caption(self) -> str:
+        """What the picture shows."""
+        text = self._what_is_drawn()
+        if any(node["moves"] for node in self.view["nodes"]):
+            text += f" Nodes move (dotted, seed {self.view['seed']}): all else is shown as it is at the start."
+        if self.positions is not None and self.positions["off"].any():
+            names = list(self.positions.loc[self.positions["off"] == 1, "name"].unique())
+            more = f" and {len(names) - _MOST_OFF} more" if len(names) > _MOST_OFF else ""
+            text += f" Off for a while: {', '.join(names[:_MOST_OFF])}{more}."
+        return text
+
+    def _what_is_drawn(self) -> str:
+        nodes = self.view["nodes"]
+        placed = sum(node["x"] is not None for node in nodes)
+        links = len({frozenset(link[:2]) for link in self.view["links"]})
+        some = f"; one in {_stride(links)} is drawn" if _stride(links) > 1 else ""
+        about_links = f"{links} links (the fainter, the less they deliver{some})"
+        text = f"{len(nodes)} nodes, {about_links}, {len(self.view['flows'])} flows"
+        _, drawn_as_given = self._layout
+        if placed == 0:
+            return f"{text}. The scenario gives no positions: nodes are drawn where the picture is clearest."
+        if not any(drawn_as_given):
+            return f"{text}. Most nodes are too close together for a map: they are drawn where the picture is clearest."
+        if placed < len(nodes):
+            return f"{text}. {len(nodes) - placed} nodes without a position (hollow) are drawn near their neighbours."
+        return f"{text}."
 
 
 def _trajectories(positions: pd.DataFrame) -> dict[int, np.ndarray]:
@@ -129,11 +144,15 @@ def _links(view: _core.ScenarioView, xs: np.ndarray, ys: np.ndarray) -> list[str
 def _many_links(qualities: dict[tuple[int, int], list[float]], xs: np.ndarray, ys: np.ndarray) -> list[str]:
     """Links without tips: those of about the same quality are one element, so that the page stays small."""
     steps: dict[int, list[str]] = {}
+    length = 0.0
     for (a, b), both in islice(qualities.items(), 0, None, _stride(len(qualities))):
         line = f"M{xs[a]:.1f} {ys[a]:.1f}L{xs[b]:.1f} {ys[b]:.1f}"
         steps.setdefault(round(_QUALITY_STEPS * _worst(both)), []).append(line)
+        length += math.hypot(xs[a] - xs[b], ys[a] - ys[b])
+    # So many lines that they cover all between nodes would hide what lies among them.
+    faint = min(1.0, max(_FAINTEST, float(np.ptp(xs) * np.ptp(ys)) / max(length, 1.0)))
     paths = [
-        f'<path d="{"".join(lines)}" stroke-opacity="{0.12 + 0.5 * step / _QUALITY_STEPS:.2f}"/>'
+        f'<path d="{"".join(lines)}" stroke-opacity="{faint * (0.12 + 0.5 * step / _QUALITY_STEPS):.2f}"/>'
         for step, lines in sorted(steps.items(), reverse=True)
     ]
     return ['<g class="links">', *paths, "</g>"]

@@ -23,6 +23,17 @@ def with_interval(found: Estimate | None, metric: Metric) -> str:
     return f"{mean:.{decimals}f} ± {half:.{decimals}f}"
 
 
+def three_digits(value: float) -> str:
+    """A number with three significant digits; a large one without an exponent: 3150, not 3.15e+03."""
+    shown = f"{value:.3g}"
+    return f"{float(shown):.0f}" if "e+" in shown else shown
+
+
+def signed(metric: Metric, difference: float) -> str:
+    """A difference in the unit that people read, with its sign."""
+    return ("" if difference < 0 else "+") + three_digits(metric.shown(difference))
+
+
 def share(value: float) -> str:
     """A share in percent, of which something small is not nothing; empty if there is none."""
     if value != value:

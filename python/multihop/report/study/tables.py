@@ -11,7 +11,7 @@ from multihop.report.markup import escape, remark, table, with_unit
 from multihop.report.study.plots import text, title_of
 from multihop.results.columns import Metric
 from multihop.results.statistics import SIGNIFICANCE
-from multihop.results.words import with_interval
+from multihop.results.words import signed, with_interval
 from multihop.study.design import advancing_with
 from multihop.study.tables import differences
 
@@ -67,9 +67,9 @@ def _row(record: dict[Any, Any], columns: list[str], metrics: dict[str, Metric])
     names = [with_unit(metric), *(text(record[factor]) for factor in columns)]
     names.append(f"{text(record['a'])} - {text(record['b'])}")
     has_interval = pd.notna(record["low"]) and pd.notna(record["high"])
-    interval = f"{metric.shown(record['low']):+.3g} to {metric.shown(record['high']):+.3g}" if has_interval else ""
+    interval = f"{signed(metric, record['low'])} to {signed(metric, record['high'])}" if has_interval else ""
     p = f"{record['p_adjusted']:.2g}" if pd.notna(record["p_adjusted"]) else ""
-    numbers = [f"{metric.shown(record['difference']):+.3g}", interval, str(record["n"]), p]
+    numbers = [signed(metric, record["difference"]), interval, str(record["n"]), p]
     cells = "".join(f'<td class="name">{escape(name)}</td>' for name in names)
     cells += "".join(f"<td>{escape(number)}</td>" for number in numbers)
     is_apart = pd.notna(record["p_adjusted"]) and record["p_adjusted"] < SIGNIFICANCE
