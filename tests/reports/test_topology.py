@@ -135,6 +135,10 @@ def test_a_layout_needs_memory_in_proportion_to_nodes():
         tracemalloc.stop()
 
 
+def test_one_node_without_a_place_is_drawn():
+    assert len(circles(drawn(network(1, [])))) == 1
+
+
 def test_up_to_forty_destinations_are_named():
     for count in (40, 41):
         view = network(200, grid(20, 10), flows=[flow(100 + n, n) for n in range(count)])

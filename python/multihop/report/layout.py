@@ -110,6 +110,8 @@ def _spring(count: int, links: list[tuple[int, int, float]]) -> np.ndarray:
 
     Springs cannot unfold a large network from anywhere: it begins as `_unfolded`.
     """
+    if count < 2:
+        return np.zeros((count, 2))
     pairs = np.array(sorted({(min(a, b), max(a, b)) for a, b, _ in links}), dtype=int).reshape(-1, 2)
     rng = np.random.default_rng(0)
     if count <= _SAMPLE:
