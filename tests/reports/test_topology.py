@@ -89,14 +89,22 @@ def test_a_town_that_far_nodes_press_together_is_laid_out():
     assert "too close together for a map" in topology.Topology(view).caption()
 
 
-def test_stations_of_one_cell_stay_where_they_are():
-    """All hear all: springs know no better place."""
-    angles = [2 * np.pi * n / 500 for n in range(500)]
-    places = [(0.0, 0.0), *((10 * np.cos(angle), 10 * np.sin(angle)) for angle in angles)]
-    cell = network(501, [(a, b) for a in range(501) for b in range(a)], places)
-    assert all(layout.layout(cell)[1])
-    opacities = {path.get("stroke-opacity") for path in drawn(cell).find("./g[@class='links']")}
-    assert opacities == {f"{0.3 * 0.52:.2f}"}, "what lies among so many links can be seen"
+def cells(count, each):
+    """Cells in each of which all hear all."""
+    return [(first + a, first + b) for first in range(0, count * each, each) for a in range(each) for b in range(a)]
+
+
+@pytest.mark.parametrize(("count", "each", "least"), [(1, 401, 10.0), (1, 600, 7.0), (60, 10, 1.2), (2, 300, 1.2)])
+def test_nodes_of_a_large_cell_are_seen_apart(count, each, least):
+    view = network(count * each, cells(count, each))
+    xs, ys, _ = layout.fit(layout.layout(view)[0])
+    assert layout.distance_apart(xs, ys) > least
+    assert min(radius for _, _, radius in circles(drawn(view))) >= 1.0
+
+
+def test_what_lies_among_many_links_can_be_seen():
+    opacities = {path.get("stroke-opacity") for path in drawn(network(401, cells(1, 401))).find("./g[@class='links']")}
+    assert opacities == {f"{0.3 * 0.52:.2f}"}
 
 
 @pytest.mark.parametrize("columns", [40, 8])

@@ -10,7 +10,8 @@ import multihop
 from conftest import CHAIN
 from multihop.api.results import Comparison
 from multihop.optima.optimum import distance, gap
-from multihop.results.words import three_digits
+from multihop.results.columns import METRIC
+from multihop.results.words import signed, three_digits
 
 NAMES = ["a->gw", "b->gw", "c->gw", "d->gw"]
 
@@ -182,3 +183,9 @@ def test_of_many_flows_those_that_got_least_are_printed(tmp_path, inline):
 )
 def test_large_numbers_have_three_digits_and_no_exponent(value, shown):
     assert three_digits(value) == shown
+
+
+def test_differences_have_a_sign():
+    metric = METRIC["delay_p50_s"]
+    shown = [signed(metric, difference) for difference in (0.0021, -0.0021, 0.0, -0.0, 3.1532)]
+    assert shown == ["+2.1", "-2.1", "+0", "-0", "+3150"]

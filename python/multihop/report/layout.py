@@ -16,6 +16,8 @@ _LEAST_DISTANCE = 7.0
 #: For the distance between nodes, and for what pushes them apart, so many stand for all.
 _SAMPLE = 400
 _PIVOTS = 30
+#: What is closer pushes no more than from here.
+_LEAST_FORCED = 0.01
 #: Rows of distances that are in memory at once.
 _CHUNK = 1024
 #: The golden angle keeps many points around a middle apart.
@@ -27,11 +29,7 @@ def layout(view: _core.ScenarioView) -> tuple[np.ndarray, list[bool]]:
     points, measured = _as_given(view)
     if any(measured) and not _too_dense(points):
         return points, measured
-    springs = _spring(len(points), view["links"])
-    # Where all hear all, springs know no better place.
-    if any(measured) and _apart(springs) <= _apart(points):
-        return points, measured
-    return springs, [False] * len(points)
+    return _spring(len(points), view["links"]), [False] * len(points)
 
 
 def fit(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
@@ -71,13 +69,8 @@ def _too_dense(points: np.ndarray) -> bool:
     if len(points) < 3:
         return False
     evenly_spread = math.sqrt(_ROOM.prod() / len(points))
-    return _apart(points) < min(_LEAST_DISTANCE, evenly_spread / 4)
-
-
-def _apart(points: np.ndarray) -> float:
-    """How far nodes are from their nearest one in the picture."""
     xs, ys, _ = fit(points)
-    return distance_apart(xs, ys)
+    return distance_apart(xs, ys) < min(_LEAST_DISTANCE, evenly_spread / 4)
 
 
 def _as_given(view: _core.ScenarioView) -> tuple[np.ndarray, list[bool]]:
@@ -139,9 +132,14 @@ def _spring(count: int, links: list[tuple[int, int, float]]) -> np.ndarray:
 
 def _repulsion(points: np.ndarray, others: np.ndarray) -> np.ndarray:
     """The force on each point, where `others` are all, or a sample that stands for all."""
-    # One of a sample stands for a disc of nodes, whose force falls to nothing within the disc.
     weight = len(points) / max(1, len(others))
-    least = 0.01 if weight == 1.0 else math.sqrt(weight / math.pi)
+    least = np.full((len(others), 1), _LEAST_FORCED)
+    if weight > 1.0:
+        # One of a sample stands for the nodes around it, up to the next of the sample: within, their force
+        # falls to nothing.
+        apart = np.hypot(*(others[:, axis] - others[:, axis, None] for axis in (0, 1)))
+        np.fill_diagonal(apart, math.inf)
+        least = np.maximum(apart.min(axis=1)[:, None], _LEAST_FORCED)
     force = np.empty_like(points)
     for begin in range(0, len(points), _CHUNK):
         part = slice(begin, begin + _CHUNK)
@@ -168,7 +166,9 @@ def _unfolded(count: int, pairs: np.ndarray, rng: np.random.Generator) -> np.nda
     _, sizes, directions = np.linalg.svd(squares, full_matrices=False)
     points = directions[:2].T * np.sqrt(sizes[:2])
     if len(pairs):
-        points /= max(1e-9, float(np.linalg.norm(points[pairs[:, 0]] - points[pairs[:, 1]], axis=1).mean()))
+        # The root of the mean square, as in cells the links of pivots are long, and most others nothing.
+        lengths = np.linalg.norm(points[pairs[:, 0]] - points[pairs[:, 1]], axis=1)
+        points /= max(1e-9, math.sqrt(float((lengths**2).mean())))
     # Nodes with the same neighbours are at the same place, where no force could part them.
     made: np.ndarray = points + 0.1 * rng.standard_normal(points.shape)
     return made

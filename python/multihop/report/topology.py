@@ -6,7 +6,6 @@ import html
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +27,8 @@ _QUALITY_STEPS = 10
 _FAINTEST = 0.3
 #: Nodes closer than this in the picture are drawn smaller.
 _FULL_SIZE_DISTANCE = 10.0
+#: So that a node can be pointed at.
+_LEAST_RADIUS = 1.0
 _MOST_NAMES = 40
 _MOST_OFF = 8
 _MOST_PLACES = 5000
@@ -145,7 +146,9 @@ def _many_links(qualities: dict[tuple[int, int], list[float]], xs: np.ndarray, y
     """Links without tips: those of about the same quality are one element, so that the page stays small."""
     steps: dict[int, list[str]] = {}
     length = 0.0
-    for (a, b), both in islice(qualities.items(), 0, None, _stride(len(qualities))):
+    all_of_them = list(qualities.items())
+    kept = np.random.default_rng(0).permutation(len(all_of_them))[: len(all_of_them) // _stride(len(all_of_them))]
+    for (a, b), both in (all_of_them[index] for index in np.sort(kept)):
         line = f"M{xs[a]:.1f} {ys[a]:.1f}L{xs[b]:.1f} {ys[b]:.1f}"
         steps.setdefault(round(_QUALITY_STEPS * _worst(both)), []).append(line)
         length += math.hypot(xs[a] - xs[b], ys[a] - ys[b])
@@ -159,7 +162,7 @@ def _many_links(qualities: dict[tuple[int, int], list[float]], xs: np.ndarray, y
 
 
 def _stride(links: int) -> int:
-    """Of so many links every first, second, third, ... one is drawn."""
+    """Of so many links all are drawn, or one in two, three, ..."""
     return -(-links // _MOST_LINES)
 
 
@@ -189,21 +192,21 @@ def _nodes(view: _core.ScenarioView, xs: np.ndarray, ys: np.ndarray, measured: l
     some_measured = any(measured)
     many = len(view["nodes"]) > _MOST_NAMES
     named = sinks if len(sinks) <= _MOST_NAMES else set()
-    parts = ['<g class="nodes">']
+    parts, labels = ['<g class="nodes">'], []
     for index, node in enumerate(view["nodes"]):
         name = node["name"]
         role = "sink" if name in sinks else "source" if name in sources else "relay"
         hollow = " hollow" if some_measured and not measured[index] else ""
         words = {"sink": ", a destination", "source": ", a source", "relay": ""}[role]
-        radius = {"sink": 8, "source": 6.5, "relay": 3.5 if many else 5}[role]
+        radius = max({"sink": 8, "source": 6.5, "relay": 3.5 if many else 5}[role] * size, _LEAST_RADIUS)
         parts.append(
             f'<circle class="tip {role}{hollow}" data-of="n{index}" '
-            f'cx="{xs[index]:.1f}" cy="{ys[index]:.1f}" r="{radius * size:.3g}"' + _tip(f"{name}{words}", "circle")
+            f'cx="{xs[index]:.1f}" cy="{ys[index]:.1f}" r="{radius:.3g}"' + _tip(f"{name}{words}", "circle")
         )
         if not many or name in named:
             place = f'x="{xs[index]:.1f}" y="{ys[index] - 12:.1f}"'
-            parts.append(f'<text data-of="n{index}" {place}>{html.escape(name)}</text>')
-    return [*parts, "</g>"]
+            labels.append(f'<text data-of="n{index}" {place}>{html.escape(name)}</text>')
+    return [*parts, *labels, "</g>"]
 
 
 def _size(xs: np.ndarray, ys: np.ndarray) -> float:

@@ -31,7 +31,8 @@ def three_digits(value: float) -> str:
 
 def signed(metric: Metric, difference: float) -> str:
     """A difference in the unit that people read, with its sign."""
-    return ("" if difference < 0 else "+") + three_digits(metric.shown(difference))
+    shown = three_digits(metric.shown(difference))
+    return shown if shown.startswith("-") else f"+{shown}"
 
 
 def share(value: float) -> str:
