@@ -10,10 +10,12 @@ from multihop.explanation.counters import CauseCounters, HopCounters
 from multihop.optima.optimum import Optimum
 
 Link = tuple[int, int]
-#: A flow, whether its acknowledgements are meant, sender and receiver.
-HopKey = tuple[int, bool, int, int]
-#: A flow, whether its acknowledgements are meant, and a node.
-DropKey = tuple[int, bool, int]
+#: What a link did for a flow: the flow, whether its acknowledgements are meant, sender and receiver; with
+#: counters.
+HopEntry = tuple[tuple[int, bool, int, int], HopCounters]
+#: The packets of a flow that were dropped at a node: the flow, whether its acknowledgements are meant, and
+#: the node; with how many by cause.
+DropEntry = tuple[tuple[int, bool, int], dict[str, int]]
 
 _Entry = TypeVar("_Entry")
 _Group = TypeVar("_Group")
@@ -23,12 +25,12 @@ class Sharing:
     """What accounts of flows look up, found once for all of them."""
 
     def __init__(self, counters: CauseCounters, best: Optimum) -> None:
-        self._hops, self._drops = counters.hops, counters.drops
-        self._by_flow = _grouped(self._hops, lambda key: key[:2])
-        self._by_sender = _grouped(self._hops, lambda key: key[2])
-        self._by_link = _grouped(self._hops, lambda key: key[2:])
-        self._drops_by_flow = _grouped(self._drops, lambda key: key[0])
-        self._drops_by_node = _grouped(self._drops, lambda key: key[2])
+        hops, drops = counters.hops.items(), counters.drops.items()
+        self._by_flow = _grouped(hops, lambda entry: entry[0][:2])
+        self._by_sender = _grouped(hops, lambda entry: entry[0][2])
+        self._by_link = _grouped(hops, lambda entry: entry[0][2:])
+        self._drops_by_flow = _grouped(drops, lambda entry: entry[0][0])
+        self._drops_by_node = _grouped(drops, lambda entry: entry[0][2])
         #: Links that flows may use, and by such a link its number.
         self.links: list[Link] = [(a, b) for a, b in best.capacity["links"]]
         self._numbers = {link: number for number, link in enumerate(self.links)}
@@ -45,25 +47,25 @@ class Sharing:
 
     def of_flow(self, flow: int, *, feedback: bool) -> dict[Link, HopCounters]:
         """What the links did for the packets, or the acknowledgements, of a flow."""
-        return {key[2:]: self._hops[key] for key in self._by_flow[flow, feedback]}
+        return {key[2:]: hop for key, hop in self._by_flow[flow, feedback]}
 
-    def from_node(self, node: int) -> list[tuple[HopKey, HopCounters]]:
+    def from_node(self, node: int) -> list[HopEntry]:
         """What a node sent, by flow and receiver."""
-        return [(key, self._hops[key]) for key in self._by_sender[node]]
+        return self._by_sender[node]
 
-    def drops_of(self, flow: int) -> list[tuple[DropKey, dict[str, int]]]:
-        """The packets of a flow that were dropped: where, and how many by cause."""
-        return [(key, self._drops[key]) for key in self._drops_by_flow[flow]]
+    def drops_of(self, flow: int) -> list[DropEntry]:
+        """The packets of a flow that were dropped."""
+        return self._drops_by_flow[flow]
 
-    def drops_at(self, node: int) -> list[tuple[DropKey, dict[str, int]]]:
-        """The packets that were dropped at a node: of which flow, and how many by cause."""
-        return [(key, self._drops[key]) for key in self._drops_by_node[node]]
+    def drops_at(self, node: int) -> list[DropEntry]:
+        """The packets that were dropped at a node."""
+        return self._drops_by_node[node]
 
-    def around(self, link: Link) -> list[tuple[HopKey, HopCounters]]:
+    def around(self, link: Link) -> list[HopEntry]:
         """What links did that cannot be used while this one is, as far as flows know them."""
         near = self._excluded[self._numbers[link]] if link in self._numbers else ()
-        keys = sorted(key for number in near for key in self._by_link[self.links[number]])
-        return [(key, self._hops[key]) for key in keys]
+        entries = (entry for number in near for entry in self._by_link[self.links[number]])
+        return sorted(entries, key=lambda entry: entry[0])
 
     def busiest_clique(self, links: set[int]) -> tuple[tuple[int, ...], float]:
         """Of the cliques with one of these links, that with the most airtime in the runs; empty if none."""
@@ -74,7 +76,7 @@ class Sharing:
     def _airtimes(self) -> list[float]:
         """Of the links of each clique, together."""
         used: dict[Link, float] = {
-            link: sum(self._hops[key].airtime for key in keys) for link, keys in self._by_link.items()
+            link: sum(hop.airtime for _, hop in entries) for link, entries in self._by_link.items()
         }
         return [float(sum(used.get(self.links[link], 0.0) for link in clique)) for clique in self._cliques]
 

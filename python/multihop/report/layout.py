@@ -44,8 +44,6 @@ def fit(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
 
 def distance_apart(xs: np.ndarray, ys: np.ndarray) -> float:
     """How far nodes are from their nearest one: the median, of a sample where there are many."""
-    if len(xs) < 2:
-        return math.inf
     nearest = []
     for node in _sample(len(xs), np.random.default_rng(0)):
         squares = (xs - xs[node]) ** 2 + (ys - ys[node]) ** 2
@@ -132,7 +130,7 @@ def _spring(count: int, links: list[tuple[int, int, float]]) -> np.ndarray:
 
 def _repulsion(points: np.ndarray, others: np.ndarray) -> np.ndarray:
     """The force on each point, where `others` are all, or a sample that stands for all."""
-    weight = len(points) / max(1, len(others))
+    weight = len(points) / len(others)
     least = np.full((len(others), 1), _LEAST_FORCED)
     if weight > 1.0:
         # One of a sample stands for the nodes around it, up to the next of the sample: within, their force

@@ -82,7 +82,8 @@ class Topology:
         nodes = self.view["nodes"]
         placed = sum(node["x"] is not None for node in nodes)
         links = len({frozenset(link[:2]) for link in self.view["links"]})
-        some = f"; one in {_stride(links)} is drawn" if _stride(links) > 1 else ""
+        stride = _stride(links)
+        some = f"; one in {stride} is drawn" if stride > 1 else ""
         about_links = f"{links} links (the fainter, the less they deliver{some})"
         text = f"{len(nodes)} nodes, {about_links}, {len(self.view['flows'])} flows"
         _, drawn_as_given = self._layout
@@ -146,9 +147,9 @@ def _many_links(qualities: dict[tuple[int, int], list[float]], xs: np.ndarray, y
     """Links without tips: those of about the same quality are one element, so that the page stays small."""
     steps: dict[int, list[str]] = {}
     length = 0.0
-    all_of_them = list(qualities.items())
-    kept = np.random.default_rng(0).permutation(len(all_of_them))[: len(all_of_them) // _stride(len(all_of_them))]
-    for (a, b), both in (all_of_them[index] for index in np.sort(kept)):
+    links, count = list(qualities.items()), len(qualities)
+    kept = np.random.default_rng(0).permutation(count)[: count // _stride(count)]
+    for (a, b), both in (links[index] for index in np.sort(kept)):
         line = f"M{xs[a]:.1f} {ys[a]:.1f}L{xs[b]:.1f} {ys[b]:.1f}"
         steps.setdefault(round(_QUALITY_STEPS * _worst(both)), []).append(line)
         length += math.hypot(xs[a] - xs[b], ys[a] - ys[b])
