@@ -137,10 +137,7 @@ impl Agenda {
         if since_base >= REACH || key >= self.horizon || (at >= FAR && at != ABSENT) {
             return self.arm_late(rank, at, time.ns(), lane);
         }
-        if at != ABSENT {
-            return self.near.replace(at as usize, key);
-        }
-        let Some(at) = self.near.try_push(key) else { return self.arm_in_crowd(slot, time, lane) };
+        let Some(at) = self.near.put(at as usize, key) else { return self.arm_in_crowd(slot, time, lane) };
         self.position[rank as usize] = at as u32;
     }
 
@@ -172,7 +169,7 @@ impl Agenda {
             return self.far.replace((at ^ FAR) as usize, key, &mut keep(&mut self.position));
         }
         if at != ABSENT {
-            self.remove_near(at);
+            self.remove_near(rank as usize, at);
         }
         self.far.push(key, &mut keep(&mut self.position));
     }
@@ -185,8 +182,11 @@ impl Agenda {
         if at == ABSENT {
             return;
         }
+        if at < FAR {
+            return self.remove_near(rank, at);
+        }
         self.position[rank] = ABSENT;
-        if at < FAR { self.remove_near(at) } else { self.remove_far(at) }
+        self.remove_far(at);
     }
 
     /// Is the slot pending?
@@ -216,8 +216,7 @@ impl Agenda {
             return None;
         }
         let rank = rank_in(first);
-        let at = std::mem::replace(&mut self.position[rank], ABSENT);
-        self.remove_near(at);
+        self.remove_near(rank, self.position[rank]);
         Some((time, self.slot(rank)))
     }
 
@@ -234,13 +233,12 @@ impl Agenda {
         self.base + since_base(key)
     }
 
-    /// Fills the hole that a key of `near` leaves.
+    /// The slot of this rank, whose key stands at this place of `near`, is not pending any more.
     #[inline]
-    fn remove_near(&mut self, at: u32) {
-        if let Some(moved) = self.near.remove(at as usize) {
-            let rank = rank_in(moved);
-            self.position[rank] = at;
-        }
+    fn remove_near(&mut self, rank: usize, at: u32) {
+        let moved = rank_in(self.near.remove(at as usize));
+        self.position[moved] = at;
+        self.position[rank] = ABSENT; // it may be the same
     }
 
     fn remove_far(&mut self, at: u32) {

@@ -43,12 +43,14 @@ impl Near {
         self.keys[at]
     }
 
-    /// Adds a key; returns its place. Returns none, and adds nothing, if there is no room.
+    /// Puts a key in the place of another one, or behind all if it is none of these; returns the place.
+    /// Returns none, and adds nothing, if there is no room.
     #[inline]
-    pub(super) fn try_push(&mut self, key: u64) -> Option<usize> {
-        let at = self.len;
+    pub(super) fn put(&mut self, at: usize, key: u64) -> Option<usize> {
+        let is_new = at >= self.len;
+        let at = if is_new { self.len } else { at };
         *self.keys.get_mut(at)? = key;
-        self.len = at + 1;
+        self.len += usize::from(is_new);
         Some(at)
     }
 
@@ -62,22 +64,15 @@ impl Near {
         self.len - 1
     }
 
-    /// Puts a key in the place of another one.
+    /// Takes the key at a place out. The last one, which may be that itself, comes there and is returned:
+    /// no processor could predict which it is.
     #[inline]
-    pub(super) fn replace(&mut self, at: usize, key: u64) {
-        self.keys[at] = key;
-    }
-
-    /// Takes the key at a place out. The last one comes there; none, if it was that.
-    #[inline]
-    pub(super) fn remove(&mut self, at: usize) -> Option<u64> {
+    pub(super) fn remove(&mut self, at: usize) -> u64 {
         self.len -= 1;
-        let last = std::mem::replace(&mut self.keys[self.len], Near::NONE);
-        if at == self.len {
-            return None;
-        }
+        let last = self.keys[self.len];
         self.keys[at] = last;
-        Some(last)
+        self.keys[self.len] = Near::NONE;
+        last
     }
 
     /// Takes all out.
@@ -94,19 +89,22 @@ impl Near {
     /// The least; [`Near::NONE`] if there is none.
     #[inline]
     pub(super) fn least(&self) -> u64 {
+        let Some((few, more)) = self.keys.split_first_chunk::<FEW>() else { return Near::NONE };
+        // One by one: what was stored just now comes late for a load of two keys, which no store held both of.
+        let [a, b, c, d] = [0, 2, 4, 6].map(|at| few[at].min(few[at + 1]));
+        let least = a.min(b).min(c.min(d));
+        if self.len <= FEW { least } else { least.min(self.least_of(more)) }
+    }
+
+    /// The least of those that are behind the first.
+    #[inline]
+    fn least_of(&self, more: &[u64]) -> u64 {
         let mut least = [f64::INFINITY; LANES];
         // Written so that it becomes one instruction for two lanes.
-        let mut look = |keys: &[u64]| {
-            for group in keys.as_chunks::<LANES>().0 {
-                for (least, key) in least.iter_mut().zip(group) {
-                    *least = lesser(*least, f64::from_bits(*key));
-                }
+        for group in more[..(self.len - FEW).next_multiple_of(LANES)].as_chunks::<LANES>().0 {
+            for (least, key) in least.iter_mut().zip(group) {
+                *least = lesser(*least, f64::from_bits(*key));
             }
-        };
-        let Some((few, more)) = self.keys.split_first_chunk::<FEW>() else { return Near::NONE };
-        look(few);
-        if self.len > FEW {
-            look(&more[..(self.len - FEW).next_multiple_of(LANES)]);
         }
         let [a, b, c, d] = least;
         lesser(lesser(a, c), lesser(b, d)).to_bits()
@@ -130,15 +128,15 @@ mod tests {
         let keys = [last, last - 1, Near::FIRST + 1, Near::FIRST, last - 2].into_iter().chain(middle);
         assert_eq!(near.least(), Near::NONE);
         for (index, key) in keys.chain([last - 3]).enumerate() {
-            let place = near.try_push(key);
+            let place = near.put(usize::MAX, key);
             let fits = index != 8 && index != 12 && index != 16;
             assert_eq!(place, fits.then_some(index), "eight fit, and then four more in turn");
             assert_eq!(place.unwrap_or_else(|| near.push(key)), index);
             let least = (0..near.len()).map(|at| near.at(at)).min();
             assert_eq!(Some(near.least()), least);
         }
-        assert_eq!(near.remove(3), Some(last - 3));
-        assert_eq!(near.remove(2), Some(last - 15));
+        assert_eq!(near.remove(3), last - 3);
+        assert_eq!(near.remove(2), last - 15);
         assert_eq!((near.least(), near.len()), (last - 15, 16));
         assert_eq!(near.of_rank(15), last);
         near.clear();
