@@ -1,6 +1,6 @@
 //! A node: a MAC below, a stack above. It alone knows both.
 
-use crate::mac::{Context, Mac, Timing};
+use crate::mac::{Context, Mac, Reservation};
 use crate::medium::{Frame, Link, Radio};
 use crate::stack::{Stack, Surroundings};
 use multihop_core::Time;
@@ -43,13 +43,14 @@ impl Node {
         link: &Link,
         frame: &Frame,
         certain: bool,
-        timing: &Timing,
+        reserves: &Reservation,
         now: Time,
     ) -> bool {
-        let only =
-            self.mac.only_senses(frame, link.decodable()) && self.radio.ends_alone(link, frame, certain, now);
+        let only = self.mac.only_senses(frame, link.decodable())
+            && self.radio.is_ended_alone_by(link, frame, certain);
         if only {
-            self.mac.sense_end(frame, link.decodable(), timing, now);
+            self.radio.end_alone(now);
+            self.mac.sense_end(reserves, link.decodable(), now);
         }
         only
     }

@@ -20,6 +20,33 @@ const INVOLVED: u8 = 2;
 const OBSERVED: u8 = 4;
 /// EIFS is pending, or what else [`super::Own::eifs_until`] is for.
 const WAITS_LONGER: u8 = 8;
+/// Each frame of others concerns more than carrier sense and a back-off: an answer is overdue, or something
+/// above watches. It is kept right with `INVOLVED`.
+const CONCERNED: u8 = 16;
+
+/// Until when the end of a frame sets the NAV of stations that it is not for.
+#[derive(Clone, Copy, Debug)]
+pub struct Reservation {
+    /// Where it is decoded; at no time if its duration field says so.
+    decoded: Time,
+    /// Where it is not.
+    bad: Time,
+    /// When the NAV may be reset where it is decoded, if ever.
+    reset: Time,
+}
+
+impl Reservation {
+    /// That of a frame which ends now.
+    #[inline]
+    pub fn of(frame: &Frame, timing: &Timing, now: Time) -> Reservation {
+        let after = |length: Span, sets: bool| if sets { now + length } else { Time::ZERO };
+        Reservation {
+            decoded: after(frame.duration, frame.duration > Span::ZERO),
+            bad: after(timing.eifs, timing.rules.eifs == EifsRule::AsNav),
+            reset: nav_reset(frame, timing, now),
+        }
+    }
+}
 
 impl Mac {
     /// What lies above is complete, and says which policies and logs listen.
@@ -33,16 +60,17 @@ impl Mac {
     /// that the station does itself.
     #[inline]
     pub fn note_involved(&mut self) {
-        self.state = if self.may_be_concerned() { self.state | INVOLVED } else { self.state & !INVOLVED };
+        self.state = self.state & !(INVOLVED | CONCERNED) | self.involvement();
     }
 
+    /// `INVOLVED`, `CONCERNED`, both or neither.
     #[inline]
-    fn may_be_concerned(&self) -> bool {
+    fn involvement(&self) -> u8 {
         let own = &*self.own;
-        own.function.backoff.is_some()
-            || own.receiving_at_timeout
-            || own.watched
-            || own.edca.as_ref().is_some_and(|edca| edca.contends())
+        let contends =
+            own.function.backoff.is_some() || own.edca.as_ref().is_some_and(|edca| edca.contends());
+        let concerned = own.receiving_at_timeout | own.watched;
+        (u8::from(contends | concerned) * INVOLVED) | (u8::from(concerned) * CONCERNED)
     }
 
     /// Is the medium physically busy, as far as the station knows?
@@ -106,35 +134,30 @@ impl Mac {
     /// Is the end of a frame, which the station decodes or does not, a matter of carrier sense alone here?
     #[inline]
     pub fn only_senses(&self, frame: &Frame, decodes: bool) -> bool {
-        self.state & !INVOLVED == BUSY
-            && (!decodes || frame.to.is_some_and(|to| to != self.id))
-            && !self.is_concerned()
+        (self.state & !INVOLVED == BUSY) & !(decodes & frame.to.is_none_or(|to| to == self.id))
     }
 
     /// Then this is what it does: no more than [`Mac::contend`] is left, if the station is involved.
     #[inline]
-    pub fn sense_end(&mut self, frame: &Frame, decoded: bool, timing: &Timing, now: Time) {
-        if decoded {
-            if frame.duration > Span::ZERO && self.lengthen_nav(now + frame.duration) {
-                self.nav_reset = nav_reset(frame, timing, now);
-            }
-        } else if timing.rules.eifs == EifsRule::AsNav {
-            self.lengthen_nav(now + timing.eifs);
-        }
+    pub fn sense_end(&mut self, reserves: &Reservation, decoded: bool, now: Time) {
+        let until = if decoded { reserves.decoded } else { reserves.bad };
+        let resets = self.lengthen_nav(until) & decoded;
+        self.nav_reset = if resets { reserves.reset } else { self.nav_reset };
         self.note_idle(now);
     }
 
     /// May frames that are for others concern more than carrier sense?
     #[inline]
     pub fn is_involved(&self) -> bool {
-        debug_assert!(self.state & INVOLVED != 0 || !self.may_be_concerned(), "it was noted");
+        debug_assert!(self.state & INVOLVED >= self.involvement() & INVOLVED, "it was noted");
         self.state & INVOLVED != 0
     }
 
     /// Does each frame of others concern more than carrier sense and a back-off?
     #[inline]
     pub(super) fn is_concerned(&self) -> bool {
-        self.is_involved() && (self.own.watched || self.own.receiving_at_timeout)
+        debug_assert!(self.state & CONCERNED == self.involvement() & CONCERNED, "it was noted");
+        self.state & CONCERNED != 0
     }
 
     /// The medium turns busy: a signal began while there was none, though the station's own may still have
@@ -183,9 +206,7 @@ impl Mac {
     /// The medium is busy from now on.
     #[inline]
     fn note_busy(&mut self, now: Time) {
-        if self.nav > self.since {
-            self.used.nav_only += self.reserved(self.since, now);
-        }
+        self.used.nav_only += self.reserved(self.since, now);
         (self.state, self.since) = (self.state | BUSY, now);
     }
 
@@ -228,11 +249,9 @@ impl Mac {
     #[inline]
     fn lengthen_nav(&mut self, until: Time) -> bool {
         debug_assert!(self.is_busy(), "the NAV is set by frames, so the medium is busy");
-        let lengthens = until > self.nav;
-        if lengthens {
-            self.nav = until;
-        }
-        lengthens
+        let before = self.nav;
+        self.nav = before.max(until);
+        until > before
     }
 
     /// A correct frame ended: EIFS is over.

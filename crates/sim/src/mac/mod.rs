@@ -36,6 +36,7 @@ mod txop;
 pub(crate) mod tests;
 
 pub use aggregation::Fullest;
+pub use carrier_sense::Reservation;
 pub use timing::Timing;
 
 use crate::agenda::{Agenda, Lane, Slot};
@@ -144,7 +145,7 @@ impl Function {
 #[derive(Clone, Debug)]
 pub struct Mac {
     id: NodeId,
-    /// `BUSY`, `INVOLVED`, `OBSERVED`, `WAITS_LONGER`.
+    /// `BUSY`, `INVOLVED`, `OBSERVED`, `CONCERNED`, `WAITS_LONGER`.
     state: u8,
     /// Since when the medium is busy, or idle.
     since: Time,

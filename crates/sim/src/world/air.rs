@@ -2,7 +2,7 @@
 
 use super::World;
 use crate::agenda::{Lane, Slot};
-use crate::mac::{Context, Mac};
+use crate::mac::{Context, Mac, Reservation};
 use crate::medium::{Finished, Frame, Group, Link, NodeOrder, Reception, Wavefront};
 use crate::node::{Node, at_listener, at_node, in_node, settle};
 use crate::outages::Sent;
@@ -180,6 +180,7 @@ impl World {
         self.fetch(links);
         let collisions = &self.timing.collisions;
         let may_be_sensed = PLAIN && !KNOWN && collisions.are_by_pairs();
+        let reserves = Reservation::of(frame, &self.timing, self.now);
         let certain = loss.is_none() && frame.load.is_none();
         let kept = KNOWN && (PLAIN || self.record.causes.are_known());
         let wanted = frame.to.filter(|_| kept).map_or(u32::MAX, |to| to.0);
@@ -193,7 +194,7 @@ impl World {
                 link = &without_checksum;
             }
             let node = &mut self.nodes[link.row()];
-            if may_be_sensed && node.senses_end(link, frame, certain, &self.timing, self.now) {
+            if may_be_sensed && node.senses_end(link, frame, certain, &reserves, self.now) {
                 if node.mac.is_involved() {
                     at_listener!(self, node, self.now, |mac, ctx| mac.contend(ctx));
                 }

@@ -168,7 +168,7 @@ impl Radio {
     #[inline]
     pub fn is_silent(&self) -> bool {
         debug_assert!(self.energy > 0 || self.lock.is_none(), "a lock ends with the last signal");
-        self.energy == 0 && self.not_receiving == 0
+        (self.energy == 0) & (self.not_receiving == 0)
     }
 
     /// A signal begins in silence: the same as [`Radio::begin`], sooner.
@@ -179,23 +179,25 @@ impl Radio {
         self.lock = Some(self.lock_on(link, frame, now));
     }
 
-    /// A signal ends that is the last one, where overlaps are settled by pairs, none began upon it, and it
-    /// can be decoded if it is `certain` to be right, or not at all: the same as [`Radio::finish`], sooner.
-    /// Otherwise nothing is done, and false returned.
+    /// Is the end of a signal that of the last one, where overlaps are settled by pairs, began none upon it,
+    /// and can it be decoded, if it is `certain` to be right, or not at all? Then [`Radio::end_alone`] is the
+    /// same as [`Radio::finish`], sooner.
     #[inline]
-    pub fn ends_alone(&mut self, link: &Link, frame: &Frame, certain: bool, now: Time) -> bool {
+    pub fn is_ended_alone_by(&self, link: &Link, frame: &Frame, certain: bool) -> bool {
         let Some(lock) = &self.lock else { return false };
-        let disturbed = lock.overlapped || lock.overlapped_by_own || self.not_receiving != 0;
-        let may_be_wrong = lock.decodable && !(certain && link.ln_bit_success >= 0.0);
+        let disturbed = lock.overlapped | lock.overlapped_by_own | (self.not_receiving != 0);
+        let may_be_wrong = lock.decodable & !(certain & (link.ln_bit_success >= 0.0));
         // What the radio ignored may last longer.
-        let is_last = lock.from == frame.from.0 && self.energy == link.energy;
-        if !is_last || disturbed || may_be_wrong {
-            return false;
-        }
+        let is_last = (lock.from == frame.from.0) & (self.energy == link.energy);
+        is_last & !disturbed & !may_be_wrong
+    }
+
+    /// The last signal ends.
+    #[inline]
+    pub fn end_alone(&mut self, now: Time) {
         self.lock = None;
         (self.energy, self.loud) = (0, false);
         self.quiet_since = self.quiet_since.max(now);
-        true
     }
 
     /// A signal begins. Returns whether the medium turns busy here by it.
