@@ -63,12 +63,12 @@ impl Mac {
             return;
         };
         out.rts_tries += 1;
+        let out = self.own.function.current.as_ref().expect("it was there");
         let link = ctx.timing.on(out.rates);
         let (response, _) = out.response(link);
-        let out = *out;
         let exchange = ctx.timing.exchange_with(out.rates, out.data, response, true);
         let duration = ctx.timing.rules.duration_field.apply(exchange - link.rts);
-        let duration = duration + self.following(ctx, &out, exchange);
+        let duration = duration + self.following(ctx, out, exchange);
         let between = [self.id, peer];
         let frame = ctx.timing.control_frame(
             FrameKind::Rts,
@@ -101,14 +101,14 @@ impl Mac {
     }
 
     fn send_data(&mut self, ctx: &mut Context) {
-        let out = *self.own.function.current.as_ref().expect("DATA is sent only with a frame to send");
+        let out = self.own.function.current.as_ref().expect("DATA is sent only with a frame to send");
         let handle = match out.cargo {
             Cargo::Packet(handle) => handle,
             Cargo::Block { window, several } => return self.send_block(ctx, window, several),
             Cargo::Request { .. } => unreachable!("a request is no DATA"),
         };
         let link = ctx.timing.on(out.rates);
-        let departure = Departure {
+        let departure = || Departure {
             now: ctx.now,
             service_so_far: ctx.now.since(out.head_of_line),
             data: out.data,
@@ -121,12 +121,10 @@ impl Mac {
             rts_failures: out.rts_failures,
             data_tries: out.data_tries,
         };
-        ctx.stack.on_departure(&departure, &mut ctx.packets.get_mut(handle).packet);
-        self.own.function.current.as_mut().expect("it was there").data_tries += 1;
+        ctx.stack.on_departure(ctx.now, departure, &mut ctx.packets.get_mut(handle).packet);
         let rate = if out.peer.is_some() { RateClass::Data } else { RateClass::Control };
         let after = if out.peer.is_some() { ctx.timing.sifs + link.ack } else { Span::ZERO };
-        let after =
-            ctx.timing.rules.duration_field.apply(after) + self.following(ctx, &out, out.data + after);
+        let after = ctx.timing.rules.duration_field.apply(after) + self.following(ctx, out, out.data + after);
         let start = ctx.now + ctx.timing.propagation;
         let frame = Frame {
             kind: FrameKind::Data,
@@ -144,10 +142,12 @@ impl Mac {
             overhead: link.overhead(rate),
             air: Interval { start, end: start + out.data },
         };
+        let overdue = ctx.now + out.data + link.ack_timeout;
         self.own.function.attempt.data = Some(sent(&frame, ctx));
-        if out.peer.is_some() {
+        self.own.function.current.as_mut().expect("it was there").data_tries += 1;
+        if frame.to.is_some() {
             self.own.phase = Phase::AwaitingAck;
-            self.arm(ctx, ctx.now + out.data + link.ack_timeout);
+            self.arm(ctx, overdue);
         } else {
             self.own.phase = Phase::Broadcasting;
         }

@@ -185,9 +185,8 @@ impl Stack {
     // ---- from the MAC ----
 
     /// A DATA frame is about to leave.
-    pub fn on_departure(&mut self, departure: &Departure, packet: &mut Packet) {
-        self.policies
-            .consult(departure.now, packet, |policy, packet, view| policy.on_data(departure, packet, view));
+    pub fn on_departure(&mut self, now: Time, departure: impl Fn() -> Departure, packet: &mut Packet) {
+        self.policies.consult(now, packet, |policy, packet, view| policy.on_data(&departure(), packet, view));
     }
 
     /// A packet came from the air, from this neighbour.

@@ -127,7 +127,7 @@ impl Mac {
             held.tries_alone += u32::from(!several);
             let mut packet = Some(held.packet);
             while let Some(handle) = packet {
-                ctx.stack.on_departure(&departure, &mut ctx.packets.get_mut(handle).packet);
+                ctx.stack.on_departure(departure.now, || departure, &mut ctx.packets.get_mut(handle).packet);
                 packet = ctx.packets.next_msdu(handle);
             }
         }
