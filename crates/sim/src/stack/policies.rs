@@ -20,7 +20,7 @@ impl Router {
 
 /// The policies of all schemes at one queue.
 pub struct Policies {
-    /// By scheme.
+    /// By scheme; empty if none does anything here.
     routers: Vec<Option<Router>>,
     /// By flow.
     scheme_of: Arc<[usize]>,
@@ -40,13 +40,17 @@ impl Policies {
             estimators: phy.map_or_else(Vec::new, |phy| policy.estimators(phy)),
             policy,
         };
-        let routers = by_scheme.into_iter().map(|policy| policy.map(router)).collect();
+        let mut routers: Vec<Option<Router>> =
+            by_scheme.into_iter().map(|policy| policy.map(router)).collect();
+        if routers.iter().all(Option::is_none) {
+            routers.clear();
+        }
         Policies { routers, scheme_of, queue_bytes: 0 }
     }
 
     /// Does no scheme do anything here?
     pub fn is_empty(&self) -> bool {
-        self.routers.iter().all(Option::is_none)
+        self.routers.is_empty()
     }
 
     /// A packet of this size has entered the queue, for this next hop; for none, if it is a broadcast.
@@ -85,6 +89,9 @@ impl Policies {
         packet: &mut Packet,
         ask: impl FnOnce(&mut dyn RouterPolicy, &mut Packet, &LinkView) -> Verdict,
     ) -> Verdict {
+        if self.is_empty() {
+            return Verdict::Pass;
+        }
         // A packet of a routing protocol belongs to no scheme.
         let Some(scheme) = self.scheme_of.get(packet.flow.index()) else { return Verdict::Pass };
         let Some(router) = &mut self.routers[*scheme] else { return Verdict::Pass };
@@ -98,6 +105,9 @@ impl Policies {
 
     /// What the policy of the packet's scheme, if there is one, adds to the back-off before its frame.
     pub fn extra_backoff(&self, packet: &Packet) -> Span {
+        if self.is_empty() {
+            return Span::ZERO;
+        }
         let scheme = self.scheme_of.get(packet.flow.index());
         let router = scheme.and_then(|scheme| self.routers[*scheme].as_ref());
         router.map_or(Span::ZERO, |router| router.policy.extra_backoff(packet))
@@ -105,6 +115,9 @@ impl Policies {
 
     /// Reports to the policies of other schemes that a packet passes the queue.
     pub fn report_other(&mut self, now: Time, packet: &Packet, event: QueueEvent) {
+        if self.is_empty() {
+            return;
+        }
         let own = self.scheme_of.get(packet.flow.index()).copied();
         for (scheme, router) in self.routers.iter_mut().enumerate() {
             if let Some(router) = router.as_mut().filter(|_| own != Some(scheme)) {
@@ -135,7 +148,7 @@ impl Policies {
 
     /// Passes a neighbour's notice to the policy of this scheme.
     pub fn on_notice(&mut self, now: Time, from: NodeId, scheme: usize, content: &[u8]) {
-        if let Some(router) = &mut self.routers[scheme] {
+        if let Some(Some(router)) = self.routers.get_mut(scheme) {
             router.policy.on_notice(now, from, content);
         }
     }
