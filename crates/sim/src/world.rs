@@ -31,7 +31,7 @@ use crate::stack::{End, Network, Stack, Surroundings};
 use build::SlotPlan;
 pub use frames::Logs;
 use mpdus::Arrivals;
-use multihop_core::{NodeId, Port, Time};
+use multihop_core::{FlowId, NodeId, Port, Time};
 use multihop_transport::Progress;
 use purpose::Purpose;
 use samples::Samples;
@@ -145,7 +145,7 @@ impl World {
         }
         agenda.arm(warmup, Time::ZERO + config.warmup, Lane::Record);
         agenda.arm(Slot(samples.slot), Time::ZERO + samples.every, Lane::Record);
-        for (slot, at) in changes.into_iter().chain(build::starts(config, &nodes.0, &plan)) {
+        for (slot, at) in changes.into_iter().chain(build::starts(config, &plan)) {
             agenda.arm(slot, at, Lane::Upper);
         }
         let (mut nodes, flows) = (order.arranged(nodes.0), nodes.1);
@@ -267,10 +267,10 @@ impl World {
             Purpose::LinkLayer(row) => self.above(row, Stack::on_link_layer),
             Purpose::Notice(row) => self.above(row, Stack::on_notice_due),
             Purpose::Routing(row) => self.above(row, |stack, around| stack.on_routing_timer(around.now)),
-            Purpose::Deadline { node, end } => {
-                self.above(node, |stack, around| stack.on_deadline(around.now, end));
+            Purpose::Deadline(flow, port) => {
+                self.at_end(flow, port, |stack, around, end| stack.on_deadline(around.now, end));
             }
-            Purpose::App { node, end } => self.above(node, |stack, around| stack.on_app(around, end)),
+            Purpose::App(flow) => self.at_end(flow, Port::Sender, Stack::on_app),
             Purpose::WireSent(wire) => self.wire_sent(wire),
             Purpose::WireArrives(wire) => self.wire_arrives(wire),
             Purpose::TakeOver(id) => self.take_over(id),
@@ -298,6 +298,14 @@ impl World {
             what(ctx.stack, &mut around);
             settle(mac, ctx, &self.network);
         });
+    }
+
+    /// Something happens at an end of a flow.
+    fn at_end(&mut self, flow: FlowId, port: Port, what: impl FnOnce(&mut Stack, &mut Surroundings, u32)) {
+        let of = &self.config.flows[flow.index()];
+        let node = if port == Port::Sender { of.source } else { of.destination };
+        let end = self.network.flows[flow.index()].ends[port as usize];
+        self.above(self.order.of(node) as u32, |stack, around| what(stack, around, end));
     }
 
     /// A radio takes what others of its node have for it, in the order of radios.

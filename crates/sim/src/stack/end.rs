@@ -41,11 +41,6 @@ impl End {
         End { dscp, ..self }
     }
 
-    /// The flow.
-    pub fn flow(&self) -> FlowId {
-        self.flow
-    }
-
     /// The transport.
     pub fn endpoint(&self) -> &dyn Endpoint {
         self.endpoint.as_ref()

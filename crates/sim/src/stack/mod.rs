@@ -161,11 +161,6 @@ impl Stack {
         self.policies.report(now).or_else(written)
     }
 
-    /// How many ends it has.
-    pub fn ends(&self) -> u32 {
-        self.ends.len() as u32
-    }
-
     /// An end.
     pub fn end(&self, index: u32) -> &End {
         &self.ends[index as usize]

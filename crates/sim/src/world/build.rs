@@ -144,11 +144,10 @@ fn ends(
             (_, Port::Receiver) => scheme.receiver(),
         };
         let stack = &mut nodes[at.index()].stack;
-        let next = stack.ends();
-        let deadline = plan.add(at.0, Purpose::Deadline { node: at.0, end: next });
+        let deadline = plan.add(at.0, Purpose::Deadline(id, port));
         let app = (port == Port::Sender).then(|| {
             let rng = Rng::at(config.seed, &["flow", &id.0.to_string(), "app"]);
-            let slot = plan.add(at.0, Purpose::App { node: at.0, end: next });
+            let slot = plan.add(at.0, Purpose::App(id));
             (App::new(flow, scheme.datagrams(), rng), slot)
         });
         let end = End::new(id, port, peer, endpoint, deadline, app, scheme.segment_size());
@@ -235,10 +234,9 @@ pub(super) fn changes(
 }
 
 /// When each flow begins to offer data.
-pub(super) fn starts(config: &Config, nodes: &[Node], plan: &SlotPlan) -> Vec<(Slot, Time)> {
+pub(super) fn starts(config: &Config, plan: &SlotPlan) -> Vec<(Slot, Time)> {
     let starts = plan.purposes.iter().enumerate().filter_map(|(index, purpose)| {
-        let Purpose::App { node, end } = purpose else { return None };
-        let flow = nodes[*node as usize].stack.end(*end).flow();
+        let Purpose::App(flow) = purpose else { return None };
         Some((Slot(index as u32), Time::ZERO + config.flows[flow.index()].start))
     });
     starts.collect()

@@ -91,8 +91,8 @@ impl World {
             | Purpose::TakeOver(_) => Delivers::Likely(due),
             Purpose::Routing(_)
             | Purpose::Notice(_)
-            | Purpose::Deadline { .. }
-            | Purpose::App { .. }
+            | Purpose::Deadline(..)
+            | Purpose::App(_)
             | Purpose::Sample
             | Purpose::WarmUpEnds
             | Purpose::Step(_)

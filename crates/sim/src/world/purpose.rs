@@ -1,7 +1,7 @@
 //! What slots of the agenda are for.
 
 use crate::medium::NodeOrder;
-use multihop_core::NodeId;
+use multihop_core::{FlowId, NodeId, Port};
 
 /// What a slot of the agenda is for: at a node, or on a wire.
 #[derive(Clone, Copy, Debug)]
@@ -15,14 +15,10 @@ pub(super) enum Purpose {
     LinkLayer(u32),
     Routing(u32),
     Notice(u32),
-    Deadline {
-        node: u32,
-        end: u32,
-    },
-    App {
-        node: u32,
-        end: u32,
-    },
+    /// An end of a flow has something to do.
+    Deadline(FlowId, Port),
+    /// An application has something to send.
+    App(FlowId),
     WireSent(u32),
     WireArrives(u32),
     /// A radio takes what others of its node have for it.
@@ -32,6 +28,9 @@ pub(super) enum Purpose {
     Step(u32),
     Switch(u32),
 }
+
+const _: () =
+    assert!(size_of::<Purpose>() == 8, "a network that is larger than caches looks one up for each event");
 
 impl Purpose {
     /// The same with the row of a node in place of its number, where what is kept of the node is all that is
@@ -47,9 +46,9 @@ impl Purpose {
             Purpose::LinkLayer(node) => Purpose::LinkLayer(row(node)),
             Purpose::Routing(node) => Purpose::Routing(row(node)),
             Purpose::Notice(node) => Purpose::Notice(row(node)),
-            Purpose::Deadline { node, end } => Purpose::Deadline { node: row(node), end },
-            Purpose::App { node, end } => Purpose::App { node: row(node), end },
-            Purpose::WireSent(_)
+            Purpose::Deadline(..)
+            | Purpose::App(_)
+            | Purpose::WireSent(_)
             | Purpose::WireArrives(_)
             | Purpose::TakeOver(_)
             | Purpose::Sample
