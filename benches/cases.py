@@ -87,9 +87,9 @@ class Case:
 #: for us alone.
 CASES = [
     Case("chain", 1000, 300),
-    Case("chain-11", 400, 30),
-    Case("chain-udp", 2000, 2000),
-    Case("chain-tfrc", 1000, 0),
+    Case("chain-11", 2500, 100),
+    Case("chain-udp", 6000, 6000),
+    Case("chain-tfrc", 2500, 0),
     Case("saturation", 100, 15, converged=0),
     Case("grid-5", 100, 20),
     Case("grid-7", 80, 15),
