@@ -1,4 +1,4 @@
-"""Two engines beside each other: which one is faster, by how much, and whether their results are the same.
+"""Two engines beside each other: which one is faster, by how much, and whether the same events happen in both.
 
     python benches/pair.py before.so after.so                        the chain of 7 hops
     python benches/pair.py before.so after.so chain:300 grid-10:60   so many simulated seconds of each
@@ -41,45 +41,64 @@ def load(path: Path) -> ModuleType:
     return module
 
 
-def run(engine: ModuleType, file: Path, seconds: str, seed: int) -> tuple[float, str]:
+def case(text: str) -> tuple[str, float]:
+    """A scenario and the simulated seconds of its runs, from the command line."""
+    name, _, seconds = text.partition(":")
+    if not (SCENARIOS / f"{name}.toml").exists():
+        raise argparse.ArgumentTypeError(f"{name!r} is not a scenario; give a file of {SCENARIOS} by name")
+    try:
+        return name, float(seconds)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} does not say how long; give NAME:SECONDS") from None
+
+
+def pairs(text: str) -> int:
+    """A number of pairs, from the command line."""
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of pairs; give 1 or more")
+    return int(text)
+
+
+def run(engine: ModuleType, file: Path, seconds: float, seed: int) -> tuple[float, str]:
     """Milliseconds of CPU of a run, and the fingerprint of its events."""
     lasting = {"duration": f"{seconds} s", "warmup": "0 s", "record_interval": f"{seconds} s", "seed": seed}
     text = file.read_text()
     before = time.thread_time_ns()
-    outcome = engine.run(text, str(file), lasting)
+    try:
+        outcome = engine.run(text, str(file), lasting)
+    except ValueError as error:
+        raise SystemExit(str(error)) from None
     return (time.thread_time_ns() - before) / 1e6, outcome["summary"]["fingerprint"]
 
 
-def compare(engines: list[ModuleType], case: str, repetitions: int) -> bool:
-    """Prints what both need for a case; whether their results are the same."""
-    name, _, seconds = case.partition(":")
+def compare(engines: list[ModuleType], name: str, seconds: float, repetitions: int) -> bool:
+    """Prints what both need for a scenario; whether the same events happen in both."""
     file = SCENARIOS / f"{name}.toml"
-    if not file.exists():
-        raise SystemExit(f"{name}: there is no such scenario in {SCENARIOS}; give one of its files by name")
     taken: list[list[float]] = [[], []]
     same = True
     for seed in range(1, repetitions + 1):
         prints: dict[int, str] = {}
         for which in random.sample((0, 1), 2):
-            ms, prints[which] = run(engines[which], file, seconds or "300", seed)
+            ms, prints[which] = run(engines[which], file, seconds, seed)
             taken[which].append(ms)
         same &= prints[0] == prints[1]
     change = median(after / before for before, after in zip(*taken, strict=True)) - 1
-    verdict = "same results" if same else "OTHER RESULTS"
+    verdict = "same events" if same else "OTHER EVENTS"
     print(f"{name}: {median(taken[0]):.2f} and {median(taken[1]):.2f} ms, {100 * change:+.1f} %, {verdict}", flush=True)
     return same
 
 
 def main() -> int:
-    """Compares; 1 if results differ."""
+    """Compares; 1 if events differ."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("before", type=Path, help="an engine")
     parser.add_argument("after", type=Path, help="another one")
-    parser.add_argument("cases", nargs="*", metavar="NAME:SECONDS", help="scenarios of benches/scenarios/")
-    parser.add_argument("--repetitions", type=int, default=REPETITIONS, metavar="N", help=f"pairs ({REPETITIONS})")
+    parser.add_argument("cases", nargs="*", type=case, metavar="NAME:SECONDS", help="scenarios of benches/scenarios/")
+    parser.add_argument("--repetitions", type=pairs, default=REPETITIONS, metavar="N", help=f"pairs ({REPETITIONS})")
     options = parser.parse_args()
     engines = [load(options.before), load(options.after)]
-    same = [compare(engines, case, options.repetitions) for case in options.cases or ["chain:300"]]
+    cases = options.cases or [("chain", 300.0)]
+    same = [compare(engines, name, seconds, options.repetitions) for name, seconds in cases]
     return 0 if all(same) else 1
 
 
