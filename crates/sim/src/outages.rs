@@ -24,6 +24,7 @@ pub enum Sent {
 pub struct Outages {
     /// By node: instants at which it is switched off and on in turn, the next one last.
     pending: Vec<Vec<Time>>,
+    /// By node; none where no radio is ever switched, and all is sent whole.
     sent: Vec<Sent>,
 }
 
@@ -44,7 +45,8 @@ impl Outages {
         for instants in &mut pending {
             instants.reverse();
         }
-        Outages { pending, sent: vec![Sent::Whole; nodes] }
+        let switched = if pending.iter().any(|instants| !instants.is_empty()) { nodes } else { 0 };
+        Outages { pending, sent: vec![Sent::Whole; switched] }
     }
 
     /// When the node's radio is switched next.
@@ -61,13 +63,17 @@ impl Outages {
     }
 
     /// What listeners get of the node's frame.
+    #[inline]
     pub fn sent(&self, node: u32) -> Sent {
-        self.sent[node as usize]
+        self.sent.get(node as usize).copied().unwrap_or(Sent::Whole)
     }
 
     /// Says what listeners get of the node's frame.
+    #[inline]
     pub fn note(&mut self, node: u32, sent: Sent) {
-        self.sent[node as usize] = sent;
+        if let Some(noted) = self.sent.get_mut(node as usize) {
+            *noted = sent;
+        }
     }
 }
 

@@ -33,7 +33,7 @@ pub use frames::Logs;
 use mpdus::Arrivals;
 use multihop_core::{FlowId, NodeId, Port, Time};
 use multihop_transport::Progress;
-use purpose::Purpose;
+use purpose::{Purpose, Purposes};
 use samples::Samples;
 use wires::Wired;
 
@@ -50,7 +50,7 @@ pub enum Ties {
 /// A run.
 pub struct World {
     agenda: Agenda,
-    purposes: Vec<Purpose>,
+    purposes: Purposes,
     timing: Timing,
     listeners: Listeners,
     /// By transmitter; none unless delays go by distance.
@@ -120,8 +120,8 @@ impl World {
         let quality = LinkQuality::new(config);
         let routes = Routes::new(config, &quality);
         let (links, timing) = quality.into_parts();
-        let mut plan = SlotPlan::default();
-        let mut nodes = build::nodes(config, &timing, &mut plan);
+        let mut plan = SlotPlan::new(config.nodes.len(), &order);
+        let mut nodes = build::nodes(config, &timing, &order, &mut plan);
         let agents = build::routing_agents(config, &mut plan);
         let notices = build::notices(&nodes.0, &mut plan);
         let (loads, arrivals) = build::aggregation(config, &mut nodes.0, &mut plan);
@@ -155,7 +155,7 @@ impl World {
         }
         World {
             agenda,
-            purposes: plan.purposes.into_iter().map(|purpose| purpose.in_rows(&order)).collect(),
+            purposes: Purposes::new(nodes.len(), plan.further, &order),
             wavefronts: listeners.wavefronts(config),
             listeners,
             outages,
@@ -237,7 +237,7 @@ impl World {
             debug_assert!(time >= self.now, "time runs forwards");
             self.now = time;
             self.events += 1;
-            self.fingerprint = self.fingerprint.wrapping_add(mix(time.ns(), slot.0));
+            self.fingerprint = self.fingerprint.wrapping_add(mix(time.ns(), self.number_of(slot)));
             self.handle(slot);
             if self.events.is_multiple_of(EVENTS_BETWEEN_LOOKS) && !look(self) {
                 return;
@@ -246,10 +246,21 @@ impl World {
         self.now = self.now.max(end);
     }
 
+    /// The number that a slot would have if each node lay in the row of its number: where nodes lie changes
+    /// no fingerprint.
+    #[inline]
+    fn number_of(&self, slot: Slot) -> u32 {
+        if self.order.is_by_number() {
+            return slot.0;
+        }
+        let (row, which) = (slot.0 / Purpose::OF_NODE, slot.0 % Purpose::OF_NODE);
+        self.nodes.get(row as usize).map_or(slot.0, |node| node.mac.id().0 * Purpose::OF_NODE + which)
+    }
+
     #[expect(clippy::inline_always, reason = "a call for each event is 2 % of a chain")]
     #[inline(always)]
     fn handle(&mut self, slot: Slot) {
-        match self.purposes[slot.0 as usize] {
+        match self.purposes.of(slot) {
             Purpose::MacTimer(row) => at_node!(self, row, self.now, |mac, ctx| {
                 let alone = mac.answers_by_itself();
                 mac.on_timer(ctx);
@@ -416,4 +427,47 @@ impl World {
 fn mix(time: u64, slot: u32) -> u64 {
     let z = (time ^ u64::from(slot).rotate_left(40)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (z ^ (z >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{AppConfig, FlowConfig, MediumModel, NodeConfig, PathLoss, SchemeConfig};
+    use crate::mac::tests::script;
+    use multihop_core::{Dscp, Span};
+    use multihop_dot11::DcfRules;
+    use serde_json::json;
+
+    /// Slots go by rows, and a fingerprint by numbers.
+    #[test]
+    fn where_nodes_lie_changes_no_fingerprint() {
+        let mut config = script::config(DcfRules::IEEE, None);
+        config.duration = Span::from_ms(500);
+        let path_loss =
+            PathLoss::LogDistance { exponent: 3.0, reference_loss_db: 40.0, reference_distance: 1.0 };
+        let (receive_range, carrier_sense_range) = (250.0, 550.0);
+        config.medium.model =
+            MediumModel::Ranges { receive_range, carrier_sense_range, capture_ratio: None, path_loss };
+        let node = |x: f64| NodeConfig { position: Some([x, 0.0]), ..config.nodes[0].clone() };
+        config.nodes = [800.0, 0.0, 400.0, 600.0, 200.0].map(node).into();
+        let scheme = multihop_schemes::find("udp").unwrap().build(&json!({})).unwrap();
+        config.schemes = vec![SchemeConfig { name: "udp".into(), scheme }];
+        config.flows = vec![FlowConfig {
+            dscp: Dscp::default(),
+            name: "along".into(),
+            source: NodeId(1),
+            destination: NodeId(0),
+            scheme: 0,
+            app: AppConfig::Saturated,
+            start: Span::ZERO,
+            stop: None,
+        }];
+        let order = NodeOrder::along_a_curve(&config.nodes);
+        assert!((0..5).any(|node| order.of(NodeId(node)) != node as usize));
+        let by_number = World::in_order(&config, Ties::InOrder, NodeOrder::default()).finish();
+        assert!(by_number.flows[0].delivered_bytes > 0);
+        for ties in [Ties::InOrder, Ties::Reversed] {
+            assert_eq!(World::in_order(&config, ties, order.clone()).finish(), by_number);
+        }
+    }
 }

@@ -25,6 +25,7 @@ pub(super) struct LockedSignal {
 /// [`LockedSignal::counted`] says that something did. A place of its own, so that the receivers of a large
 /// network fit into caches.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 pub(super) struct Disturbance {
     pub(super) overlap: Overlap,
     pub(super) bits: Bits,

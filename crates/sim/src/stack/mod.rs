@@ -45,47 +45,51 @@ pub struct Surroundings<'a> {
     pub record: &'a mut Recorder,
 }
 
-/// What lies above a node's MAC.
+/// What lies above a node's MAC. It begins with what says whether anything is pending, which is asked after
+/// most events of the node.
+#[repr(C, align(64))]
 pub struct Stack {
-    id: NodeId,
-    queues: Queues,
-    /// Onto wires, in the order of their peers.
-    ports: Vec<Port>,
-    /// To the other radios of the node; none if it has one.
-    bus: Option<Bus>,
-    /// The node is off: its ports begin nothing, and its policies signal nothing.
-    off: bool,
-    /// Of the interface queue.
-    policies: Policies,
-    /// None if no policy could signal anything.
-    notices: Option<Notices>,
-    ends: Vec<End>,
     inbox: VecDeque<Handle>,
-    /// Packets in the link layer, with the instant at which they leave it.
-    passing: VecDeque<(Time, Direction, Handle)>,
-    link_slot: Slot,
-    failures: Failures,
     /// Ends whose endpoint changed since it was last drained.
     touched: Vec<u32>,
-    backlogged: BackloggedSources,
-    /// The agent of the routing protocol; none if they are static.
-    agent: Option<Agent>,
-    /// Neighbours whose addresses are known; none if all are from the beginning.
-    neighbours: Option<Neighbours>,
-    lifetime: Option<Span>,
-    /// Estimators whose values are written down, each with the number of its measurement.
-    gauges: Vec<(u32, Box<dyn Estimator>)>,
+    link_slot: Slot,
+    /// The node is off: its ports begin nothing, and its policies signal nothing.
+    off: bool,
     /// A policy or estimator here asks for link events.
     observed: bool,
     /// The same, or what neighbours send to others.
     watched: bool,
+    /// An end wants to know when what it sent has left.
+    followed: bool,
+    /// The agent of the routing protocol; none if they are static.
+    agent: Option<Agent>,
+    backlogged: BackloggedSources,
+    queues: Queues,
+    /// Packets in the link layer, with the instant at which they leave it.
+    passing: VecDeque<(Time, Direction, Handle)>,
+    /// Of the interface queue.
+    policies: Policies,
+    id: NodeId,
+    ends: Vec<End>,
+    failures: Failures,
+    /// None if no policy could signal anything.
+    notices: Option<Notices>,
+    /// Neighbours whose addresses are known; none if all are from the beginning.
+    neighbours: Option<Neighbours>,
+    /// To the other radios of the node; none if it has one.
+    bus: Option<Bus>,
+    /// Onto wires, in the order of their peers.
+    ports: Vec<Port>,
+    lifetime: Option<Span>,
+    /// Estimators whose values are written down, each with the number of its measurement.
+    gauges: Vec<(u32, Box<dyn Estimator>)>,
     /// Packets that the MAC can put into one frame.
     frame_takes: usize,
     /// The ends that want to know what the MAC saw.
     observing_ends: Vec<u32>,
-    /// An end wants to know when what it sent has left.
-    followed: bool,
 }
+
+const _: () = assert!(std::mem::offset_of!(Stack, queues) <= 128, "what may be pending is two cache lines");
 
 impl Stack {
     /// A stack without flows. `queues` are those of the radio.

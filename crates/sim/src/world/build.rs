@@ -7,7 +7,7 @@ use crate::apps::App;
 use crate::config::{AppConfig, Config, Delivery};
 use crate::external::Outside;
 use crate::mac::{Mac, Timing};
-use crate::medium::{Listeners, Loads, Radio};
+use crate::medium::{Listeners, Loads, NodeOrder, Radio};
 use crate::node::Node;
 use crate::outages::Outages;
 use crate::record::Recorder;
@@ -19,17 +19,27 @@ use multihop_schemes::SenderStation;
 use multihop_transport::Endpoint;
 use std::sync::Arc;
 
-/// The slots, as they are given out.
-#[derive(Default)]
+/// The slots, as they are given out: first those that each node has, in the order in which nodes lie.
 pub(super) struct SlotPlan {
     pub(super) owners: Vec<u32>,
-    pub(super) purposes: Vec<Purpose>,
+    /// What those are for that follow.
+    pub(super) further: Vec<Purpose>,
 }
 
 impl SlotPlan {
+    /// With the slots of this many nodes.
+    pub(super) fn new(nodes: usize, order: &NodeOrder) -> SlotPlan {
+        let mut owners = vec![0; nodes * Purpose::OF_NODE as usize];
+        for node in 0..nodes as u32 {
+            let first = Purpose::first_slot(order.of(NodeId(node)) as u32).0 as usize;
+            owners[first..first + Purpose::OF_NODE as usize].fill(node);
+        }
+        SlotPlan { owners, further: Vec::new() }
+    }
+
     pub(super) fn add(&mut self, owner: u32, purpose: Purpose) -> Slot {
         self.owners.push(owner);
-        self.purposes.push(purpose);
+        self.further.push(purpose);
         Slot((self.owners.len() - 1) as u32)
     }
 }
@@ -59,14 +69,20 @@ pub(super) fn salt_of(seed: u64, node: NodeId, queue: &str) -> u64 {
 }
 
 /// The nodes with the ends of flows, and where these are.
-pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (Vec<Node>, Vec<FlowRoute>) {
+pub(super) fn nodes(
+    config: &Config,
+    timing: &Timing,
+    order: &NodeOrder,
+    plan: &mut SlotPlan,
+) -> (Vec<Node>, Vec<FlowRoute>) {
     let (phy, scheme_of) = (timing.phy_times(), config.scheme_of());
     let blind_to = routing::blind_to(config);
     let numbers = 0..config.nodes.len() as u32;
     let mut nodes: Vec<Node> = numbers
         .map(|index| {
             let failures = Failures::new(routing::failure_rule(config), blind_to.clone());
-            node(config, timing, plan, index, (&phy, &scheme_of, failures))
+            let first_slot = Purpose::first_slot(order.of(NodeId(index)) as u32);
+            node(config, timing, first_slot, index, (&phy, &scheme_of, failures))
         })
         .collect();
     let flows = (0..config.flows.len()).map(|index| FlowId(index as u32));
@@ -74,19 +90,17 @@ pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (V
     (nodes, routes)
 }
 
-/// A node, with what all nodes have alike: airtimes, the scheme of each flow, and what a failed link means.
+/// A node, whose slots begin with this one, with what all nodes have alike: airtimes, the scheme of each flow,
+/// and what a failed link means.
 fn node(
     config: &Config,
     timing: &Timing,
-    plan: &mut SlotPlan,
+    first_slot: Slot,
     index: u32,
     (phy, scheme_of, failures): (&PhyTimes, &Arc<[usize]>, Failures),
 ) -> Node {
     let id = NodeId(index);
-    let timer = plan.add(index, Purpose::MacTimer(index));
-    let air = plan.add(index, Purpose::AirStart(index));
-    plan.add(index, Purpose::AirEnd(index)); // the slot after `air`
-    let link_slot = plan.add(index, Purpose::LinkLayer(index));
+    let [timer, air, _, link_slot] = Purpose::slots_from(first_slot);
     let egress = EgressQueue {
         rate: phy.data_rate,
         is_wired: false,
@@ -235,9 +249,10 @@ pub(super) fn changes(
 
 /// When each flow begins to offer data.
 pub(super) fn starts(config: &Config, plan: &SlotPlan) -> Vec<(Slot, Time)> {
-    let starts = plan.purposes.iter().enumerate().filter_map(|(index, purpose)| {
+    let first = (plan.owners.len() - plan.further.len()) as u32;
+    let starts = (first..).zip(&plan.further).filter_map(|(slot, purpose)| {
         let Purpose::App(flow) = purpose else { return None };
-        Some((Slot(index as u32), Time::ZERO + config.flows[flow.index()].start))
+        Some((Slot(slot), Time::ZERO + config.flows[flow.index()].start))
     });
     starts.collect()
 }

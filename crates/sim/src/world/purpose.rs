@@ -1,5 +1,6 @@
 //! What slots of the agenda are for.
 
+use crate::agenda::Slot;
 use crate::medium::NodeOrder;
 use multihop_core::{FlowId, NodeId, Port};
 
@@ -30,23 +31,74 @@ pub(super) enum Purpose {
 }
 
 const _: () =
-    assert!(size_of::<Purpose>() == 8, "a network that is larger than caches looks one up for each event");
+    assert!(size_of::<Purpose>() == 8, "a network that is larger than caches looks one up for many events");
+
+/// What all slots are for.
+pub(super) struct Purposes {
+    /// So many slots are those that each node has.
+    of_nodes: u32,
+    /// Of those that follow.
+    further: Vec<Purpose>,
+}
+
+impl Purposes {
+    /// With slots that follow those of nodes, which lie in this order.
+    pub(super) fn new(nodes: usize, further: Vec<Purpose>, order: &NodeOrder) -> Purposes {
+        Purposes {
+            of_nodes: nodes as u32 * Purpose::OF_NODE,
+            further: further.into_iter().map(|purpose| purpose.in_rows(order)).collect(),
+        }
+    }
+
+    /// What a slot is for.
+    #[inline]
+    pub(super) fn of(&self, slot: Slot) -> Purpose {
+        let further = self.further.get(slot.0.wrapping_sub(self.of_nodes) as usize);
+        further.copied().unwrap_or_else(|| Purpose::of_node(slot))
+    }
+}
 
 impl Purpose {
+    /// Slots that each node has. They come before all others, so that what they are for need not be looked
+    /// up, and those of neighbours lie side by side.
+    pub(super) const OF_NODE: u32 = 4;
+
+    /// The first slot of the node in this row.
+    pub(super) fn first_slot(row: u32) -> Slot {
+        Slot(row * Purpose::OF_NODE)
+    }
+
+    /// The slots of a node, of which this is the first.
+    pub(super) fn slots_from(first: Slot) -> [Slot; Purpose::OF_NODE as usize] {
+        std::array::from_fn(|index| Slot(first.0 + index as u32))
+    }
+
+    /// What such a slot is for.
+    #[inline]
+    fn of_node(slot: Slot) -> Purpose {
+        let row = slot.0 / Purpose::OF_NODE;
+        match slot.0 % Purpose::OF_NODE {
+            0 => Purpose::MacTimer(row),
+            1 => Purpose::AirStart(row),
+            2 => Purpose::AirEnd(row), // the slot after that of the start
+            _ => Purpose::LinkLayer(row),
+        }
+    }
+
     /// The same with the row of a node in place of its number, where what is kept of the node is all that is
-    /// needed.
-    pub(super) fn in_rows(self, order: &NodeOrder) -> Purpose {
+    /// needed; those of the slots that each node has are in rows from the beginning.
+    fn in_rows(self, order: &NodeOrder) -> Purpose {
         let row = |node| order.of(NodeId(node)) as u32;
         match self {
-            Purpose::MacTimer(node) => Purpose::MacTimer(row(node)),
-            Purpose::AirStart(node) => Purpose::AirStart(row(node)),
-            Purpose::AirEnd(node) => Purpose::AirEnd(row(node)),
             Purpose::MpduEnds(node) => Purpose::MpduEnds(row(node)),
             Purpose::Reordering(node) => Purpose::Reordering(row(node)),
-            Purpose::LinkLayer(node) => Purpose::LinkLayer(row(node)),
             Purpose::Routing(node) => Purpose::Routing(row(node)),
             Purpose::Notice(node) => Purpose::Notice(row(node)),
-            Purpose::Deadline(..)
+            Purpose::MacTimer(_)
+            | Purpose::AirStart(_)
+            | Purpose::AirEnd(_)
+            | Purpose::LinkLayer(_)
+            | Purpose::Deadline(..)
             | Purpose::App(_)
             | Purpose::WireSent(_)
             | Purpose::WireArrives(_)

@@ -32,23 +32,29 @@ pub struct Radio {
 
 const _: () = assert!(size_of::<Radio>() == 64, "what signals change is one cache line");
 
-/// What most signals leave alone.
+/// What most signals leave alone. It begins with what overlapping signals change.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 struct Rest {
-    /// From this energy on the medium is busy; with `Collisions::Pairwise` any signal makes it so.
-    busy_from: u64,
     /// When the node's latest transmission ends at the node itself.
     transmits_until: Time,
-    disturbance: Disturbance,
-    rng: Rng,
     /// The power of the signal with which the last frame ended.
     ended_power: f64,
+    disturbance: Disturbance,
+    /// From this energy on the medium is busy; with `Collisions::Pairwise` any signal makes it so.
+    busy_from: u64,
+    rng: Rng,
     /// Of the A-MPDU that was decoded last: those of its MPDUs that were.
     arrived: Bitmap,
     /// How far that has come.
     decoding: Decoding,
     curve: SuccessCurve,
 }
+
+const _: () = assert!(
+    std::mem::offset_of!(Rest, disturbance) + size_of::<Overlap>() == 64,
+    "what overlapping signals change is one cache line"
+);
 
 impl Radio {
     /// A silent radio that senses the medium busy from this energy on.
