@@ -71,6 +71,10 @@ impl Outages {
     /// Says what listeners get of the node's frame.
     #[inline]
     pub fn note(&mut self, node: u32, sent: Sent) {
+        debug_assert!(
+            sent == Sent::Whole || !self.sent.is_empty(),
+            "only a radio that is switched cuts a frame"
+        );
         if let Some(noted) = self.sent.get_mut(node as usize) {
             *noted = sent;
         }

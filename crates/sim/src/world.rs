@@ -120,8 +120,8 @@ impl World {
         let quality = LinkQuality::new(config);
         let routes = Routes::new(config, &quality);
         let (links, timing) = quality.into_parts();
-        let mut plan = SlotPlan::new(config.nodes.len(), &order);
-        let mut nodes = build::nodes(config, &timing, &order, &mut plan);
+        let mut plan = SlotPlan::new(config.nodes.len() as u32);
+        let mut nodes = build::nodes(config, &timing, &mut plan);
         let agents = build::routing_agents(config, &mut plan);
         let notices = build::notices(&nodes.0, &mut plan);
         let (loads, arrivals) = build::aggregation(config, &mut nodes.0, &mut plan);
@@ -237,7 +237,7 @@ impl World {
             debug_assert!(time >= self.now, "time runs forwards");
             self.now = time;
             self.events += 1;
-            self.fingerprint = self.fingerprint.wrapping_add(mix(time.ns(), self.number_of(slot)));
+            self.fingerprint = self.fingerprint.wrapping_add(mix(time.ns(), slot.0));
             self.handle(slot);
             if self.events.is_multiple_of(EVENTS_BETWEEN_LOOKS) && !look(self) {
                 return;
@@ -246,21 +246,10 @@ impl World {
         self.now = self.now.max(end);
     }
 
-    /// The number that a slot would have if each node lay in the row of its number: where nodes lie changes
-    /// no fingerprint.
-    #[inline]
-    fn number_of(&self, slot: Slot) -> u32 {
-        if self.order.is_by_number() {
-            return slot.0;
-        }
-        let (row, which) = (slot.0 / Purpose::OF_NODE, slot.0 % Purpose::OF_NODE);
-        self.nodes.get(row as usize).map_or(slot.0, |node| node.mac.id().0 * Purpose::OF_NODE + which)
-    }
-
     #[expect(clippy::inline_always, reason = "a call for each event is 2 % of a chain")]
     #[inline(always)]
     fn handle(&mut self, slot: Slot) {
-        match self.purposes.of(slot) {
+        match self.purposes.of(slot, &self.order) {
             Purpose::MacTimer(row) => at_node!(self, row, self.now, |mac, ctx| {
                 let alone = mac.answers_by_itself();
                 mac.on_timer(ctx);
@@ -438,9 +427,9 @@ mod tests {
     use multihop_dot11::DcfRules;
     use serde_json::json;
 
-    /// Slots go by rows, and a fingerprint by numbers.
+    /// Slots go by number, and what they are for lies in rows.
     #[test]
-    fn where_nodes_lie_changes_no_fingerprint() {
+    fn where_nodes_lie_changes_nothing() {
         let mut config = script::config(DcfRules::IEEE, None);
         config.duration = Span::from_ms(500);
         let path_loss =

@@ -23,7 +23,7 @@ pub(super) struct LockedSignal {
 
 /// What happened to the signal that a receiver is locked on, if [`LockedSignal::overlapped`] or
 /// [`LockedSignal::counted`] says that something did. A place of its own, so that the receivers of a large
-/// network fit into caches.
+/// network fit into caches; what overlaps do to it comes first, as most networks know nothing of bits.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(super) struct Disturbance {

@@ -49,12 +49,6 @@ impl NodeOrder {
         NodeOrder { of }
     }
 
-    /// Has each node the row of its number?
-    #[inline]
-    pub fn is_by_number(&self) -> bool {
-        self.of.is_empty()
-    }
-
     /// The row of a node.
     #[inline]
     pub fn of(&self, node: NodeId) -> usize {

@@ -7,7 +7,7 @@ use crate::apps::App;
 use crate::config::{AppConfig, Config, Delivery};
 use crate::external::Outside;
 use crate::mac::{Mac, Timing};
-use crate::medium::{Listeners, Loads, NodeOrder, Radio};
+use crate::medium::{Listeners, Loads, Radio};
 use crate::node::Node;
 use crate::outages::Outages;
 use crate::record::Recorder;
@@ -19,7 +19,7 @@ use multihop_schemes::SenderStation;
 use multihop_transport::Endpoint;
 use std::sync::Arc;
 
-/// The slots, as they are given out: first those that each node has, in the order in which nodes lie.
+/// The slots, as they are given out: first those that each node has, by number of nodes.
 pub(super) struct SlotPlan {
     pub(super) owners: Vec<u32>,
     /// What those are for that follow.
@@ -28,12 +28,8 @@ pub(super) struct SlotPlan {
 
 impl SlotPlan {
     /// With the slots of this many nodes.
-    pub(super) fn new(nodes: usize, order: &NodeOrder) -> SlotPlan {
-        let mut owners = vec![0; nodes * Purpose::OF_NODE as usize];
-        for node in 0..nodes as u32 {
-            let first = Purpose::first_slot(order.of(NodeId(node)) as u32).0 as usize;
-            owners[first..first + Purpose::OF_NODE as usize].fill(node);
-        }
+    pub(super) fn new(nodes: u32) -> SlotPlan {
+        let owners = (0..nodes).flat_map(|node| [node; Purpose::OF_NODE as usize]).collect();
         SlotPlan { owners, further: Vec::new() }
     }
 
@@ -69,20 +65,14 @@ pub(super) fn salt_of(seed: u64, node: NodeId, queue: &str) -> u64 {
 }
 
 /// The nodes with the ends of flows, and where these are.
-pub(super) fn nodes(
-    config: &Config,
-    timing: &Timing,
-    order: &NodeOrder,
-    plan: &mut SlotPlan,
-) -> (Vec<Node>, Vec<FlowRoute>) {
+pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (Vec<Node>, Vec<FlowRoute>) {
     let (phy, scheme_of) = (timing.phy_times(), config.scheme_of());
     let blind_to = routing::blind_to(config);
     let numbers = 0..config.nodes.len() as u32;
     let mut nodes: Vec<Node> = numbers
         .map(|index| {
             let failures = Failures::new(routing::failure_rule(config), blind_to.clone());
-            let first_slot = Purpose::first_slot(order.of(NodeId(index)) as u32);
-            node(config, timing, first_slot, index, (&phy, &scheme_of, failures))
+            node(config, timing, index, (&phy, &scheme_of, failures))
         })
         .collect();
     let flows = (0..config.flows.len()).map(|index| FlowId(index as u32));
@@ -90,17 +80,15 @@ pub(super) fn nodes(
     (nodes, routes)
 }
 
-/// A node, whose slots begin with this one, with what all nodes have alike: airtimes, the scheme of each flow,
-/// and what a failed link means.
+/// A node, with what all nodes have alike: airtimes, the scheme of each flow, and what a failed link means.
 fn node(
     config: &Config,
     timing: &Timing,
-    first_slot: Slot,
     index: u32,
     (phy, scheme_of, failures): (&PhyTimes, &Arc<[usize]>, Failures),
 ) -> Node {
     let id = NodeId(index);
-    let [timer, air, _, link_slot] = Purpose::slots_from(first_slot);
+    let [timer, air, _, link_slot] = Purpose::slots_of(id);
     let egress = EgressQueue {
         rate: phy.data_rate,
         is_wired: false,

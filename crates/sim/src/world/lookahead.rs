@@ -39,7 +39,7 @@ impl World {
             self.timing.shortest_preamble()
         };
         let bounds = self.agenda.pending().map(|(due, slot)| {
-            match self.delivers_from(due, self.purposes.of(slot), shortest) {
+            match self.delivers_from(due, self.purposes.of(slot, &self.order), shortest) {
                 Delivers::Likely(at) => at,
                 Delivers::From(at) => at + slack,
                 Delivers::Nothing => Time::NEVER,

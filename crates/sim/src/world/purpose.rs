@@ -50,33 +50,28 @@ impl Purposes {
         }
     }
 
-    /// What a slot is for.
+    /// What a slot is for, where nodes lie in this order.
     #[inline]
-    pub(super) fn of(&self, slot: Slot) -> Purpose {
+    pub(super) fn of(&self, slot: Slot, order: &NodeOrder) -> Purpose {
         let further = self.further.get(slot.0.wrapping_sub(self.of_nodes) as usize);
-        further.copied().unwrap_or_else(|| Purpose::of_node(slot))
+        further.copied().unwrap_or_else(|| Purpose::of_node(slot, order))
     }
 }
 
 impl Purpose {
-    /// Slots that each node has. They come before all others, so that what they are for need not be looked
-    /// up, and those of neighbours lie side by side.
+    /// Slots that each node has. They come before all others, so that of what they are for no more is looked
+    /// up than the node's row.
     pub(super) const OF_NODE: u32 = 4;
 
-    /// The first slot of the node in this row.
-    pub(super) fn first_slot(row: u32) -> Slot {
-        Slot(row * Purpose::OF_NODE)
-    }
-
-    /// The slots of a node, of which this is the first.
-    pub(super) fn slots_from(first: Slot) -> [Slot; Purpose::OF_NODE as usize] {
-        std::array::from_fn(|index| Slot(first.0 + index as u32))
+    /// The slots of a node.
+    pub(super) fn slots_of(node: NodeId) -> [Slot; Purpose::OF_NODE as usize] {
+        std::array::from_fn(|which| Slot(node.0 * Purpose::OF_NODE + which as u32))
     }
 
     /// What such a slot is for.
     #[inline]
-    fn of_node(slot: Slot) -> Purpose {
-        let row = slot.0 / Purpose::OF_NODE;
+    fn of_node(slot: Slot, order: &NodeOrder) -> Purpose {
+        let row = order.of(NodeId(slot.0 / Purpose::OF_NODE)) as u32;
         match slot.0 % Purpose::OF_NODE {
             0 => Purpose::MacTimer(row),
             1 => Purpose::AirStart(row),
@@ -86,7 +81,7 @@ impl Purpose {
     }
 
     /// The same with the row of a node in place of its number, where what is kept of the node is all that is
-    /// needed; those of the slots that each node has are in rows from the beginning.
+    /// needed.
     fn in_rows(self, order: &NodeOrder) -> Purpose {
         let row = |node| order.of(NodeId(node)) as u32;
         match self {

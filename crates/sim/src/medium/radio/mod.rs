@@ -52,7 +52,7 @@ struct Rest {
 }
 
 const _: () = assert!(
-    std::mem::offset_of!(Rest, disturbance) + size_of::<Overlap>() == 64,
+    std::mem::offset_of!(Rest, disturbance.overlap) + size_of::<Overlap>() == 64,
     "what overlapping signals change is one cache line"
 );
 
