@@ -94,6 +94,25 @@ def test_killed_three_times_and_resumed_is_as_if_never_broken(tmp_path, whole):
 # A cluster
 
 
+def address_in(file):
+    """The scheduler's address in its file; none while the file is not there, or not whole: Dask writes it in place."""
+    try:
+        return json.loads(file.read_text())["address"]
+    except (FileNotFoundError, ValueError):
+        return None
+
+
+def test_a_scheduler_s_file_is_read_when_it_is_whole(tmp_path):
+    file = tmp_path / "scheduler.json"
+    whole = json.dumps({"address": "tcp://127.0.0.1:1", "workers": {}})
+    assert address_in(file) is None
+    for length in range(len(whole)):
+        file.write_text(whole[:length])
+        assert address_in(file) is None
+    file.write_text(whole)
+    assert address_in(file) == "tcp://127.0.0.1:1"
+
+
 class Cluster:
     """A Dask scheduler and workers, each a process of its own."""
 
@@ -103,11 +122,11 @@ class Cluster:
         file = folder / "scheduler.json"
         self.scheduler = self._begin("dask_scheduler", "--host", "127.0.0.1", "--port", 0, "--scheduler-file", file)
         end = time.monotonic() + 30
-        while not file.exists():
+        while (address := address_in(file)) is None:
             assert self.scheduler.poll() is None
             assert time.monotonic() < end
             time.sleep(0.05)
-        self.address = json.loads(file.read_text())["address"]
+        self.address = address
 
     def worker(self):
         """One more worker."""
@@ -159,7 +178,7 @@ def test_a_cluster_that_loses_a_worker_makes_the_same_files_and_one_that_is_gone
     wait_for_runs(tmp_path / "t", 5, process)
     cluster.scheduler.kill()
     out, err = process.communicate(timeout=60)
-    assert process.returncode == 1
+    assert process.returncode == 1, err
     assert out == ""
     (line,) = err.splitlines()
     assert line.startswith("multihop: the workers are gone")
