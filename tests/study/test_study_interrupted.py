@@ -1,5 +1,7 @@
 """A study that is interrupted, killed, run twice at once, or on a cluster: finished runs are kept, and none differs."""
 
+import asyncio
+import importlib
 import json
 import os
 import random
@@ -11,6 +13,7 @@ import time
 import pytest
 
 from multihop.claims.study import Study
+from multihop.study.cluster import executor_at
 from studies import STUDY, start, tree, wait_for_runs, write_study
 
 #: A hundred runs that take a few seconds: time to be killed in.
@@ -158,6 +161,21 @@ def cluster(tmp_path):
     made = Cluster(tmp_path / "cluster")
     yield made
     made.close()
+
+
+def test_only_the_loop_of_its_client_submits_to_a_cluster(cluster, monkeypatch):
+    """When the scheduler goes away, the loop goes through the client's futures, which have no lock."""
+    client = importlib.import_module("distributed").Client
+    submit = client.submit
+
+    def submit_here(self, *words, **options):
+        assert asyncio.get_running_loop() is self.loop.asyncio_loop
+        return submit(self, *words, **options)
+
+    monkeypatch.setattr(client, "submit", submit_here)
+    cluster.worker()
+    with executor_at(cluster.address) as executor:
+        assert [executor.submit(pow, 2, power).result(timeout=30) for power in (3, 5)] == [8, 32]
 
 
 def test_a_cluster_that_loses_a_worker_makes_the_same_files_and_one_that_is_gone_is_a_message(tmp_path, cluster, whole):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import shlex
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -40,9 +38,6 @@ app = typer.Typer(
 )
 
 _MOST_ROWS = 60
-
-#: How long a Dask scheduler may take to answer.
-_CONNECT_WITHIN_S = 10
 
 
 @app.command("run")
@@ -173,10 +168,12 @@ def simulate(
 ) -> StudyResult:
     """Runs what is missing, with a progress bar."""
     from multihop.cli.progress import StudyBar
+    from multihop.study.cluster import executor_at
 
     if jobs is not None and jobs < 1:
         raise UserError(f"--jobs: found {jobs}; needs at least 1")
-    with StudyBar(asked.spec.name, quiet=quiet) as bar, _executor(dask) as executor:
+    workers = nullcontext() if dask is None else executor_at(dask)
+    with StudyBar(asked.spec.name, quiet=quiet) as bar, workers as executor:
         try:
             result = asked.run(
                 folder, store=store, executor=executor, jobs=jobs, fail_fast=fail_fast, on_progress=bar.update
@@ -280,22 +277,3 @@ def _with_runs(result: StudyResult, *, quiet: bool) -> StudyResult:
     if result.study.spec.model is None and not any(result.seeds.values()):
         raise UserError(f"{result.store.directory}: no finished runs of this study; make them with multihop study run")
     return result
-
-
-@contextmanager
-def _executor(address: str | None) -> Iterator[Executor | None]:
-    if address is None:
-        yield None
-        return
-    extras.require("cluster", "--dask")
-    from dask.distributed import Client
-
-    # Of a scheduler that went away they log tracebacks; we say it ourselves.
-    for name in ("distributed", "distributed.client", "tornado", "tornado.application", "asyncio"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
-    try:
-        client = Client(address, timeout=f"{_CONNECT_WITHIN_S} s")
-    except (OSError, ValueError) as error:
-        raise UserError(f"--dask: no scheduler at {address}: {error}") from error
-    with client:
-        yield client.get_executor(pure=False)
