@@ -3,7 +3,7 @@
 
 use multihop_capture::{Frame, LinkType, Reception, airtime, radiotap};
 
-const LINK_TYPES: [u16; 6] = [105, 119, 127, 163, 192, 1];
+const LINK_TYPES: [u16; 10] = [105, 119, 127, 163, 192, 1, 101, 113, 276, 0];
 
 /// Parses the header and the frame.
 pub fn check(bytes: &[u8]) {
@@ -12,8 +12,10 @@ pub fn check(bytes: &[u8]) {
     if let Ok(fields) = radiotap::fields(bytes) {
         let read: usize = fields
             .map(|field| match field {
-                radiotap::Field::Known { bytes, .. } | radiotap::Field::Vendor { bytes, .. } => bytes.len(),
-                radiotap::Field::Damaged => 0,
+                radiotap::Field::Known { bytes, .. }
+                | radiotap::Field::Vendor { bytes, .. }
+                | radiotap::Field::TypeLengthValue { bytes, .. } => bytes.len(),
+                radiotap::Field::Unknown { .. } | radiotap::Field::Damaged => 0,
             })
             .sum();
         assert!(read + 8 <= bytes.len(), "no byte is read twice");

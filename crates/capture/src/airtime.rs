@@ -8,11 +8,15 @@ use multihop_dot11::{Band, Bandwidth, Clock, HePpdu, HtPpdu, MPDU_DELIMITER, Ppd
 /// For how long a frame of `air_bytes` bytes, MAC header and frame check sequence included, was on the air by
 /// itself, from its preamble to its last symbol.
 ///
-/// None where the receiver did not say enough ([`ppdu`]) or said something that cannot be. The silence that
+/// Of a PPDU of HT and later whose sending is not known it is what the legacy preamble announced, if that was
+/// reported. None where the receiver did not say enough ([`ppdu`]) or said something that cannot be. The silence that
 /// belongs to OFDM frames at 2.4 GHz is not part of it: see [`txtime`]. For the frames of an A-MPDU, which
 /// share a preamble, there is [`aggregate_airtime`].
 pub fn airtime(reception: &Reception, air_bytes: u32) -> Option<Span> {
-    airtime_of(&ppdu(reception)?, reception, air_bytes)
+    match ppdu(reception) {
+        Some(ppdu) => airtime_of(&ppdu, reception, air_bytes),
+        None => legacy_airtime(reception),
+    }
 }
 
 /// The same of a frame of which is known how it was sent, by [`ppdu`].
@@ -36,8 +40,10 @@ pub fn aggregate_airtime(ppdu: &Ppdu, air_bytes: impl IntoIterator<Item = u32>) 
 /// preamble: in whole symbols of 4 us, rounded up (19.3.9.3.5). None where the receiver did not say.
 pub fn legacy_airtime(reception: &Reception) -> Option<Span> {
     let length = u64::from(reception.legacy_length?);
-    let has_another =
-        matches!(reception.encoding, Some(Encoding::Ht(_) | Encoding::Vht(_) | Encoding::He(_)));
+    let has_another = matches!(
+        reception.encoding,
+        Some(Encoding::Ht(_) | Encoding::Vht(_) | Encoding::He(_) | Encoding::Eht)
+    );
     has_another.then(|| Span::from_us(20 + 4 * (length + 3).div_ceil(3)))
 }
 
@@ -78,6 +84,7 @@ pub fn ppdu(reception: &Reception) -> Option<Ppdu> {
         Encoding::Ht(encoding) => ht(encoding).map(Ppdu::Ht),
         Encoding::Vht(encoding) => vht(encoding).map(Ppdu::Vht),
         Encoding::He(encoding) => he(encoding).map(Ppdu::He),
+        Encoding::Eht => None,
     }
 }
 

@@ -27,7 +27,7 @@ mod frame;
 mod link_layer;
 
 pub use airtime::{aggregate_airtime, airtime, airtime_of, legacy_airtime, ppdu, psdu_bytes, txtime};
-pub use dissect::{DissectError, dissect};
+pub use dissect::{DissectError, dissect, dissect_with_fcs};
 pub use file::{Capture, CaptureError, Format, Interface, MAX_RECORD_BYTES, Record};
 pub use frame::{
     Address, AddressError, Bitmap, BlockAck, Control, Data, Fcs, Frame, FrameError, FrameType, Network,

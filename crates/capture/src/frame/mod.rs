@@ -176,6 +176,8 @@ pub struct Frame {
     pub air_bytes: u32,
     /// Its frame check sequence.
     pub fcs: Fcs,
+    /// Whether its bytes contradict what the receiver said of its frame check sequence, and went before.
+    pub fcs_flag_is_wrong: bool,
     /// What the body carries, if it can be read.
     pub payload: Option<Payload>,
     /// Bytes of the packets in an A-MSDU, without their LLC/SNAP headers; none if the length of one of them
@@ -205,6 +207,7 @@ impl Frame {
             body_bytes: 0,
             air_bytes,
             fcs: Fcs::Wrong,
+            fcs_flag_is_wrong: false,
             payload: None,
             a_msdu_bytes: None,
         }
@@ -212,14 +215,15 @@ impl Frame {
 
     /// Reads a frame from `bytes`, of which `cut` more were not captured.
     ///
-    /// `reception` says whether there is a frame check sequence at the end. If it does not, there is one if
-    /// the last four bytes are right as such. A frame check sequence that is announced but is all zero was
-    /// made up by a simulator and says nothing.
+    /// `reception` says whether there is a frame check sequence at the end. There is one, whatever it says, if
+    /// the last four bytes are right as such, and none if the frame's contents end with its last byte. A frame
+    /// check sequence that is announced but is all zero was made up by a simulator and says nothing.
     ///
     /// # Errors
     /// If `bytes` end before the MAC header does, or are of another format.
     pub fn parse(bytes: &[u8], cut: u32, reception: &Reception) -> Result<Frame, FrameError> {
-        let (bytes, fcs, missing) = check::strip(bytes, cut, reception.fcs_present);
+        let stripped = check::strip(bytes, cut, reception.fcs_present, reception.padded);
+        let bytes = stripped.frame;
         let control = Order::Little.u16(bytes, 0);
         let (Some(control), Some(duration)) = (control, Order::Little.u16(bytes, 2)) else {
             return Err(FrameError::Short { what: "a MAC header", needed: 4, found: bytes.len() });
@@ -241,21 +245,18 @@ impl Frame {
             // With the highest bit it is an association identifier, or the fixed value of a contention-free period (9.2.4.2).
             duration: (!bit(duration, 15)).then(|| Span::from_us(duration.into())),
             header_bytes: 4,
-            fcs,
+            fcs: stripped.fcs,
+            fcs_flag_is_wrong: stripped.flag_is_wrong,
             ..Frame::unreadable(0)
         };
-        let mut padding = 0;
         match kind {
             0 => frame.management(bytes, subtype, bit(control, 15))?,
             1 => frame.control(bytes, subtype)?,
-            2 => {
-                frame.data(bytes, subtype, bit(control, 15))?;
-                let header = frame.header_bytes;
-                padding = if reception.padded { header.next_multiple_of(4) - header } else { 0 };
-            }
+            2 => frame.data(bytes, subtype, control)?,
             _ => {}
         }
-        let present = (bytes.len() as u32).saturating_add(missing);
+        let padding = stripped.padding as u32;
+        let present = (bytes.len() as u32).saturating_add(stripped.cut);
         frame.body_bytes = present.saturating_sub(frame.header_bytes + padding);
         frame.air_bytes =
             frame.header_bytes.saturating_add(frame.body_bytes).saturating_add(FCS_BYTES as u32);
@@ -282,12 +283,11 @@ impl Frame {
         Ok(())
     }
 
-    fn data(&mut self, bytes: &[u8], subtype: u8, htc: bool) -> Result<(), FrameError> {
+    fn data(&mut self, bytes: &[u8], subtype: u8, control: u16) -> Result<(), FrameError> {
         let four_addresses = self.to_ds && self.from_ds;
         let qos = bit(subtype, 3);
         let before_qos = if four_addresses { 30 } else { 24 };
-        // In frames without QoS the bit for HT control has an older meaning.
-        let length = before_qos + if qos { 2 } else { 0 } + if qos && htc { HT_CONTROL } else { 0 };
+        let length = check::data_header_length(control);
         need("a data header", bytes, length)?;
         let control = Order::Little.u16(bytes, before_qos).filter(|_| qos);
         self.kind = FrameType::Data(Data {
@@ -319,8 +319,8 @@ const HT_CONTROL: usize = 4;
 /// Bytes on the air, frame check sequence included, of a frame that need not be readable. As for
 /// [`Frame::parse`]; padding behind its header counts.
 pub(crate) fn air_bytes(bytes: &[u8], cut: u32, reception: &Reception) -> u32 {
-    let (bytes, _, missing) = check::strip(bytes, cut, reception.fcs_present);
-    (bytes.len() as u32).saturating_add(missing).saturating_add(FCS_BYTES as u32)
+    let stripped = check::strip(bytes, cut, reception.fcs_present, reception.padded);
+    (stripped.frame.len() as u32).saturating_add(stripped.cut).saturating_add(FCS_BYTES as u32)
 }
 
 fn need(what: &'static str, bytes: &[u8], needed: usize) -> Result<(), FrameError> {

@@ -208,3 +208,59 @@ fn what_is_no_frame() {
     assert_eq!(error(&data(0x81, Some([0, 0]), &[])), "a data header needs 30 bytes, 26 were captured");
     assert!(error(&[0xd5, 0, 0, 0]).starts_with("version 1 of the frame format"));
 }
+
+/// Bytes and the frame check sequence of `covered`, little-endian.
+fn with_fcs(bytes: &[u8], covered: &[u8]) -> Vec<u8> {
+    [bytes, &crc32fast::hash(covered).to_le_bytes()].concat()
+}
+
+/// `QoS` data of 26 bytes of header and a packet of IP of 30 bytes, with or without padding between.
+fn padded_data(padding: usize) -> Vec<u8> {
+    let mut bytes = header([0x88, 0x01], &[A, B, C]);
+    bytes.extend([0x10, 0, 0, 0]);
+    bytes.extend(vec![0; padding]);
+    bytes.extend([0xaa, 0xaa, 3, 0, 0, 0, 8, 0]);
+    let mut packet = [1; 30];
+    packet[..4].copy_from_slice(&[0x45, 0, 0, 30]);
+    bytes.extend(packet);
+    bytes
+}
+
+fn said(bytes: &[u8], fcs_present: Option<bool>, padded: bool) -> Frame {
+    Frame::parse(bytes, 0, &Reception { fcs_present, padded, ..Reception::default() }).unwrap()
+}
+
+#[test]
+fn a_check_sequence_leaves_out_padding() {
+    let [plain, padded] = [padded_data(0), padded_data(2)];
+    let expected = 26 + 8 + 30 + 4;
+    for (bytes, flag, what) in [
+        (with_fcs(&padded, &plain), true, "padded, as the flag says"),
+        (with_fcs(&padded, &plain), false, "padded, without a flag"),
+        (with_fcs(&plain, &plain), true, "not padded, whatever the flag says"),
+        (with_fcs(&plain, &plain), false, "not padded"),
+    ] {
+        let frame = said(&bytes, Some(true), flag);
+        assert_eq!(frame.fcs, Fcs::Right, "{what}");
+        assert_eq!((frame.air_bytes, frame.payload.unwrap().ethertype), (expected, 0x0800), "{what}");
+    }
+}
+
+#[test]
+fn bytes_go_before_what_is_said_of_the_check_sequence() {
+    let data = padded_data(0);
+    let checked = with_fcs(&data, &data);
+    let there = said(&checked, Some(false), false);
+    assert_eq!((there.fcs, there.fcs_flag_is_wrong, there.air_bytes), (Fcs::Right, true, 68));
+    let not_there = said(&data, Some(true), false);
+    assert_eq!((not_there.fcs, not_there.fcs_flag_is_wrong, not_there.air_bytes), (Fcs::Absent, true, 68));
+    let ack = said(&header([0xd4, 0], &[A]), Some(true), false);
+    assert_eq!((ack.fcs, ack.fcs_flag_is_wrong, ack.air_bytes), (Fcs::Absent, true, 14));
+    let rts = said(&header([0xb4, 0], &[A, B]), Some(true), false);
+    assert_eq!((rts.fcs, rts.air_bytes), (Fcs::Absent, 20));
+    // A damaged one does not end where its contents do.
+    let mut damaged = checked;
+    damaged[50] ^= 1;
+    assert_eq!(said(&damaged, Some(true), false).fcs, Fcs::Wrong);
+    assert_eq!(said(&with_fcs(&data, b"other"), None, false).fcs, Fcs::Absent, "nothing is said");
+}

@@ -1,9 +1,11 @@
 //! What a receiving station wrote in front of a frame.
 
 mod avs;
+mod peek;
 mod ppi;
 mod prism;
 pub mod radiotap;
+mod remote;
 
 use crate::bytes::bit;
 use multihop_core::Rate;
@@ -75,7 +77,7 @@ impl fmt::Display for LinkType {
 pub enum HeaderError {
     /// Packets of this kind carry no 802.11 headers.
     #[error(
-        "link type {0} has no 802.11 headers; capture in monitor mode, with link type 127 (radiotap), 105, 119, 163 or 192"
+        "link type {0} has no 802.11 headers; capture in monitor mode, with link type 127 (radiotap), 105, 119, 163 or 192, or what a remote sniffer sends as TZSP, PEEKREMOTE or Aruba ERM"
     )]
     LinkType(LinkType),
     /// The header is not all there.
@@ -87,6 +89,14 @@ pub enum HeaderError {
         needed: usize,
         /// Bytes that there are.
         found: usize,
+    },
+    /// A packet of a remote sniffer without a frame: it keeps a port open, or carries something else.
+    #[error("the {header} packet carries {what}, and no frame of 802.11")]
+    NoFrame {
+        /// Which header.
+        header: &'static str,
+        /// What there is instead.
+        what: &'static str,
     },
     /// The header contradicts its own definition.
     #[error("the {header} header says {what} {found}; {known} would do")]
@@ -134,8 +144,13 @@ pub struct Reception {
     pub sent: bool,
     /// The MAC header is followed by bytes, never sent, that pad it to a multiple of four.
     pub padded: bool,
-    /// The header that said this is damaged: the fields up to there stand, others may be missing.
-    pub damaged: bool,
+    /// Whether the header that said this contradicts itself: fields before the contradiction stand, others may
+    /// be missing. The frame behind it is found by the header's length, and need not be damaged.
+    pub header_damaged: bool,
+    /// Whether the PPDU carried no frame, as those that sound the channel.
+    pub has_no_frame: bool,
+    /// Bytes at the end of the frame that a remote sniffer cut off before it sent the frame on.
+    pub cut_bytes: u32,
 }
 
 impl Reception {
@@ -143,7 +158,7 @@ impl Reception {
     ///
     /// # Errors
     /// If the frame cannot be found: the header is not all there, lies about its length, or is none of
-    /// 802.11.
+    /// 802.11. A packet of Ethernet or IP is none, unless a remote sniffer sent a frame in it.
     pub fn parse(link_type: LinkType, packet: &[u8]) -> Result<(Reception, &[u8]), HeaderError> {
         match link_type {
             LinkType::Ieee80211 => Ok((Reception::default(), packet)),
@@ -151,7 +166,10 @@ impl Reception {
             LinkType::Prism => prism::parse(packet),
             LinkType::Avs => avs::parse(packet),
             LinkType::Ppi => ppi::parse(packet),
-            LinkType::Other(_) => Err(HeaderError::LinkType(link_type)),
+            LinkType::Other(number) => {
+                let payload = remote::datagram(number, packet).ok_or(HeaderError::LinkType(link_type))?;
+                payload.parse().unwrap_or(Err(HeaderError::LinkType(link_type)))
+            }
         }
     }
 }
@@ -248,6 +266,8 @@ pub enum Encoding {
     Vht(VhtEncoding),
     /// High efficiency (802.11ax).
     He(HeEncoding),
+    /// Extremely high throughput (802.11be), of which no more is read.
+    Eht,
 }
 
 /// High throughput, as far as known.

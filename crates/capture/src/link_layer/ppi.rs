@@ -31,7 +31,7 @@ pub(super) fn parse(packet: &[u8]) -> Result<(Reception, &[u8]), HeaderError> {
     while let (Some(kind), Some(size)) = (little.u16(fields, 0), little.u16(fields, 2)) {
         let size = usize::from(size);
         let Some(field) = fields.get(4..4 + size) else {
-            reception.damaged = true;
+            reception.header_damaged = true;
             break;
         };
         match (kind, size) {
@@ -155,7 +155,7 @@ mod tests {
     fn damage() {
         let mut bytes = packet(0, &[(2, &COMMON)]);
         bytes[10] = 200;
-        assert!(parse(&bytes).unwrap().0.damaged);
+        assert!(parse(&bytes).unwrap().0.header_damaged);
         bytes[4] = 1;
         assert_eq!(parse(&bytes).unwrap_err().to_string(), "the PPI header says link type 1; 105 would do");
         assert!(parse(&[0, 0, 8]).is_err());

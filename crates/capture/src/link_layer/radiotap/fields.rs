@@ -37,6 +37,8 @@ const FIELDS: [(u8, u8); 28] = [
     (4, 2),  // 27: L-SIG
 ];
 
+/// Fields of a type and a length each (TLV) follow behind all others of the word.
+const TYPE_LENGTH_VALUE: u32 = 28;
 const RADIOTAP_NAMESPACE: u32 = 29;
 const VENDOR_NAMESPACE: u32 = 30;
 const ANOTHER_WORD: u32 = 31;
@@ -65,8 +67,21 @@ pub enum Field<'h> {
         /// The bytes of all of its fields.
         bytes: &'h [u8],
     },
+    /// A field that says its own type and length, as those of Wi-Fi 7 do.
+    TypeLengthValue {
+        /// Its type, which continues the numbers of the bits.
+        kind: u16,
+        /// Its bytes, little-endian.
+        bytes: &'h [u8],
+    },
+    /// A bit without a known meaning, and so of unknown length: the fields behind it cannot be found. The frame
+    /// can, by the length of the header. It is the last one.
+    Unknown {
+        /// Its number, counted over the words of one name space.
+        bit: u32,
+    },
     /// From here on nothing can be read: a field, or the presence bits, would lie beyond the end of the
-    /// header, or a bit is set that is not defined. It is the last one.
+    /// header. It is the last one.
     Damaged,
 }
 
@@ -81,6 +96,10 @@ pub struct Fields<'h> {
     word: u32,
     space: Space,
     round: u32,
+    /// Words of this name space before the present one.
+    words_before: u32,
+    /// All that is left are fields of a type and a length.
+    in_tlvs: bool,
     finished: bool,
 }
 
@@ -108,10 +127,12 @@ impl<'h> Fields<'h> {
             header,
             at: at + 4,
             word_at: PRESENCE,
-            // If the words do not end within the header, this bit of none says so.
+            // If the words do not end within the header, a field beyond its end says so.
             word: if word.is_some() { first.unwrap_or_default() } else { 1 },
-            space: if word.is_some() { Space::Radiotap } else { Space::Beyond },
+            space: Space::Radiotap,
             round: 0,
+            words_before: 0,
+            in_tlvs: false,
             finished: false,
         }
     }
@@ -139,18 +160,33 @@ impl<'h> Fields<'h> {
         Some(Field::Known { bit: number as u8, round: self.round, bytes })
     }
 
+    /// The next field of a type and a length, which begins at a multiple of four bytes; none at the end. Fewer
+    /// bytes than a type and a length need are padding.
+    fn type_length_value(&mut self) -> Option<Field<'h>> {
+        const HEAD: usize = 4;
+        let start = self.at.next_multiple_of(4);
+        let head = self.header.get(start..start + HEAD)?;
+        let (kind, length) = (Order::Little.u16(head, 0)?, usize::from(Order::Little.u16(head, 2)?));
+        let Some(bytes) = self.header.get(start + HEAD..start + HEAD + length) else {
+            return Some(Field::Damaged);
+        };
+        self.at = start + HEAD + length;
+        Some(Field::TypeLengthValue { kind, bytes })
+    }
+
     /// Goes on to the next presence word, if there is one.
     fn next_word(&mut self) -> bool {
         let Some(word) = Order::Little.u32(self.header, self.word_at) else { return false };
         if !bit(word, ANOTHER_WORD) {
             return false;
         }
+        self.words_before += 1;
         match (bit(word, RADIOTAP_NAMESPACE), bit(word, VENDOR_NAMESPACE)) {
             (true, _) => {
                 self.space = Space::Radiotap;
-                self.round += 1;
+                (self.round, self.words_before) = (self.round + 1, 0);
             }
-            (false, true) => self.space = Space::Vendor,
+            (false, true) => (self.space, self.words_before) = (Space::Vendor, 0),
             (false, false) if self.space == Space::Radiotap => self.space = Space::Beyond,
             (false, false) => {}
         }
@@ -165,6 +201,11 @@ impl<'h> Iterator for Fields<'h> {
 
     fn next(&mut self) -> Option<Field<'h>> {
         while !self.finished {
+            if self.in_tlvs {
+                let field = self.type_length_value();
+                self.finished = matches!(field, None | Some(Field::Damaged));
+                return field;
+            }
             let number = self.word.trailing_zeros();
             if number >= ANOTHER_WORD {
                 self.finished = !self.next_word();
@@ -174,8 +215,15 @@ impl<'h> Iterator for Fields<'h> {
             let field = match (number, self.space) {
                 (VENDOR_NAMESPACE, _) => self.vendor(),
                 (RADIOTAP_NAMESPACE, _) | (_, Space::Vendor) => continue,
+                (TYPE_LENGTH_VALUE, Space::Radiotap) => {
+                    self.in_tlvs = true;
+                    continue;
+                }
                 (_, Space::Radiotap) => self.known(number),
-                (_, Space::Beyond) => None,
+                (_, Space::Beyond) => {
+                    self.finished = true;
+                    return Some(Field::Unknown { bit: 32 * self.words_before + number });
+                }
             };
             self.finished = field.is_none();
             return Some(field.unwrap_or(Field::Damaged));

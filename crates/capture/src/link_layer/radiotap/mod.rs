@@ -29,15 +29,16 @@ pub fn fields(packet: &[u8]) -> Result<Fields<'_>, HeaderError> {
 ///
 /// # Errors
 /// If the header is not all there or of an unknown version. If only its fields are damaged, the frame is
-/// found all the same: see [`Reception::damaged`].
+/// found all the same: see [`Reception::header_damaged`].
 pub fn parse(packet: &[u8]) -> Result<(Reception, &[u8]), HeaderError> {
     let (header, frame) = header(packet)?;
     let mut reception = Reception::default();
     for field in Fields::new(header) {
         match field {
             Field::Known { bit, round: 0, bytes } => read(bit, bytes, &mut reception),
-            Field::Known { .. } | Field::Vendor { .. } => {}
-            Field::Damaged => reception.damaged = true,
+            Field::Known { .. } | Field::Vendor { .. } | Field::Unknown { .. } => {}
+            Field::TypeLengthValue { kind, .. } => read_type(kind, &mut reception),
+            Field::Damaged => reception.header_damaged = true,
         }
     }
     Ok((reception, frame))
@@ -93,7 +94,18 @@ fn read(number: u8, bytes: &[u8], reception: &mut Reception) {
         22 => reception.timestamp = timestamp(bytes),
         27 => reception.legacy_length = bit(u16(0), 1).then(|| u16(2) >> 4),
         23 => reception.encoding = Some(Encoding::He(high_rates::he(bytes))),
+        26 => reception.has_no_frame = true,
         _ => {}
+    }
+}
+
+/// Takes over a field of a type and a length. Those of 802.11be say how a frame was sent in a form that is not
+/// read; that it was sent so is.
+fn read_type(kind: u16, reception: &mut Reception) {
+    const U_SIG: u16 = 33;
+    const EHT: u16 = 34;
+    if matches!(kind, U_SIG | EHT) {
+        reception.encoding = Some(Encoding::Eht);
     }
 }
 
@@ -182,14 +194,14 @@ mod tests {
         // Flags, then XChannel at a multiple of four: 8 + 1 becomes 12.
         let seen = reception(&[1 << 18 | 1 << 1], &[0, 9, 9, 9, 0x80, 0, 1, 0, 0x85, 0x09, 6, 0]);
         assert_eq!(seen.channel, Some(Channel { mhz: 2_437, flags: 0x1_0080 }));
-        assert!(seen.channel.unwrap().is_2_4_ghz() && !seen.damaged);
+        assert!(seen.channel.unwrap().is_2_4_ghz() && !seen.header_damaged);
     }
 
     #[test]
     fn per_antenna_fields_do_not_replace_those_of_the_frame() {
         let first = 1 << 31 | 1 << 29 | 1 << 5;
         let seen = reception(&[first, first | 1 << 11, 1 << 5], &[0xd0, 0xc0, 1, 0xb0]);
-        assert_eq!((seen.signal_dbm, seen.antenna, seen.damaged), (Some(-48), None, false));
+        assert_eq!((seen.signal_dbm, seen.antenna, seen.header_damaged), (Some(-48), None, false));
         let bytes = packet(&[first, 1 << 5], &[0xd0, 0xc0]);
         let rounds: Vec<Field<'_>> = fields(&bytes).unwrap().collect();
         assert_eq!(
@@ -206,11 +218,50 @@ mod tests {
         let mut bytes = packet(&[0b11], &[1, 2, 3, 4]);
         bytes.extend([5, 6, 7, 8, 9]);
         let (seen, frame) = parse(&bytes).unwrap();
-        assert_eq!(seen, Reception { damaged: true, ..Reception::default() });
+        assert_eq!(seen, Reception { header_damaged: true, ..Reception::default() });
         assert_eq!(frame, [5, 6, 7, 8, 9]);
-        assert!(reception(&[1 << 31], &[]).damaged, "words without end");
-        assert!(reception(&[1 << 31, 1], &[]).damaged, "a second word without a new name space");
-        assert!(reception(&[1 << 28], &[]).damaged, "type-length-value fields");
+        assert!(reception(&[1 << 31], &[]).header_damaged, "words without end");
+    }
+
+    #[test]
+    fn fields_of_a_type_and_a_length_are_passed_over() {
+        // Flags and signal, then at a multiple of four a vendor's, EHT, and two bytes that are no field.
+        let mut rest = vec![0x10, 0xc4, 0, 0, 30, 0, 3, 0, 1, 2, 3, 0];
+        rest.extend([34, 0, 4, 0, 5, 6, 7, 8, 0, 0]);
+        let bytes = packet(&[1 << 28 | 1 << 5 | 1 << 1], &rest);
+        let seen: Vec<Field<'_>> = fields(&bytes).unwrap().skip(2).collect();
+        let vendor = Field::TypeLengthValue { kind: 30, bytes: &[1, 2, 3] };
+        let eht = Field::TypeLengthValue { kind: 34, bytes: &[5, 6, 7, 8] };
+        assert_eq!(seen, [vendor, eht]);
+        let (reception, _) = parse(&bytes).unwrap();
+        assert_eq!((reception.encoding, reception.signal_dbm), (Some(Encoding::Eht), Some(-60)));
+        assert!(!reception.header_damaged);
+        assert!(reception_of_tlv_beyond_the_end().header_damaged);
+    }
+
+    fn reception_of_tlv_beyond_the_end() -> Reception {
+        reception(&[1 << 28], &[30, 0, 200, 0, 1, 2])
+    }
+
+    #[test]
+    fn bits_without_a_known_meaning_end_the_fields_and_damage_nothing() {
+        let bytes = packet(&[1 << 31 | 1 << 1, 1 << 3 | 1 << 9], &[0x10, 9, 9, 9, 9]);
+        let seen: Vec<Field<'_>> = fields(&bytes).unwrap().collect();
+        assert_eq!(seen, [Field::Known { bit: 1, round: 0, bytes: &[0x10] }, Field::Unknown { bit: 35 }]);
+        let reception = parse(&bytes).unwrap().0;
+        assert_eq!((reception.fcs_present, reception.header_damaged), (Some(true), false));
+    }
+
+    /// A header of `ath9k_htc` as in nzyme's issue 1498: two words before the timer, which begins at a multiple
+    /// of eight.
+    #[test]
+    fn the_timer_behind_two_words_is_aligned() {
+        let mut fields = vec![0; 4];
+        fields.extend(0x0003_6d17_u64.to_le_bytes());
+        fields.extend([0x10, 0x02, 0x6c, 0x09, 0xa0, 0x00, 0xd0, 0x01, 0, 0, 0xd0, 0x00]);
+        let seen = reception(&[0xa000_402f, 0x0000_0820], &fields);
+        assert_eq!((seen.tsft_us, seen.channel.map(|channel| channel.mhz)), (Some(0x36d17), Some(2_412)));
+        assert!(!seen.header_damaged);
     }
 
     #[test]
