@@ -421,13 +421,14 @@ def capture_frames(
     name: str,
     stamps: str | None = None,
     interface: int | None = None,
+    channel: int | None = None,
     between: tuple[int, int] | None = None,
     most: int = ...,
-) -> tuple[int, int, dict[int, str], str | None]:
-    """Writes what an interface of a capture saw as a frame log.
+) -> tuple[int, int | None, int, dict[int, str], str | None]:
+    """Writes what an interface of a capture saw on a channel as a frame log.
 
-    Returns the interface, its number of transmissions, the names of interfaces by number, and why the capture
-    could not be read to its end, if so.
+    Returns the interface, the frequency of the channel in MHz if it has several, its number of transmissions,
+    the names of interfaces by number, and why the capture could not be read to its end, if so.
 
     Nothing is written of more transmissions than `most`; `CaptureError` if it is no capture.
     """

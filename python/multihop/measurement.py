@@ -4,7 +4,8 @@
     >>> found = multihop.measure("capture.pcapng")              # doctest: +SKIP
     >>> found.links[["sender", "receiver", "capacity_bps", "available_bps"]]     # doctest: +SKIP
 
-Each interface of a capture is a sniffer of its own. Memory does not depend on the length of the capture.
+Each interface of a capture is a sniffer of its own, and so is each channel of a radio that changed channels.
+Memory does not depend on the length of the capture.
 """
 
 from __future__ import annotations
@@ -29,12 +30,15 @@ Stamps = Literal["begin", "mpdu", "end"]
 
 @dataclass(frozen=True)
 class Sniffer:
-    """One interface of a capture.
+    """One interface of a capture, on one channel.
 
     Attributes:
         interface: its number in the file.
+        channel_mhz: frequency of the channel; 0 if the capture does not say.
         start_s: when its first frame began: seconds since 1970, or of the radio's timer.
-        length_s: from there to the end of the last frame.
+        length_s: from there to the end of the last frame. Of a radio that changed its channel it is the time
+            that the radio listened on this one, which is also the time that `airtime`, `busy` and `estimates`
+            count.
         bin_s: width of the bins of `airtime` and `busy`; longer than asked for if the capture is very long.
         step_s: from one estimate to the next; longer than the bin if there would be more than some two
             thousand.
@@ -47,6 +51,7 @@ class Sniffer:
     """
 
     interface: int
+    channel_mhz: int
     name: str
     start_s: float | None
     length_s: float
@@ -58,12 +63,18 @@ class Sniffer:
     at: str | None
     grade: str
     reasons: list[str]
-    quality: dict[str, int]
+    quality: dict[str, Any]
 
     @property
     def title(self) -> str:
         """What to call it."""
-        return self.name or f"interface {self.interface}"
+        name = self.name or f"interface {self.interface}"
+        return f"{name} at {self.channel_mhz} MHz" if self.hops else name
+
+    @property
+    def hops(self) -> bool:
+        """Whether the radio changed its channel."""
+        return bool(self.quality["channel_changes"])
 
 
 @dataclass(frozen=True)
@@ -75,7 +86,7 @@ class Measurement:
         records: how many could be read.
         bytes: of the file, uncompressed.
         broken: why it could not be read to its end, if it could not.
-        sniffers: one per interface.
+        sniffers: one per interface and channel.
     """
 
     path: Path
@@ -85,12 +96,45 @@ class Measurement:
     sniffers: list[Sniffer]
     _raw: list[dict[str, Any]]
 
+    @staticmethod
+    def of(table: pd.DataFrame, sniffer: Sniffer) -> pd.DataFrame:
+        """The rows of a table that are a sniffer's."""
+        is_its = (table["interface"] == sniffer.interface) & (table["channel_mhz"] == sniffer.channel_mhz)
+        return table[is_its]
+
+    @cached_property
+    def channels(self) -> pd.DataFrame:
+        """What was seen on each channel.
+
+        Columns: interface, channel_mhz, channel (its number; 0: unknown), frames, stations, length_s (time
+        that the radio listened there), share (of the time that it listened anywhere), busy_ratio (of
+        `length_s`) and grade.
+        """
+        rows = [
+            {
+                "interface": sniffer.interface,
+                "channel_mhz": sniffer.channel_mhz,
+                "channel": channel_number(sniffer.channel_mhz),
+                "frames": int(self.kinds(sniffer)["frames"].sum()),
+                "stations": len(self.of(self.stations, sniffer)),
+                "length_s": sniffer.length_s,
+                "busy_ratio": self.busy_ratio(sniffer),
+                "grade": sniffer.grade,
+            }
+            for sniffer in self.sniffers
+        ]
+        table = pd.DataFrame(rows)
+        if not table.empty:
+            whole = table.groupby("interface")["length_s"].transform("sum")
+            table.insert(6, "share", table["length_s"] / whole.where(whole > 0))
+        return table
+
     @cached_property
     def airtime(self) -> pd.DataFrame:
         """Airtime by bin, station and kind.
 
-        Columns: interface, time_s (begin of the bin), station (empty: unknown), kind, frames, bytes,
-        airtime_s, and share (of the bin).
+        Columns: interface, channel_mhz, time_s (begin of the bin), station (empty: unknown), kind, frames,
+        bytes, airtime_s, and share (of the bin).
         """
         tables = []
         for raw, sniffer in zip(self._raw, self.sniffers, strict=True):
@@ -99,8 +143,8 @@ class Measurement:
             names = np.array([*raw["stations"]["station"], ""], dtype=object)
             table["station"] = names[table["station"].to_numpy()]
             table["kind"] = np.array(raw["airtime"]["kinds"], dtype=object)[table["kind"].to_numpy()]
-            table.insert(0, "interface", sniffer.interface)
-            table.insert(1, "time_s", table.pop("bin") * sniffer.bin_s)
+            table.insert(0, "time_s", table.pop("bin") * sniffer.bin_s)
+            _label(table, sniffer)
             table["share"] = table["airtime_s"] / self._widths(sniffer, table["time_s"].to_numpy())
             tables.append(table)
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
@@ -118,15 +162,16 @@ class Measurement:
 
     @cached_property
     def busy(self) -> pd.DataFrame:
-        """Share of each bin taken by frames that the sniffer decoded: interface, time_s, busy_ratio.
+        """Share of each bin taken by frames that the sniffer decoded.
 
-        What it sensed and could not decode is not in a capture, so that the medium was busy at least so much.
+        Columns: interface, channel_mhz, time_s, busy_ratio. What it sensed and could not decode is not in a
+        capture, so that the medium was busy at least so much.
         """
         tables = []
         for raw, sniffer in zip(self._raw, self.sniffers, strict=True):
             time = np.arange(len(raw["busy_s"])) * sniffer.bin_s
             ratio = raw["busy_s"] / self._widths(sniffer, time)
-            tables.append(pd.DataFrame({"interface": sniffer.interface, "time_s": time, "busy_ratio": ratio}))
+            tables.append(_label(pd.DataFrame({"time_s": time, "busy_ratio": ratio}), sniffer))
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
     def knows_airtime(self, sniffer: Sniffer) -> bool:
@@ -148,7 +193,7 @@ class Measurement:
         tables = []
         for raw, sniffer in zip(self._raw, self.sniffers, strict=True):
             table = pd.DataFrame(raw["stations"])
-            table.insert(0, "interface", sniffer.interface)
+            _label(table, sniffer)
             table["share"] = table["airtime_s"] / sniffer.length_s if sniffer.length_s > 0 else np.nan
             table["retry_ratio"] = table["retries"] / table["data_frames"].where(table["data_frames"] > 0)
             tables.append(table[table["frames"] > 0])
@@ -170,7 +215,7 @@ class Measurement:
         tables = []
         for raw, sniffer in zip(self._raw, self.sniffers, strict=True):
             table = _between_stations(raw["links"])
-            table.insert(0, "interface", sniffer.interface)
+            _label(table, sniffer)
             half = statistics.half_width(
                 table.pop("capacity_deviation_bps").to_numpy(), table["capacity_batches"].to_numpy()
             )
@@ -187,22 +232,22 @@ class Measurement:
             table["airtime"] = table["occupied_s"] / sniffer.length_s if sniffer.length_s > 0 else np.nan
             table["aggregate_mean"] = table["frames"] / table["loaded"].where(table["loaded"] > 0)
             table["tries_mean"] = table["frames"] / table["acknowledged"].where(table["acknowledged"] > 0)
-            of = self.rates[self.rates["interface"] == sniffer.interface]
+            of = self.of(self.rates, sniffer)
             means = (of["rate_bps"] * of["share"]).groupby([of["sender"], of["receiver"]]).sum().rename("rate_mean_bps")
             tables.append(table.merge(means, how="left", left_on=["sender", "receiver"], right_index=True))
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
     @cached_property
     def rates(self) -> pd.DataFrame:
-        """At which bit rates links sent data: interface, sender, receiver, rate_bps, frames, share.
+        """At which bit rates links sent data.
 
-        `frames` counts each time that a data frame was sent, of an A-MPDU all that were seen; `share` is of
-        the link's.
+        Columns: interface, channel_mhz, sender, receiver, rate_bps, frames, share. `frames` counts each time
+        that a data frame was sent, of an A-MPDU all that were seen; `share` is of the link's.
         """
         tables = []
         for raw, sniffer in zip(self._raw, self.sniffers, strict=True):
             table = _between_stations(raw["rates"])
-            table.insert(0, "interface", sniffer.interface)
+            _label(table, sniffer)
             table["share"] = table["frames"] / table.groupby(["sender", "receiver"])["frames"].transform("sum")
             tables.append(table)
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
@@ -211,9 +256,9 @@ class Measurement:
     def estimates(self) -> pd.DataFrame:
         """What estimators said over time, at whole multiples of the bin on the capture's clock.
 
-        Columns: interface, time_s (since the first frame), estimator, and what it measures, NaN where it does
-        not: capacity_bps, available_bps, packet_throughput_bps, service_delay_s, transmission_efficiency,
-        busy_ratio.
+        Columns: interface, channel_mhz, time_s (since the first frame), estimator, and what it measures, NaN
+        where it does not: capacity_bps, available_bps, packet_throughput_bps, service_delay_s,
+        transmission_efficiency, busy_ratio.
         """
         tables = []
         for raw, sniffer in zip(self._raw, self.sniffers, strict=True):
@@ -221,7 +266,7 @@ class Measurement:
             # Tables are long, and names few.
             names = pd.Categorical.from_codes(columns["estimator"], categories=raw["estimates"]["names"])
             table = pd.DataFrame({**columns, "estimator": names})
-            table.insert(0, "interface", sniffer.interface)
+            _label(table, sniffer)
             tables.append(table)
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
@@ -229,10 +274,10 @@ class Measurement:
     def estimates_over_time(self) -> pd.DataFrame:
         """What estimators said, summarised.
 
-        Columns: interface, estimator, quantity (a column of `estimates`), count, mean, and the quantiles q05
-        and q95.
+        Columns: interface, channel_mhz, estimator, quantity (a column of `estimates`), count, mean, and the
+        quantiles q05 and q95.
         """
-        keys = ["interface", "estimator"]
+        keys = ["interface", "channel_mhz", "estimator"]
         tables = []
         for quantity in (str(column) for column in self.estimates if column not in (*keys, "time_s")):
             of = self.estimates[self.estimates[quantity].notna()].groupby(keys, observed=True)[quantity]
@@ -264,6 +309,7 @@ class Measurement:
             "records": self.records,
             "bytes": self.bytes,
             "broken": self.broken,
+            "channels": self.channels.to_dict("records"),
             "sniffers": [{**vars(sniffer), "busy_ratio": self.busy_ratio(sniffer)} for sniffer in self.sniffers],
             "links": self.links.to_dict("records"),
             "rates": self.rates.to_dict("records"),
@@ -290,7 +336,8 @@ def measure(
     """Measures a monitor-mode capture of 802.11.
 
     Args:
-        capture: pcap or pcapng, plain or gzip, with radiotap, Prism, AVS, PPI or bare headers.
+        capture: pcap or pcapng, plain or gzip, with radiotap, Prism, AVS, PPI or bare headers, or of Ethernet
+            or IP with what remote sniffers send (TZSP, PEEKREMOTE, Aruba ERM).
         bin: width of the bins of time, as text with a unit or in seconds.
         stamps: what stamps mark; found out if not given.
         station: the address of the station whose estimators are run, as far as its frames, and those around
@@ -322,6 +369,7 @@ def measure(
     sniffers = [
         Sniffer(
             interface=raw["interface"],
+            channel_mhz=raw["channel_mhz"],
             name=raw["name"] or "",
             start_s=raw["start_s"],
             length_s=raw["length_s"],
@@ -344,6 +392,23 @@ def measure(
     return Measurement(path, found["records"], found["bytes"], found["broken"], sniffers, found["interfaces"])
 
 
+def _label(table: pd.DataFrame, sniffer: Sniffer) -> pd.DataFrame:
+    """The table with the sniffer in its first columns."""
+    table.insert(0, "interface", sniffer.interface)
+    table.insert(1, "channel_mhz", sniffer.channel_mhz)
+    return table
+
+
+def channel_number(mhz: int) -> int:
+    """Number of the channel with this centre frequency, or 0 (802.11-2020, 15.4.4.3, 17.3.8.4.2)."""
+    if mhz == 2484:
+        return 14
+    for start, least, most in ((2407, 2412, 2472), (5950, 5955, 7115), (5000, 5035, 5895), (4000, 4910, 4980)):
+        if least <= mhz <= most and (mhz - start) % 5 == 0:
+            return (mhz - start) // 5
+    return 0
+
+
 def _between_stations(columns: Mapping[str, Any]) -> pd.DataFrame:
     """A table by sender and receiver, which are columns of names (`object`) even without rows."""
     return pd.DataFrame(columns).astype({"sender": object, "receiver": object})
@@ -360,8 +425,10 @@ def side_by_side(seen: Sequence[Measurement]) -> pd.DataFrame:
     """Links that more than one sniffer saw: rows by sender and receiver, columns of `links` by sniffer."""
     tables = []
     for found in seen:
-        names = {sniffer.interface: sniffer_name(seen, found, sniffer) for sniffer in found.sniffers}
-        tables.append(found.links.assign(sniffer=found.links["interface"].map(names)))
+        tables += [
+            found.of(found.links, sniffer).assign(sniffer=sniffer_name(seen, found, sniffer))
+            for sniffer in found.sniffers
+        ]
     links = pd.concat(tables, ignore_index=True)
     links = links[links["capacity_bps"].notna()]
     order = list(dict.fromkeys(links["sniffer"]))

@@ -274,7 +274,8 @@ pub(crate) struct SymbolCode {
 }
 
 impl Clock {
-    fn slower(self) -> u64 {
+    /// Factor by which its symbols and spaces are longer than at 20 MHz.
+    pub fn slower(self) -> u64 {
         match self {
             Clock::Full => 1,
             Clock::Half => 2,

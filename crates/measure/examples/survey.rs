@@ -2,17 +2,17 @@
 //! FILE`.
 
 use multihop_capture::Capture;
-use multihop_measure::{Options, StationId, survey};
+use multihop_measure::{Options, StationId, Surveyed, survey};
 use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args().nth(1).ok_or("name a capture")?;
     let found = survey(Capture::open(path)?, &Options::default(), |_| true)?;
     println!("{} records, {} bytes", found.records, found.bytes);
-    for (number, name, found) in &found.interfaces {
+    for Surveyed { interface, name, channel_mhz, report: found } in &found.sniffers {
         let busy: f64 = found.busy.iter().map(|span| span.seconds()).sum();
         println!(
-            "interface {number} {}: {} s, on the air {busy:.3} s, stamps mark {:?} by {} pairs, {} stations, {:?}",
+            "interface {interface} {} at {channel_mhz} MHz: {} s, on the air {busy:.3} s, stamps mark {:?} by {} pairs, {} stations, {:?}",
             name.as_deref().unwrap_or_default(),
             found.length.seconds(),
             found.marks,

@@ -9,6 +9,9 @@ use multihop_core::{Interval, Rate, Span, Time};
 pub struct CapturedFrame {
     /// Its stamp, on the time line of the sniffer.
     pub stamp: Time,
+    /// Whether the stamp is a guess, as all that the frame had was wild: nothing can be said of how long an
+    /// exchange with it took.
+    pub is_guessed: bool,
     /// What that marks, if the radio says so itself.
     pub marks: Option<Marks>,
     /// The radio says so, and counts in less than microseconds.
@@ -34,6 +37,8 @@ pub struct CapturedFrame {
     pub receiver: Option<StationId>,
     /// SIFS of its band.
     pub sifs: Span,
+    /// Time from its last symbol to its answer.
+    pub answer_gap: Span,
     /// Its place in its A-MPDU, if it was in one.
     pub part: Option<Part>,
 }

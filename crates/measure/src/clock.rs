@@ -10,6 +10,10 @@ const LATENCY: Span = Span::from_ms(500);
 /// A host whose stamps step back by more is not late: its clock was set.
 const SET_BACK: Span = Span::from_ms(1_000);
 
+/// No PPDU is longer (aPPDUMaxTime, Table 19-25, rounded up): a timer that has the same value for longer stands
+/// still.
+pub(crate) const LONGEST_PPDU: Span = Span::from_ms(10);
+
 /// TSFT counts microseconds.
 const TSFT_UNIT_NS: u32 = 1_000;
 
@@ -17,15 +21,22 @@ const TSFT_UNIT_NS: u32 = 1_000;
 /// radio (TSFT), which is exact but may be set anew whenever the radio hears a beacon.
 ///
 /// Where there is a timer its differences count; the host's stamps say where the line begins, and where it
-/// goes on after a step of the timer. Without a timer the host's stamps are taken as they are, but never
+/// goes on after a step of the timer. A frame without a timer among others that have one lies as far before its
+/// host stamp as the frame before did. Without any timer the host's stamps are taken as they are, but never
 /// backwards. Where the host's clock was set back, the line goes on from where it was.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
     /// Host stamp and timer, in nanoseconds, at the last setting.
     anchor: Option<(u64, u64)>,
+    /// The last timer, and the host stamp with which it had that value first.
+    timer: Option<(u64, Option<u64>)>,
+    /// By how much the host was later than the timer's line at the last frame that had both.
+    lag: i64,
     last: Time,
     /// Times that the timer was set anew.
     pub timer_steps: u64,
+    /// Frames whose timer had the value of a frame long before, so that it was not used.
+    pub stalled: u64,
     /// Times that the host's stamps went backwards.
     pub backward: u64,
     host: Option<u64>,
@@ -37,6 +48,25 @@ impl Clock {
     /// The instant of a frame with these stamps, of the host and of the radio in nanoseconds, never before
     /// that of the frame before it; none without any stamp.
     pub fn read(&mut self, host: Option<Time>, timer_ns: Option<u64>) -> Option<Time> {
+        let host = self.host(host);
+        let timer_ns = timer_ns.filter(|&timer| !self.stands_still(timer, host));
+        let instant = match (host, timer_ns) {
+            (host, Some(timer)) => self.by_timer(host, timer),
+            (Some(host), None) => host.saturating_add_signed(-self.lag),
+            (None, None) => return None,
+        };
+        // Frames of one aggregate, and of two antennas, may be reported in another order. Absurd stamps end at the end of time.
+        self.last = Time::from_ns(instant.max(self.last.ns()).min(Time::NEVER.ns()));
+        Some(self.last)
+    }
+
+    /// Whether it is known where the line of the timer lies.
+    pub(crate) fn is_set(&self) -> bool {
+        self.anchor.is_some()
+    }
+
+    /// The host's stamp on a line that is never set back.
+    fn host(&mut self, host: Option<Time>) -> Option<u64> {
         let host = host.map(Time::ns);
         if let (Some(now), Some(before)) = (host, self.host)
             && now < before
@@ -47,48 +77,113 @@ impl Clock {
             }
         }
         self.host = host.or(self.host);
-        let host = host.map(|host| host.saturating_add(self.set_back));
-        let instant = match (host, timer_ns) {
-            (Some(host), Some(timer)) => self.by_timer(host, timer),
-            (None, Some(timer)) => self.by_timer(timer, timer),
-            (Some(host), None) => host,
-            (None, None) => return None,
-        };
-        // Frames of one aggregate, and of two antennas, may be reported in another order. Absurd stamps end at the end of time.
-        self.last = Time::from_ns(instant.max(self.last.ns()).min(Time::NEVER.ns()));
-        Some(self.last)
+        host.map(|host| host.saturating_add(self.set_back))
     }
 
-    fn by_timer(&mut self, host: u64, timer: u64) -> u64 {
-        let (anchor_host, anchor_timer) = *self.anchor.get_or_insert((host, timer));
-        let line = timer.checked_sub(anchor_timer).and_then(|since| anchor_host.checked_add(since));
-        match line {
-            Some(line) if line.abs_diff(host) <= LATENCY.ns() => line,
+    /// Whether the timer has had this value for longer than frames of one PPDU have it.
+    fn stands_still(&mut self, timer: u64, host: Option<u64>) -> bool {
+        match self.timer {
+            Some((value, since)) if value == timer => {
+                let passed = host.zip(since).map_or(0, |(host, since)| host.saturating_sub(since));
+                let stands = passed > LONGEST_PPDU.ns();
+                self.stalled += u64::from(stands);
+                stands
+            }
             _ => {
-                self.timer_steps += 1;
-                self.anchor = Some((host, timer));
-                host
+                self.timer = Some((timer, host));
+                false
             }
         }
     }
+
+    fn by_timer(&mut self, host: Option<u64>, timer: u64) -> u64 {
+        // Without a host the line is the timer's own, or goes on from where it was.
+        let first = host.unwrap_or(timer);
+        let (anchor_host, anchor_timer) = *self.anchor.get_or_insert((first, timer));
+        let line = timer.checked_sub(anchor_timer).and_then(|since| anchor_host.checked_add(since));
+        let fits = |line: &u64| host.is_none_or(|host| line.abs_diff(host) <= LATENCY.ns());
+        let now = line.filter(fits).unwrap_or_else(|| {
+            self.timer_steps += 1;
+            let now = host.unwrap_or(self.last.ns());
+            self.anchor = Some((now, timer));
+            now
+        });
+        self.lag = host.map_or(self.lag, |host| host.cast_signed().saturating_sub(now.cast_signed()));
+        now
+    }
 }
 
-/// The clock of the radio in nanoseconds, what it marks if the radio says so, and whether it is exact. A
-/// timestamp goes before TSFT where it is finer.
-pub(crate) fn radio_timer(reception: &Reception) -> (Option<u64>, Option<Marks>, bool) {
+/// What the radio says of the time of a frame.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct RadioTime {
+    /// Its clock, in nanoseconds.
+    pub ns: Option<u64>,
+    /// What that marks, if the radio says so.
+    pub marks: Option<Marks>,
+    /// Whether it counts in less than microseconds.
+    pub exact: bool,
+    /// Whether it is a TSFT, which by its definition is that of the first bit of the MPDU.
+    pub is_tsft: bool,
+}
+
+/// The clock of the radio. A timestamp goes before TSFT where it is finer.
+pub(crate) fn radio_timer(reception: &Reception) -> RadioTime {
     let tsft = reception.tsft_us.and_then(|us| us.checked_mul(TSFT_UNIT_NS.into()));
-    let known = reception.timestamp.and_then(|stamp| Some((stamp, stamp.position?)));
-    match known {
-        Some((stamp, position)) if tsft.is_none() || stamp.accuracy_ns < TSFT_UNIT_NS => {
-            let marks = match position {
+    match reception.timestamp {
+        Some(stamp) if tsft.is_none() || stamp.position.is_some() && stamp.accuracy_ns < TSFT_UNIT_NS => {
+            let marks = stamp.position.map(|position| match position {
                 Position::Acquisition => Marks::Begin,
                 Position::MpduStart => Marks::Mpdu,
                 Position::MpduEnd | Position::PpduEnd => Marks::End,
-            };
-            (Some(stamp.ns), Some(marks), stamp.accuracy_ns < TSFT_UNIT_NS)
+            });
+            let exact = marks.is_some() && stamp.accuracy_ns < TSFT_UNIT_NS;
+            RadioTime { ns: Some(stamp.ns), marks, exact, is_tsft: false }
         }
-        _ => (tsft, None, false),
+        _ => RadioTime { ns: tsft, marks: None, exact: false, is_tsft: tsft.is_some() },
     }
+}
+
+/// A stamp that jumps by more than this from the one before may be wild.
+pub(crate) const JUMP: Span = Span::from_ms(100);
+/// At the edges of a capture, where only one side has neighbours, a stamp has to be so far off.
+const EDGE_JUMP: Span = Span::from_ms(600_000);
+/// Neighbours contradict a jump if they are nearer to each other by this factor.
+const FACTOR: u64 = 8;
+/// Stamps that must follow the first one, and agree, to contradict it.
+const ENOUGH_FOLLOWING: usize = 4;
+
+/// Whether a stamp, in nanoseconds, is wild: its neighbours contradict it. Those are the last one that was not
+/// (with how long the stamps up to it span), and those that follow.
+///
+/// A silence has no stamp that returns to where it began, and so is none; nor is a clock that was set.
+pub(crate) fn is_wild(
+    before: Option<(u64, u64)>,
+    stamp: u64,
+    following: impl Iterator<Item = u64> + Clone,
+) -> bool {
+    let Some((before, span)) = before else { return is_wild_first(stamp, following) };
+    let jump = before.abs_diff(stamp);
+    if jump <= JUMP.ns() {
+        return false;
+    }
+    let returns =
+        |next: u64| next.abs_diff(before) <= jump / FACTOR && next.abs_diff(stamp) >= jump - jump / FACTOR;
+    let is_edge = || {
+        let far = |next: u64| before.abs_diff(next) > jump / 2;
+        jump > EDGE_JUMP.ns().max(span.saturating_mul(FACTOR))
+            && following.clone().count() < ENOUGH_FOLLOWING
+            && following.clone().all(far)
+    };
+    following.clone().any(returns) || is_edge()
+}
+
+/// The same of the first stamp.
+fn is_wild_first(stamp: u64, following: impl Iterator<Item = u64> + Clone) -> bool {
+    let Some(next) = following.clone().next() else { return false };
+    let (least, most) =
+        following.clone().fold((next, next), |(least, most), stamp| (least.min(stamp), most.max(stamp)));
+    let jump = stamp.abs_diff(next);
+    following.count() >= ENOUGH_FOLLOWING && jump > EDGE_JUMP.ns() && most - least < jump / FACTOR
 }
 
 #[cfg(test)]
@@ -108,11 +203,36 @@ mod tests {
         // The radio took over the timer of an access point.
         assert_eq!(clock.read(Some(at(1_050)), Some(5_000_000_000_000)), Some(at(1_050)));
         assert_eq!(clock.read(Some(at(1_060)), Some(5_000_007_000_000)), Some(at(1_057)));
-        assert_eq!((clock.timer_steps, clock.backward), (1, 0));
+        assert_eq!(clock.timer_steps, 1);
     }
 
     #[test]
-    fn hosts_that_step_back_are_counted_and_not_followed() {
+    fn a_frame_without_a_timer_is_as_late_as_the_one_before() {
+        let mut clock = Clock::default();
+        let stamps = [(1_000, Some(7)), (1_040, Some(17)), (1_041, None), (1_049, Some(19))];
+        let read = stamps.map(|(ms, timer)| clock.read(Some(at(ms)), timer.map(|ms: u64| ms * 1_000_000)));
+        assert_eq!(read, [1_000, 1_010, 1_011, 1_012].map(|ms| Some(at(ms))));
+    }
+
+    #[test]
+    fn a_timer_that_stops_is_left_and_one_value_for_a_ppdu_is_not() {
+        let mut clock = Clock::default();
+        let stamps = [(0, 5), (2, 5), (4, 5), (30, 5), (60, 5), (70, 75)];
+        let read = stamps.map(|(ms, timer)| clock.read(Some(at(1_000 + ms)), Some(timer * 1_000_000)));
+        assert_eq!(read, [0, 0, 0, 26, 56, 70].map(|ms| Some(at(1_000 + ms))));
+        assert_eq!((clock.stalled, clock.timer_steps), (2, 0));
+    }
+
+    #[test]
+    fn a_timer_without_a_host_goes_on_where_it_was() {
+        let mut clock = Clock::default();
+        let read = [5, 9, 2, 4].map(|ms: u64| clock.read(None, Some(ms * 1_000_000)));
+        assert_eq!(read, [5, 9, 9, 11].map(|ms| Some(at(ms))));
+        assert_eq!(clock.timer_steps, 1);
+    }
+
+    #[test]
+    fn hosts_never_go_back() {
         let mut clock = Clock::default();
         assert_eq!(clock.read(Some(at(1_000)), None), Some(at(1_000)));
         assert_eq!(clock.read(Some(at(400)), None), Some(at(1_000)));
@@ -143,6 +263,55 @@ mod tests {
         let mut clock = Clock::default();
         for timer in [0, u64::MAX, u64::MAX / 1_000, 5, u64::MAX] {
             assert!(clock.read(Some(at(7)), Some(timer)).is_some());
+            assert!(clock.read(None, Some(timer)).is_some());
+            assert!(clock.read(Some(Time::NEVER), None).is_some());
         }
+    }
+
+    /// Which of these stamps, in milliseconds, are wild.
+    fn wild(stamps_ms: &[u64]) -> Vec<usize> {
+        let ns: Vec<u64> = stamps_ms.iter().map(|ms| ms * 1_000_000).collect();
+        let (mut good, mut found) = (None::<(u64, u64)>, Vec::new());
+        for (index, &stamp) in ns.iter().enumerate() {
+            let before = good.map(|(first, last)| (last, last.saturating_sub(first)));
+            if is_wild(before, stamp, ns[index + 1..].iter().copied().take(16)) {
+                found.push(index);
+            } else {
+                good = Some((good.map_or(stamp, |(first, _)| first), stamp));
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn a_stamp_that_its_neighbours_contradict_is_wild_in_either_direction() {
+        let base = 1_600_000_000_000;
+        let with = |number: usize, stamp: u64| {
+            let mut stamps: Vec<u64> = (0..40).map(|n| base + 10 * n).collect();
+            stamps[number] = stamp;
+            wild(&stamps)
+        };
+        for number in [0, 1, 17, 38, 39] {
+            assert_eq!(with(number, base + 4_000_000), [number], "far in the future");
+            assert_eq!(with(number, 5_000), [number], "in 1970");
+        }
+        assert_eq!(with(17, base + 2_000), [17], "by two seconds");
+        let mut three: Vec<u64> = (0..40).map(|n| base + 10 * n).collect();
+        three[5..8].fill(base + 4_000_000);
+        assert_eq!(wild(&three), [5, 6, 7], "several in a row");
+    }
+
+    #[test]
+    fn a_silence_and_a_clock_that_was_set_are_not_wild() {
+        let run = |from: u64| (0..30).map(move |n| from + 10 * n);
+        let silence: Vec<u64> = run(1_000).chain(run(900_000)).collect();
+        assert!(wild(&silence).is_empty());
+        let set_back: Vec<u64> = run(900_000).chain(run(1_000)).collect();
+        assert!(wild(&set_back).is_empty());
+        let sparse: Vec<u64> = (0..30).map(|n| n * 30_000).collect();
+        assert!(wild(&sparse).is_empty());
+        assert!(wild(&[5_000, 90_000]).is_empty(), "nobody knows");
+        let late: Vec<u64> = (0..40).map(|n| if (10..20).contains(&n) { 600 } else { 30 * n }).collect();
+        assert!(wild(&late).is_empty(), "a host that was busy: {:?}", wild(&late));
     }
 }

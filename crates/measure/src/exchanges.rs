@@ -39,7 +39,7 @@ pub struct Seen {
     pub size: u32,
     /// Bit rate of the DATA.
     pub rate: Option<Rate>,
-    /// SIFS of the band.
+    /// Time from the last symbol of its first frame to an answer: SIFS, behind the signal extension.
     pub sifs: Span,
     /// It is data, not management.
     pub is_data: bool,
@@ -53,6 +53,8 @@ pub struct Seen {
     pub block: bool,
     /// The DATA was part of an A-MPDU.
     pub aggregate: bool,
+    /// The stamp of one of its frames is a guess.
+    pub is_guessed: bool,
 }
 
 impl Seen {
@@ -79,9 +81,9 @@ impl Seen {
         frames.clone().zip(frames.skip(1)).all(|(before, after)| before.end <= after.start)
     }
 
-    /// DATA and ACK were seen, and it is known for how long the DATA was on the air.
+    /// DATA and ACK were seen, and it is known when, and for how long the DATA was on the air.
     pub fn is_timed(&self) -> bool {
-        self.ack.is_some() && self.data.is_some_and(|data| data.length() > Span::ZERO)
+        !self.is_guessed && self.ack.is_some() && self.data.is_some_and(|data| data.length() > Span::ZERO)
     }
 
     /// What the link carries of such packets while it does, in bits per second, by rt-Winf as printed: with
@@ -196,7 +198,8 @@ impl Exchanges {
     ) -> (Option<Seen>, Option<StationId>) {
         match open {
             Some(asked) if asked.rts.is_some() && asked.cts.is_none() && asked.sender == frame.receiver => {
-                self.open = Some(Seen { cts: Some(air), ..asked });
+                let is_guessed = asked.is_guessed || frame.is_guessed;
+                self.open = Some(Seen { cts: Some(air), is_guessed, ..asked });
                 (None, asked.receiver)
             }
             other => {
@@ -230,6 +233,7 @@ impl Exchanges {
             retry: frame.frame.retry,
             wants_ack: frame.wants_ack(),
             aggregate: frame.part.is_some(),
+            is_guessed: before.is_guessed || frame.is_guessed,
             ..before
         };
         let replaced = if mine.is_some() { None } else { open };
@@ -251,7 +255,8 @@ impl Exchanges {
             {
                 let sender = if block { frame.transmitter } else { sent.receiver };
                 self.holder = sent.sender.map(|station| (station, air.end));
-                (Some(Seen { ack: Some(air), block, ..sent }), sender)
+                let is_guessed = sent.is_guessed || frame.is_guessed;
+                (Some(Seen { ack: Some(air), block, is_guessed, ..sent }), sender)
             }
             other => {
                 let asked = self
@@ -282,12 +287,13 @@ fn begin(frame: &CapturedFrame) -> Seen {
         number: None,
         size: 0,
         rate: None,
-        sifs: frame.sifs,
+        sifs: frame.answer_gap,
         is_data: false,
         has_payload: false,
         retry: false,
         wants_ack: false,
         block: false,
         aggregate: false,
+        is_guessed: frame.is_guessed,
     }
 }

@@ -3,7 +3,7 @@
 use crate::CapturedFrame;
 use multihop_capture::{Channel, Control, FrameType};
 use multihop_core::{Rate, Span};
-use multihop_dot11::{ACK_BYTES, CTS_BYTES, DcfRules, Phy, Preamble, RTS_BYTES, Standard};
+use multihop_dot11::{ACK_BYTES, CTS_BYTES, Clock, DcfRules, Phy, Ppdu, Preamble, RTS_BYTES, Standard};
 use multihop_link::PhyTimes;
 use std::collections::BTreeMap;
 
@@ -68,7 +68,7 @@ fn phy(seen: &[CapturedFrame]) -> Phy {
     if seen.iter().any(|frame| frame.sifs == Span::from_us(FHSS_SIFS_US)) {
         return Phy::new(Standard::Fhss, Preamble::Long);
     }
-    let at_5_ghz = seen.iter().any(|frame| frame.sifs == Span::from_us(16));
+    let at_5_ghz = seen.iter().any(|frame| frame.sifs >= Span::from_us(OFDM_SIFS_US));
     let is_cck = |rate: Rate| matches!(rate.bps(), 1_000_000 | 2_000_000 | 5_500_000 | 11_000_000);
     let rates = || seen.iter().filter_map(|frame| frame.rate);
     let has_ofdm = rates().any(|rate| !is_cck(rate));
@@ -87,18 +87,44 @@ const FHSS_SIFS_US: u64 = 28;
 /// Of direct sequence (16.2.2.2).
 const LONG_PREAMBLE: Span = Span::from_us(192);
 
-/// 10 us at 2.4 GHz, 16 us at 5 GHz and above (Tables 15-6, 17-21, 18-5), 28 us for frequency hopping; where
-/// the band is not known, the first.
+/// At 5 GHz and above (Table 17-21), and as much as SIFS and signal extension are at 2.4 GHz.
+const OFDM_SIFS_US: u64 = 16;
+/// At 2.4 GHz (Tables 15-6, 18-5).
+const DSSS_SIFS_US: u64 = 10;
+
+/// SIFS of a band: 10 us at 2.4 GHz, 16 us at 5 GHz and above, 32 and 64 us in channels of 10 and 5 MHz (Tables
+/// 15-6, 17-21, 18-5), 28 us for frequency hopping; where the band is not known, the first.
 pub(crate) fn sifs(channel: Option<Channel>) -> Span {
     let is_high = channel.is_some_and(|channel| !channel.is_2_4_ghz() && channel.mhz > 3_000);
     let hops = channel.is_some_and(Channel::is_gfsk);
+    let slower = slower(channel);
     Span::from_us(if hops {
         FHSS_SIFS_US
-    } else if is_high {
-        16
+    } else if is_high || slower > 1 {
+        OFDM_SIFS_US * slower
     } else {
-        10
+        DSSS_SIFS_US
     })
+}
+
+/// By how much the clock of a narrow channel is slower.
+fn slower(channel: Option<Channel>) -> u64 {
+    match channel {
+        Some(channel) if channel.is_half() => Clock::Half.slower(),
+        Some(channel) if channel.is_quarter() => Clock::Quarter.slower(),
+        _ => 1,
+    }
+}
+
+/// Time from the last symbol of a frame to its answer. Behind OFDM at 2.4 GHz a signal extension of 6 us
+/// precedes the SIFS of 10 us (18.3.2.4, 19.3.2), so that it is that of 5 GHz whatever the band.
+pub(crate) fn answer_gap(channel: Option<Channel>, how: Option<Ppdu>) -> Span {
+    match how {
+        None => sifs(channel),
+        Some(Ppdu::Fhss { .. }) => Span::from_us(FHSS_SIFS_US),
+        Some(Ppdu::Dsss { .. }) => Span::from_us(DSSS_SIFS_US),
+        Some(_) => Span::from_us(OFDM_SIFS_US * slower(channel)),
+    }
 }
 
 /// Of several that are as frequent, the largest.
@@ -106,4 +132,36 @@ fn most_frequent<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Option<T> {
     let mut counts: BTreeMap<T, u64> = BTreeMap::new();
     values.for_each(|value| *counts.entry(value).or_default() += 1);
     counts.into_iter().max_by_key(|&(value, count)| (count, value)).map(|(value, _)| value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use multihop_dot11::Band;
+
+    #[test]
+    fn gaps_are_those_of_the_tables() {
+        let at = |mhz, flags| Some(Channel { mhz, flags });
+        let rate = Rate::from_kbps(12_000);
+        let ofdm = |clock| Some(Ppdu::Ofdm { rate, clock });
+        let full = ofdm(Clock::Full);
+        for (channel, standard, band) in
+            [(at(2_437, 0), Standard::Dot11g, Band::Ghz2_4), (at(5_180, 0), Standard::Dot11a, Band::Ghz5)]
+        {
+            let phy = Phy::new(standard, Preamble::Long);
+            assert_eq!(sifs(channel), phy.sifs);
+            assert_eq!(answer_gap(channel, full), phy.sifs + full.unwrap().signal_extension(band));
+        }
+        assert_eq!(answer_gap(None, full), Span::from_us(16), "without a channel too");
+        let dsss = Some(Ppdu::Dsss { rate, preamble: Preamble::Long });
+        assert_eq!(answer_gap(at(2_437, 0), dsss), Phy::new(Standard::Dot11b, Preamble::Long).sifs);
+        let hops = at(2_412, 1 << 11);
+        assert_eq!(
+            answer_gap(hops, Some(Ppdu::Fhss { rate })),
+            Phy::new(Standard::Fhss, Preamble::Long).sifs
+        );
+        let narrow = [(14, Clock::Half), (15, Clock::Quarter)];
+        let gaps = narrow.map(|(flag, clock)| answer_gap(at(5_890, 1 << flag), ofdm(clock)));
+        assert_eq!(gaps, [32, 64].map(Span::from_us));
+    }
 }

@@ -1,16 +1,25 @@
 //! How far a capture is to be trusted.
 
+use crate::habits::TimerFault;
+use multihop_core::Span;
+
 /// What a sniffer is likely to have missed, and what is wrong with the file.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Quality {
     /// Records of the file.
     pub records: u64,
     /// Records in which no frame could be read.
     pub unreadable: u64,
+    /// The most frequent reason for that.
+    pub unreadable_message: Option<String>,
     /// Frames whose frame check sequence, or whose receiver, says that they are damaged.
     pub damaged: u64,
     /// Frames of which less was captured than its header and frame check sequence need.
     pub cut: u64,
+    /// Frames in front of which the receiver's header contradicts itself.
+    pub damaged_headers: u64,
+    /// Frames whose bytes contradict what the receiver said of their frame check sequence, and went before.
+    pub fcs_overruled: u64,
     /// Frames that are not damaged whose airtime is unknown, as the receiver did not say how they were sent.
     pub unknown_airtime: u64,
     /// A-MPDUs.
@@ -38,10 +47,32 @@ pub struct Quality {
     /// Those of them that cannot have been as their stamps say: an answer begins before what it answers has
     /// ended.
     pub impossible: u64,
+    /// Pairs of a frame and its answer that show what stamps mark.
+    pub stamp_pairs: u64,
+    /// Those of them that show something else than most do.
+    pub other_pairs: u64,
+    /// What stamps mark was given, or the radio says it.
+    pub marks_are_known: bool,
+    /// Stamps, of the host or of the receiver's timer, that those around them contradict.
+    pub wild_stamps: u64,
+    /// Why the receiver's timer is not used, if so.
+    pub timer_fault: Option<TimerFault>,
+    /// Frames whose timer had not moved since a frame long before.
+    pub stalled: u64,
     /// Times that the receiver's timer was set anew.
     pub timer_steps: u64,
     /// Times that the host's stamps went backwards.
     pub backward: u64,
+    /// Time that the capture covers on this channel.
+    pub length: Span,
+    /// The longest time between two frames.
+    pub longest_silence: Span,
+    /// Times that the radio changed its channel.
+    pub channel_changes: u64,
+    /// Time that it spent on other channels.
+    pub elsewhere: Span,
+    /// By how much `length` may be wrong, as when the channel changed is known only from the frames around it.
+    pub uncertain: Span,
     /// Stations beyond those that are distinguished.
     pub stations_beyond: u64,
     /// The file ends in the middle of a record, or is broken from there on.
@@ -68,11 +99,30 @@ impl Grade {
             Grade::Poor => "poor",
         }
     }
+
+    /// By the share of frames, records or pairs that speak against a capture.
+    fn of_share(share: f64) -> Grade {
+        if share >= POOR {
+            Grade::Poor
+        } else if share >= FAIR {
+            Grade::Fair
+        } else {
+            Grade::Good
+        }
+    }
 }
 
 /// From these shares on a capture is fair, or poor.
 const FAIR: f64 = 0.02;
 const POOR: f64 = 0.15;
+
+/// Of fewer frames than this, shares of time mean little.
+const FEW_FRAMES: u64 = 10;
+/// Fewer pairs than this may agree by chance on what stamps mark.
+const FEW_PAIRS: u64 = 4;
+/// A silence of this length and this share of a capture is no quiet channel.
+const LONG_SILENCE: Span = Span::from_ms(10_000);
+const LARGE_SILENCE: f64 = 0.5;
 
 impl Quality {
     /// The grade, and a sentence for each thing that speaks against the capture, the worst first.
@@ -83,48 +133,41 @@ impl Quality {
             .filter(|&(part, of, _)| part > 0 && of > 0)
             .map(|(part, of, what)| {
                 let share = part as f64 / of as f64;
-                (share, format!("{part} of {of} {what} ({:.1} %)", share * 100.0))
+                (share, format!("{part} of {of} {what} ({:.1} %){}", share * 100.0, self.message(what)))
             })
             .collect();
         found.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let worst = found.first().map_or(0.0, |&(share, _)| share);
-        let mut grade = if worst >= POOR {
-            Grade::Poor
-        } else if worst >= FAIR {
-            Grade::Fair
-        } else {
-            Grade::Good
-        };
-        let mut said: Vec<String> = found.into_iter().map(|(_, sentence)| sentence).collect();
-        let others = [
-            (self.timer_steps, "steps of the receiver's timer"),
-            (self.backward, "stamps that go backwards"),
-            (self.stations_beyond, "frames of stations beyond those that are distinguished"),
-        ];
-        said.extend(
-            others.iter().filter(|&&(count, _)| count > 0).map(|&(count, what)| format!("{count} {what}")),
-        );
-        if self.broken {
-            said.push("the file is broken, or ends in the middle of a record".into());
-            grade = grade.max(Grade::Fair);
-        }
-        if self.records == 0 {
-            said.push("there is not one record".into());
-            grade = Grade::Poor;
-        }
-        (grade, said)
+        let worst = found.first().map_or(Grade::Good, |&(share, _)| Grade::of_share(share));
+        let others = self.others();
+        let grade = others.iter().map(|&(grade, _)| grade).fold(worst, Grade::max);
+        let (serious, mild): (Vec<_>, Vec<_>) =
+            others.into_iter().partition(|&(grade, _)| grade > Grade::Good);
+        let sentences = |list: Vec<(Grade, String)>| list.into_iter().map(|(_, sentence)| sentence);
+        let shares = found.into_iter().map(|(_, sentence)| sentence);
+        (grade, sentences(serious).chain(shares).chain(sentences(mild)).collect())
+    }
+
+    /// Why records cannot be read, behind the sentence that counts them.
+    fn message(&self, what: &str) -> String {
+        let message = self.unreadable_message.as_ref().filter(|_| [UNREADABLE, CUT].contains(&what));
+        message.map_or_else(String::new, |message| format!(", most often since {message}"))
     }
 
     /// Parts that speak against it, of how many, and what they are.
-    fn shares(&self) -> [(u64, u64, &'static str); 10] {
+    fn shares(&self) -> [(u64, u64, &'static str); 13] {
         let frames = self.records - self.unreadable.min(self.records);
         [
-            (self.unreadable - self.cut, self.records, "records have no frame that can be read"),
+            (self.unreadable - self.cut, self.records, UNREADABLE),
             (self.damaged, frames, "frames are damaged"),
             (
                 self.unknown_airtime,
                 frames,
                 "frames do not say how they were sent, so that their airtime is unknown",
+            ),
+            (
+                self.damaged_headers,
+                frames,
+                "headers of the receiver contradict themselves, so that rates and times may be missing",
             ),
             (
                 self.partial_aggregates,
@@ -139,7 +182,13 @@ impl Quality {
                 self.timed,
                 "exchanges have impossible time stamps (an ACK within its DATA) and are refused",
             ),
-            (self.cut, self.records, "records are cut within the frame's header"),
+            (
+                self.other_pairs,
+                self.stamp_pairs,
+                "pairs of a frame and its answer contradict what stamps are taken to mark",
+            ),
+            (self.wild_stamps, self.records, "stamps are contradicted by those around them and not used"),
+            (self.cut, self.records, CUT),
             (
                 self.unanswered,
                 self.to_answer,
@@ -147,7 +196,70 @@ impl Quality {
             ),
         ]
     }
+
+    /// What is no share, with the grade that a capture has at best.
+    fn others(&self) -> Vec<(Grade, String)> {
+        let mut found = Vec::new();
+        let mut say = |is_so: bool, grade, sentence: String| {
+            if is_so {
+                found.push((grade, sentence));
+            }
+        };
+        let frames = self.records.saturating_sub(self.unreadable);
+        let silence = self.longest_silence.seconds();
+        let is_silent =
+            self.longest_silence >= LONG_SILENCE && silence >= LARGE_SILENCE * self.length.seconds();
+        let has_few_pairs = self.timed > 0 && !self.marks_are_known && self.stamp_pairs < FEW_PAIRS;
+        let timer = match self.timer_fault {
+            Some(TimerFault::StandsStill) => "stands still",
+            Some(TimerFault::RunsWrong) => "does not run as the host's clock does",
+            None => "",
+        };
+        say(self.records == 0, Grade::Poor, "there is not one record".into());
+        let few = format!("only {frames} frames could be read: shares of time say little");
+        say((1..FEW_FRAMES).contains(&frames), Grade::Poor, few);
+        let silent = format!(
+            "nothing was captured for {silence:.0} s of {:.0} s on end, which counts as idle: a clock may have been set, or the radio may have been elsewhere",
+            self.length.seconds()
+        );
+        say(is_silent, Grade::Poor, silent);
+        let pairs = format!(
+            "only {} pairs of a frame and its answer show what stamps mark: capacities may be wrong by a preamble or a frame",
+            self.stamp_pairs
+        );
+        say(has_few_pairs, Grade::Fair, pairs);
+        let broken = "the file is broken, or ends in the middle of a record";
+        say(self.broken, Grade::Fair, broken.into());
+        let hopped = format!(
+            "the radio changed its channel {} times and spent {:.3} s elsewhere: shares are of the {:.3} s that it listened here, give or take {:.3} s",
+            self.channel_changes,
+            self.elsewhere.seconds(),
+            self.length.seconds(),
+            self.uncertain.seconds()
+        );
+        let grade = Grade::of_share(self.uncertain.seconds() / self.length.seconds().max(1e-9));
+        say(self.channel_changes > 0, grade, hopped);
+        let fault = format!("the receiver's timer {timer} and is not used: times are those of the host");
+        say(self.timer_fault.is_some(), Grade::Good, fault);
+        let overruled = format!(
+            "{} frames have bytes that contradict what the receiver says of their frame check sequence; the bytes go before",
+            self.fcs_overruled
+        );
+        say(self.fcs_overruled > 0, Grade::Good, overruled);
+        for (count, what) in [
+            (self.timer_steps, "steps of the receiver's timer"),
+            (self.stalled, "frames at which the receiver's timer stood still"),
+            (self.backward, "stamps that go backwards"),
+            (self.stations_beyond, "frames of stations beyond those that are distinguished"),
+        ] {
+            say(count > 0, Grade::Good, format!("{count} {what}"));
+        }
+        found
+    }
 }
+
+const UNREADABLE: &str = "records have no frame that can be read";
+const CUT: &str = "records are cut within the frame's header";
 
 #[cfg(test)]
 mod tests {
@@ -170,7 +282,49 @@ mod tests {
     #[test]
     fn nothing_at_all_is_poor_and_a_broken_file_fair_at_best() {
         assert_eq!(Quality::default().verdict().0, Grade::Poor);
-        let broken = Quality { records: 5, broken: true, ..Quality::default() };
+        let broken = Quality { records: 50, broken: true, ..Quality::default() };
         assert_eq!(broken.verdict().0, Grade::Fair);
+    }
+
+    #[test]
+    fn a_grade_knows_how_many_pairs_voted_and_how_many_frames_there_were() {
+        let quality = Quality { records: 100, timed: 30, stamp_pairs: 30, ..Quality::default() };
+        assert_eq!(quality.verdict().0, Grade::Good);
+        let none = Quality { stamp_pairs: 0, ..quality.clone() };
+        assert_eq!(none.verdict().0, Grade::Fair);
+        assert!(none.verdict().1[0].starts_with("only 0 pairs"));
+        let given = Quality { marks_are_known: true, ..none.clone() };
+        assert_eq!(given.verdict().0, Grade::Good);
+        let untimed = Quality { timed: 0, ..none };
+        assert_eq!(untimed.verdict().0, Grade::Good, "nothing hangs on it");
+        let divided = Quality { other_pairs: 10, ..quality.clone() };
+        assert_eq!(divided.verdict().0, Grade::Poor);
+        let few = Quality { records: 9, ..Quality::default() };
+        assert_eq!(few.verdict().0, Grade::Poor);
+    }
+
+    #[test]
+    fn a_silence_that_no_channel_has_is_poor() {
+        let of = |silence, length| {
+            let [longest_silence, length] = [silence, length].map(Span::from_ms);
+            Quality { records: 100, longest_silence, length, ..Quality::default() }.verdict().0
+        };
+        assert_eq!(of(3_990_000, 4_000_000), Grade::Poor);
+        assert_eq!(of(9_000, 10_000), Grade::Good);
+        assert_eq!(of(20_000, 4_000_000), Grade::Good);
+    }
+
+    #[test]
+    fn why_records_cannot_be_read_is_said_behind_their_number() {
+        let quality = Quality {
+            records: 5,
+            unreadable: 5,
+            unreadable_message: Some("link type 1".into()),
+            ..Quality::default()
+        };
+        let (grade, said) = quality.verdict();
+        let expected =
+            "5 of 5 records have no frame that can be read (100.0 %), most often since link type 1";
+        assert_eq!((grade, said[0].as_str()), (Grade::Poor, expected));
     }
 }

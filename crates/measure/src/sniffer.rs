@@ -1,18 +1,15 @@
-//! One interface of a capture, frame by frame.
+//! One channel of an interface of a capture, frame by frame.
 
 use crate::captured_frame::network_bytes;
-use crate::clock::radio_timer;
 use crate::gauges::Gauges;
-use crate::profile::{Profile, sifs};
+use crate::interface::{Sighting, Stamp, State};
+use crate::profile::{Profile, answer_gap, sifs};
 use crate::reconstruction::Reconstruction;
 use crate::{
-    Aggregates, BlockAcks, CapturedFrame, Clock, Exchanges, Gauge, Kept, Kind, Ledger, Link, Links, Marks,
-    Quality, RateCount, Reading, Row, Seen, Settled, Stamps, Station, StationId, Stations, Transmissions,
+    Aggregates, BlockAcks, CapturedFrame, Exchanges, Gauge, Kept, Kind, Ledger, Link, Links, Marks, Quality,
+    RateCount, Reading, Row, Seen, Settled, Stamps, Station, StationId, Stations, Transmissions,
 };
-use multihop_capture::{
-    Address, Control, DissectError, Fcs, Frame, FrameError, FrameType, Reception, Record, airtime_of,
-    dissect, legacy_airtime, ppdu,
-};
+use multihop_capture::{Address, Control, FrameType, airtime_of, legacy_airtime, ppdu};
 use multihop_core::{Interval, Span, Time};
 
 /// What to measure how.
@@ -49,10 +46,9 @@ const WAITING: usize = 4_096;
 /// Pairs that decide it.
 const ENOUGH_VOTES: u64 = 64;
 
-/// Measures what one interface saw, as a stream.
-pub struct Sniffer {
+/// Measures what one radio saw on one channel, as a stream.
+pub(crate) struct Sniffer {
     options: Options,
-    clock: Clock,
     stamps: Stamps,
     marks: Option<Marks>,
     /// The station that the radio is, and whether its frames are stamped when they begin and those of others
@@ -65,7 +61,10 @@ pub struct Sniffer {
     at: Option<StationId>,
     gauges: Option<Gauges>,
     aggregates: Aggregates,
-    waiting: Vec<CapturedFrame>,
+    /// Frames that wait until it is known what stamps mark; none for a while in which the radio was elsewhere.
+    waiting: Vec<Option<CapturedFrame>>,
+    /// Of the frames that wait, those that are stamped by TSFT.
+    by_tsft: usize,
     stations: Stations,
     exchanges: Exchanges,
     block_acks: BlockAcks,
@@ -75,6 +74,8 @@ pub struct Sniffer {
     transmissions: Option<Transmissions>,
     first: Option<Time>,
     last: Time,
+    /// The time up to the next frame is no silence.
+    is_interrupted: bool,
 }
 
 /// What a sniffer saw.
@@ -82,7 +83,8 @@ pub struct Sniffer {
 pub struct SnifferReport {
     /// When the first frame began, in nanoseconds since 1970 or of the radio's timer.
     pub start: Option<Time>,
-    /// From there to the end of the last frame.
+    /// From there to the end of the last frame; of one channel of several for how long the radio listened
+    /// there, which is also what all times of the report count.
     pub length: Span,
     /// What stamps mark.
     pub marks: Marks,
@@ -122,7 +124,6 @@ impl Sniffer {
     /// Has seen nothing yet.
     pub fn new(options: Options) -> Sniffer {
         Sniffer {
-            clock: Clock::default(),
             stamps: Stamps::default(),
             marks: None,
             own: None,
@@ -132,6 +133,7 @@ impl Sniffer {
             gauges: None,
             aggregates: Aggregates::default(),
             waiting: Vec::new(),
+            by_tsft: 0,
             stations: Stations::default(),
             exchanges: Exchanges::default(),
             block_acks: BlockAcks::default(),
@@ -141,72 +143,80 @@ impl Sniffer {
             transmissions: options.transmissions.map(Transmissions::new),
             first: None,
             last: Time::ZERO,
+            is_interrupted: true,
             options,
         }
     }
 
-    /// The next record of the interface.
-    pub fn see(&mut self, record: &Record<'_>) {
+    /// The next frame.
+    pub fn see(&mut self, sighting: &Sighting, stamp: Stamp) {
+        let Sighting { timer, reception, frame, state, .. } = sighting;
         self.quality.records += 1;
-        match dissect(record) {
-            Ok((reception, frame)) => self.frame(record.time, &reception, frame),
-            Err(DissectError::Frame { error, reception, air_bytes }) => {
+        match state {
+            State::Good | State::Empty => {}
+            State::Damaged => self.quality.damaged += 1,
+            State::Unreadable { cut } => {
                 self.quality.unreadable += 1;
-                self.quality.cut += u64::from(matches!(error, FrameError::Short { .. }));
-                self.captured_frame(record.time, &reception, Frame::unreadable(air_bytes));
+                self.quality.cut += u64::from(*cut);
             }
-            Err(_) => self.quality.unreadable += 1,
         }
-    }
-
-    /// The file is broken from here on.
-    pub fn broken(&mut self) {
-        self.quality.broken = true;
-    }
-
-    fn frame(&mut self, time: Option<Time>, reception: &Reception, frame: Frame) {
-        if frame.fcs == Fcs::Wrong || reception.bad_fcs == Some(true) || reception.damaged {
-            // Addresses and lengths in it may be anything; that it was on the air, and for how long, is all that is known.
-            self.quality.damaged += 1;
-            self.captured_frame(time, reception, Frame::unreadable(frame.air_bytes));
-        } else if !self.captured_frame(time, reception, frame) {
-            self.quality.unreadable += 1;
-        }
-    }
-
-    /// Is there a stamp, so that it is known when the frame was on the air?
-    fn captured_frame(&mut self, time: Option<Time>, reception: &Reception, frame: Frame) -> bool {
-        let (timer, marks, exact) = radio_timer(reception);
+        self.quality.damaged_headers += u64::from(reception.header_damaged);
+        self.by_tsft += usize::from(stamp.is_tsft && self.marks.is_none());
         // What the user knows of stamps goes before what the radio says.
-        let marks = marks.filter(|_| self.options.marks.is_none());
-        let Some(stamp) = self.clock.read(time, timer) else { return false };
-        let how = ppdu(reception);
+        let marks = timer.marks.filter(|_| self.options.marks.is_none());
+        let (how, announced) = (ppdu(reception), legacy_airtime(reception));
+        let air_bytes = frame.air_bytes;
+        let airtime = match (how, state) {
+            (_, State::Empty) | (None, _) => announced,
+            (Some(how), _) => airtime_of(&how, reception, air_bytes),
+        };
         let captured_frame = CapturedFrame {
-            stamp,
+            stamp: stamp.at,
+            is_guessed: stamp.is_guessed,
             marks,
-            exact: exact && marks.is_some(),
+            exact: timer.exact && marks.is_some(),
             sent: reception.sent,
-            airtime: how.and_then(|how| airtime_of(&how, reception, frame.air_bytes)),
+            airtime,
             preamble: how.map_or(Span::ZERO, |how| how.overhead()),
             rate: how.and_then(|how| how.rate()),
             signal_dbm: reception.signal_dbm,
             transmitter: self.stations.id(frame.transmitter),
             receiver: self.stations.id(frame.receiver),
             sifs: sifs(reception.channel),
+            answer_gap: answer_gap(reception.channel, how),
             part: None,
-            size: network_bytes(&frame),
-            frame,
+            size: network_bytes(frame),
+            frame: *frame,
         };
         if !self.aggregates.continues(&captured_frame, reception.aggregate, how) {
             self.end_aggregate();
         }
         match reception.aggregate {
             Some(aggregate) => {
-                self.aggregates.push(captured_frame, aggregate, how, legacy_airtime(reception));
+                self.aggregates.push(captured_frame, aggregate, how, announced);
             }
             None => self.next(&captured_frame),
         }
-        true
+    }
+
+    /// The radio is elsewhere until the next frame: nothing of before goes on, and what was sent meanwhile was
+    /// not missed.
+    pub fn interrupt(&mut self) {
+        self.end_aggregate();
+        if self.marks.is_some() {
+            self.end_all();
+        } else {
+            self.stamps.interrupt();
+            self.waiting.push(None);
+        }
+    }
+
+    fn end_all(&mut self) {
+        if let Some(open) = self.exchanges.finish() {
+            self.end_exchange(&open);
+        }
+        self.stations.interrupt();
+        self.is_interrupted = true;
     }
 
     fn end_aggregate(&mut self) {
@@ -228,7 +238,7 @@ impl Sniffer {
 
     fn wait(&mut self, captured_frame: &CapturedFrame) {
         self.stamps.see(captured_frame);
-        self.waiting.push(*captured_frame);
+        self.waiting.push(Some(*captured_frame));
         if self.waiting.len() >= WAITING || self.stamps.pairs() >= ENOUGH_VOTES {
             self.settle();
         }
@@ -238,19 +248,24 @@ impl Sniffer {
     /// will be.
     fn settle(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
-        let stated = waiting.first().and_then(|captured_frame| captured_frame.marks);
-        let marks = self.options.marks.or(stated).unwrap_or_else(|| self.stamps.marks());
+        let frames: Vec<CapturedFrame> = waiting.iter().copied().flatten().collect();
+        let stated = frames.first().and_then(|captured_frame| captured_frame.marks);
+        // Where nothing shows it, a TSFT is what radiotap says that it is, and a host stamps what it has got.
+        let usual = if self.by_tsft * 2 > frames.len() { Marks::Mpdu } else { Marks::End };
+        let known = self.options.marks.or(stated);
+        self.quality.marks_are_known = known.is_some();
+        let marks = known.or_else(|| self.stamps.marks()).unwrap_or(usual);
         self.marks = Some(marks);
-        self.own = sender_of_own(&waiting).or_else(|| self.stamps.own());
+        self.own = sender_of_own(&frames).or_else(|| self.stamps.own());
         self.own_begins = self.options.marks.is_none() && self.stamps.own().is_some();
         self.at = self.asked_for();
         // Of frames that do not say how fast they were, estimators would only repeat their defaults.
-        let say_rates = waiting.iter().any(|captured_frame| captured_frame.rate.is_some());
-        if let Some(first) = waiting.first() {
+        let say_rates = frames.iter().any(|captured_frame| captured_frame.rate.is_some());
+        if let Some(first) = frames.first() {
             self.origin = origin(first.air(marks).start, self.options.bin);
             let start = first.after(self.origin).air(marks).start;
-            let profile = Profile::of(&waiting);
-            if waiting.iter().all(|captured_frame| captured_frame.exact) {
+            let profile = Profile::of(&frames);
+            if frames.iter().all(|captured_frame| captured_frame.exact) {
                 self.exchanges.expect_answers_within(profile.answer_timeout);
             }
             let reconstruction = Reconstruction::new(self.at, self.options.station.is_none(), &profile);
@@ -258,8 +273,11 @@ impl Sniffer {
             let gauges = &self.options.gauges;
             self.gauges = say_rates.then(|| Gauges::new(gauges, reconstruction, &profile, start, bin));
         }
-        for captured_frame in waiting {
-            self.account(&captured_frame, marks);
+        for one in waiting {
+            match one {
+                Some(captured_frame) => self.account(&captured_frame, marks),
+                None => self.end_all(),
+            }
         }
     }
 
@@ -302,6 +320,10 @@ impl Sniffer {
         let marks = if begins { Marks::Begin } else { marks };
         let air = captured_frame.air(marks);
         self.first.get_or_insert(air.start);
+        let silence = air.start.since(self.last.min(air.start));
+        if !std::mem::take(&mut self.is_interrupted) {
+            self.quality.longest_silence = self.quality.longest_silence.max(silence);
+        }
         self.last = self.last.max(air.end);
         let orphans = self.exchanges.orphan_acks;
         let settled = self.block_ack(captured_frame);
@@ -435,8 +457,9 @@ impl Sniffer {
             aggregates: self.aggregates.count,
             partial_aggregates: self.aggregates.partial,
             orphan_block_acks: self.exchanges.orphan_block_acks,
-            timer_steps: self.clock.timer_steps,
-            backward: self.clock.backward,
+            length: self.first.map_or(Span::ZERO, |first| self.last.since(first)),
+            stamp_pairs: self.stamps.pairs(),
+            other_pairs: self.stamps.contradicting(),
             stations_beyond: self.stations.beyond,
             ..self.quality
         };

@@ -16,7 +16,7 @@ pub enum Marks {
     End,
 }
 
-/// An answer follows a frame after SIFS: the difference between their stamps shows what the stamps mark.
+/// An answer follows a frame after SIFS, behind the signal extension: the difference between their stamps shows what the stamps mark.
 ///
 /// Capture formats leave this open or are not kept to, and on the beginning of frames hangs all that is said
 /// of spacing. An sniffer that sends too may stamp its own frames when they begin and those of others when
@@ -40,7 +40,10 @@ const ENOUGH_MIXED: u64 = 4;
 impl Stamps {
     /// Looks at the next frame.
     pub fn see(&mut self, now: &CapturedFrame) {
-        let Some(before) = self.before.replace(*now) else { return };
+        let Some(before) = self.before.replace(*now).filter(|before| !before.is_guessed && !now.is_guessed)
+        else {
+            return;
+        };
         let (true, Some(first), Some(second)) =
             (is_answer(&before, now), before.ppdu_airtime(), now.ppdu_airtime())
         else {
@@ -49,15 +52,16 @@ impl Stamps {
         // From the beginning of an A-MPDU its first stamp counts, from its end the last.
         let from_begin = now.stamp.since(before.stamps().0).ns();
         let from_end = now.stamp.since(before.stamps().1).ns();
-        let begin = (first + before.sifs).ns();
+        let gap = before.answer_gap;
+        let begin = (first + gap).ns();
         let mpdu = (begin + now.preamble.ns()).saturating_sub(before.preamble.ns());
-        let end = (before.sifs + second).ns();
+        let end = (gap + second).ns();
         let off = [
             begin.abs_diff(from_begin),
             mpdu.abs_diff(from_begin),
             end.abs_diff(from_end),
             (begin + second.ns()).abs_diff(from_begin),
-            before.sifs.ns().abs_diff(from_end),
+            gap.ns().abs_diff(from_end),
         ];
         let least = *off.iter().min().unwrap_or(&u64::MAX);
         let close = |one: u64| one <= least + TOLERANCE.ns();
@@ -86,15 +90,29 @@ impl Stamps {
         self.votes.iter().sum::<u64>() + self.mixed.values().sum::<u64>()
     }
 
-    /// What most pairs say; the end of frames, where none says anything.
-    pub fn marks(&self) -> Marks {
+    /// The radio was elsewhere, so that the next frame answers none.
+    pub fn interrupt(&mut self) {
+        self.before = None;
+    }
+
+    /// Pairs that say something else than most do.
+    pub fn contradicting(&self) -> u64 {
+        let own =
+            if self.own().is_some() { self.mixed.values().max().copied().unwrap_or_default() } else { 0 };
+        self.pairs() - own - self.votes.iter().max().copied().unwrap_or_default()
+    }
+
+    /// What most pairs say; none where none says anything.
+    pub fn marks(&self) -> Option<Marks> {
         let [begin, mpdu, end] = self.votes;
-        if end >= begin && end >= mpdu {
-            Marks::End
+        if self.pairs() == 0 {
+            None
+        } else if end >= begin && end >= mpdu {
+            Some(Marks::End)
         } else if begin >= mpdu {
-            Marks::Begin
+            Some(Marks::Begin)
         } else {
-            Marks::Mpdu
+            Some(Marks::Mpdu)
         }
     }
 
@@ -102,7 +120,7 @@ impl Stamps {
     /// when they end.
     pub fn own(&self) -> Option<StationId> {
         let (&own, &pairs) = self.mixed.iter().max_by_key(|&(_, pairs)| pairs)?;
-        (self.marks() == Marks::End && pairs >= ENOUGH_MIXED).then_some(own)
+        (self.marks() == Some(Marks::End) && pairs >= ENOUGH_MIXED).then_some(own)
     }
 }
 

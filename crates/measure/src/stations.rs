@@ -182,6 +182,15 @@ impl Stations {
         self.all.get_mut(id.index())
     }
 
+    /// Nothing was heard for a while: numbers go on where they are then.
+    pub(crate) fn interrupt(&mut self) {
+        for station in &mut self.all {
+            station.last = None;
+            station.last_of.clear();
+            station.first_try = None;
+        }
+    }
+
     /// In the order of their numbers.
     pub fn all(&self) -> &[Station] {
         &self.all

@@ -5,7 +5,8 @@ use crate::{CaptureError, panics};
 use multihop_capture::{Address, Capture};
 use multihop_core::{Span, Time};
 use multihop_measure::{
-    Gauge, Kept, Kind, Link, Marks, Options, Samples, SnifferReport, StationId, Survey, survey,
+    Gauge, Kept, Kind, Link, Marks, Options, Samples, SnifferReport, StationId, Survey, Surveyed, TimerFault,
+    survey,
 };
 use multihop_sim::outcome::ESTIMATES;
 use numpy::{Element, IntoPyArray};
@@ -85,12 +86,13 @@ fn marks(stamps: Option<&str>) -> Option<Marks> {
     }
 }
 
-/// Writes the transmissions that an interface of a capture saw as a frame log, by default of the one with
-/// most of them: those that begin `between` these nanoseconds after the first frame, no more than `most`.
-/// Returns the interface, how many transmissions there are, the names of interfaces by number, and why the
-/// capture could not be read to its end, if so.
+/// Writes the transmissions that an interface of a capture saw on a channel as a frame log, by default of those
+/// with most of them: those that begin `between` these nanoseconds after the first frame, no more than `most`.
+/// Returns the interface, the frequency of the channel in MHz if the interface has several, how many
+/// transmissions there are, the names of interfaces by number, and why the capture could not be read to its
+/// end, if so.
 #[pyfunction]
-#[pyo3(signature = (path, out, name, stamps = None, interface = None, between = None, most = usize::MAX))]
+#[pyo3(signature = (path, out, name, stamps = None, interface = None, channel = None, between = None, most = usize::MAX))]
 #[allow(clippy::too_many_arguments, clippy::type_complexity)] // they are keywords in Python
 pub fn capture_frames(
     py: Python<'_>,
@@ -99,34 +101,48 @@ pub fn capture_frames(
     name: String,
     stamps: Option<&str>,
     interface: Option<usize>,
+    channel: Option<u16>,
     between: Option<[u64; 2]>,
     most: usize,
-) -> PyResult<(usize, u64, BTreeMap<usize, String>, Option<String>)> {
+) -> PyResult<(usize, Option<u16>, u64, BTreeMap<usize, String>, Option<String>)> {
     let between = between.map(|between| between.map(Span::from_ns));
     let transmissions = Some(Kept { between, most });
     let options = Options { marks: marks(stamps), gauges: Vec::new(), transmissions, ..Options::default() };
     py.detach(|| {
         panics::caught(|| {
             let capture = Capture::open(path).map_err(|error| capture_error(&error))?;
-            let found = survey(capture, &options, |_| Python::attach(|py| py.check_signals().is_ok()))
-                .map_err(|error| capture_error(&error))?;
-            let names = found.interfaces.iter();
-            let names = names.map(|(number, name, _)| (*number, name.clone().unwrap_or_default())).collect();
-            let count = |report: &SnifferReport| report.transmissions.as_ref().map_or(0, |kept| kept.found);
-            let wanted = found
-                .interfaces
-                .into_iter()
-                .filter(|(number, _, _)| interface.is_none_or(|of| of == *number));
-            let Some((number, _, mut report)) = wanted.max_by_key(|(_, _, report)| count(report)) else {
-                return Err(CaptureError::new_err("no such interface is in it, or nothing that it saw"));
+            let mut raised = None;
+            let found = survey(capture, &options, |_| {
+                raised = Python::attach(|py| py.check_signals()).err();
+                raised.is_none()
+            })
+            .map_err(|error| capture_error(&error))?;
+            if let Some(raised) = raised {
+                return Err(raised);
+            }
+            let sniffers = &found.sniffers;
+            let names = sniffers.iter().map(|seen| (seen.interface, seen.name.clone().unwrap_or_default()));
+            let names = names.collect();
+            let several = |number| sniffers.iter().filter(|seen| seen.interface == number).count() > 1;
+            let count = |seen: &&Surveyed| seen.report.transmissions.as_ref().map_or(0, |kept| kept.found);
+            let wanted = sniffers.iter().filter(|seen| {
+                interface.is_none_or(|of| of == seen.interface)
+                    && channel.is_none_or(|of| of == seen.channel_mhz)
+            });
+            let Some(Surveyed { interface: number, channel_mhz, report, .. }) = wanted.max_by_key(count)
+            else {
+                return Err(CaptureError::new_err(
+                    "no such interface or channel is in it, or nothing that it saw",
+                ));
             };
-            let kept = report.transmissions.take().expect("they were asked for");
+            let (number, channel) = (*number, several(*number).then_some(*channel_mhz));
+            let kept = report.transmissions.clone().expect("they were asked for");
             let found_there = kept.found;
             if (1..=most as u64).contains(&found_there) {
                 let file = BufWriter::new(File::create(out)?);
-                kept.write(name, &report, file)?;
+                kept.write(name, report, file)?;
             }
-            Ok((number, found_there, names, found.broken))
+            Ok((number, channel, found_there, names, found.broken))
         })
     })
 }
@@ -135,17 +151,18 @@ fn capture_error(error: &multihop_capture::CaptureError) -> PyErr {
     CaptureError::new_err(error.to_string())
 }
 
-/// Each interface is dropped when its columns are made, as its rows may be many.
+/// Each sniffer is dropped when its columns are made, as its rows may be many.
 fn view<'py>(py: Python<'py>, options: &Options, found: Survey) -> PyResult<Bound<'py, PyDict>> {
     let made = PyDict::new(py);
     made.set_item("records", found.records)?;
     made.set_item("bytes", found.bytes)?;
     made.set_item("broken", found.broken.as_deref())?;
     let interfaces = PyList::empty(py);
-    for (number, name, report) in found.interfaces {
+    for Surveyed { interface: number, name, channel_mhz, report } in found.sniffers {
         let one = interface(py, &report)?;
         one.set_item("estimates", estimates(py, options, &report)?)?;
         one.set_item("interface", number)?;
+        one.set_item("channel_mhz", channel_mhz)?;
         one.set_item("name", name.as_deref())?;
         interfaces.append(one)?;
     }
@@ -269,6 +286,8 @@ fn quality<'py>(py: Python<'py>, found: &SnifferReport) -> PyResult<Bound<'py, P
         ("unreadable", q.unreadable),
         ("damaged", q.damaged),
         ("cut", q.cut),
+        ("damaged_headers", q.damaged_headers),
+        ("fcs_overruled", q.fcs_overruled),
         ("unknown_airtime", q.unknown_airtime),
         ("aggregates", q.aggregates),
         ("partial_aggregates", q.partial_aggregates),
@@ -282,12 +301,25 @@ fn quality<'py>(py: Python<'py>, found: &SnifferReport) -> PyResult<Bound<'py, P
         ("orphan_block_acks", q.orphan_block_acks),
         ("timed", q.timed),
         ("impossible", q.impossible),
+        ("stamp_pairs", q.stamp_pairs),
+        ("other_pairs", q.other_pairs),
+        ("wild_stamps", q.wild_stamps),
+        ("stalled", q.stalled),
         ("timer_steps", q.timer_steps),
         ("backward", q.backward),
+        ("channel_changes", q.channel_changes),
         ("stations_beyond", q.stations_beyond),
     ] {
         made.set_item(name, count)?;
     }
+    let fault = q.timer_fault.map(|fault| match fault {
+        TimerFault::StandsStill => "stands still",
+        TimerFault::RunsWrong => "runs wrong",
+    });
+    made.set_item("timer_fault", fault)?;
+    made.set_item("longest_silence_s", q.longest_silence.seconds())?;
+    made.set_item("elsewhere_s", q.elsewhere.seconds())?;
+    made.set_item("uncertain_s", q.uncertain.seconds())?;
     made.set_item("broken", q.broken)?;
     Ok(made)
 }

@@ -6,7 +6,6 @@ from collections.abc import Hashable
 from pathlib import Path
 from typing import Annotated, Any
 
-import pandas as pd
 import typer
 
 from multihop import measurement
@@ -61,6 +60,13 @@ FramesOption = Annotated[
 InterfaceOption = Annotated[
     int | None, typer.Option(help="Of --frames: the interface, by its number; by default the one that saw most.")
 ]
+ChannelOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="MHZ",
+        help="Of --frames: the channel of a radio that changed its channel; by default the one on which it saw most.",
+    ),
+]
 BetweenOption = Annotated[
     str | None, typer.Option(help='Of --frames: only this interval after the first frame, as in "10 s, 12 s".')
 ]
@@ -78,6 +84,7 @@ def measure(
     out: OutOption = None,
     frames: FramesOption = None,
     interface: InterfaceOption = None,
+    channel: ChannelOption = None,
     between: BetweenOption = None,
     everything: AllOption = False,
     as_json: JsonOption = False,
@@ -86,9 +93,9 @@ def measure(
     if out is not None and len(captures) > 1:
         raise UserError("--out: found with several captures; measure one at a time, or leave it out")
     if frames is not None:
-        _write_frames(captures, frames, interface, between, stamps, quiet=as_json)
-    elif interface is not None or between is not None:
-        raise UserError("--interface and --between say what a frame log is of; add --frames FILE.frames")
+        _write_frames(captures, frames, (interface, channel), between, stamps, quiet=as_json)
+    elif interface is not None or channel is not None or between is not None:
+        raise UserError("--interface, --channel and --between say what a frame log is of; add --frames FILE.frames")
     seen = []
     for capture in captures:
         found = measurement.measure(capture, bin=bin, stamps=stamps, station=station, estimators=estimators)  # type: ignore[arg-type]
@@ -105,6 +112,7 @@ def measure(
         console.print_json(records if len(records) > 1 else records[0])
     elif several:
         _print_side_by_side(seen, everything=everything)
+    _require_frames(seen)
     if out is not None:
         from multihop.report.measurement_files import save
 
@@ -115,10 +123,28 @@ def measure(
         raise UserError("; ".join(broken) + "; what was read before it is above")
 
 
+def _require_frames(seen: list[Measurement]) -> None:
+    """Raises a `UserError` for captures in which no frame could be read."""
+    nothing = []
+    for found in seen:
+        counts = [sniffer.quality for sniffer in found.sniffers]
+        if all(quality["records"] == quality["unreadable"] for quality in counts):
+            why = next((reason for sniffer in found.sniffers for reason in sniffer.reasons), "there is not one record")
+            nothing.append(f"{found.path}: nothing could be measured: {why}")
+    if nothing:
+        raise UserError("; ".join(nothing))
+
+
 def _write_frames(
-    captures: list[Path], out: Path, interface: int | None, between: str | None, stamps: str | None, *, quiet: bool
+    captures: list[Path],
+    out: Path,
+    sniffer: tuple[int | None, int | None],
+    between: str | None,
+    stamps: str | None,
+    *,
+    quiet: bool,
 ) -> None:
-    """The frame log of a capture."""
+    """The frame log of a capture, of an interface and a channel."""
     from multihop.base.files import require_writable_file, whole_file
     from multihop.framelog.captured import write_capture_log
     from multihop.simulation.logs import interval
@@ -128,8 +154,10 @@ def _write_frames(
     window = None if between is None else interval(between)
     require_writable_file(out, captures[0])
     with whole_file(out, captures[0]) as part:
-        made = write_capture_log(captures[0], part, interface=interface, between=window, stamps=stamps)
+        interface, channel = sniffer
+        made = write_capture_log(captures[0], part, interface=interface, channel=channel, between=window, stamps=stamps)
     which = f" of {made.name}" if made.interfaces > 1 else ""
+    which += f" at {made.channel_mhz} MHz" if made.channel_mhz is not None else ""
     console.note(f"frame log: {out}, {made.transmissions} transmissions{which}", quiet=quiet)
 
 
@@ -141,7 +169,7 @@ def _print_sniffers(seen: list[Measurement]) -> None:
             f"{number}: {found.path.name}, {sniffer.title}" if len(seen) > 1 else f"{number}: {sniffer.title}",
             str(sniffer.quality["records"]),
             f"{sniffer.length_s:.3f}",
-            str(len(_of(found.stations, sniffer))),
+            str(len(found.of(found.stations, sniffer))),
             _busy(found, sniffer),
             sniffer.grade,
         ]
@@ -154,7 +182,7 @@ def _print_sniffers(seen: list[Measurement]) -> None:
 
 
 def _print(found: Measurement, sniffer: Sniffer, capture: Path | None, *, everything: bool) -> None:
-    records, stations = sniffer.quality["records"], len(_of(found.stations, sniffer))
+    records, stations = sniffer.quality["records"], len(found.of(found.stations, sniffer))
     where = f"{capture}, " if capture is not None else ""
     console.say(f"{where}{sniffer.title}: {records} records in {sniffer.length_s:.3f} s, {stations} stations")
     console.say(f"capture quality: {sniffer.grade}")
@@ -163,7 +191,7 @@ def _print(found: Measurement, sniffer: Sniffer, capture: Path | None, *, everyt
         console.say(f"  {reason}")
     console.say()
     rows = _ALL if everything else _SCREEN
-    aggregates = bool((_of(found.links, sniffer)["blocks"] > 0).any())
+    aggregates = bool((found.of(found.links, sniffer)["blocks"] > 0).any())
     _print_kinds(found, sniffer)
     _print_stations(found, sniffer, rows)
     _print_links(found, sniffer, _SCREEN_BESIDE if aggregates and not everything else rows)
@@ -200,7 +228,7 @@ def _print_kinds(found: Measurement, sniffer: Sniffer) -> None:
 
 
 def _print_stations(found: Measurement, sniffer: Sniffer, most: int) -> None:
-    table = _of(found.stations, sniffer).sort_values(["airtime_s", "frames"], ascending=False)
+    table = found.of(found.stations, sniffer).sort_values(["airtime_s", "frames"], ascending=False)
     if table.empty:
         return
     rows = [
@@ -221,7 +249,7 @@ def _print_stations(found: Measurement, sniffer: Sniffer, most: int) -> None:
 
 
 def _print_links(found: Measurement, sniffer: Sniffer, most: int) -> None:
-    table = _of(found.links, sniffer).sort_values("bytes", ascending=False)
+    table = found.of(found.links, sniffer).sort_values("bytes", ascending=False)
     if table.empty:
         return
     rows = [
@@ -242,10 +270,10 @@ def _print_links(found: Measurement, sniffer: Sniffer, most: int) -> None:
 
 def _print_rates(found: Measurement, sniffer: Sniffer, *, everything: bool) -> None:
     """Aggregates, tries and bit rates of links."""
-    table = _of(found.links, sniffer).sort_values("bytes", ascending=False)
+    table = found.of(found.links, sniffer).sort_values("bytes", ascending=False)
     if table.empty:
         return
-    rates = _of(found.rates, sniffer).sort_values("share", ascending=False)
+    rates = found.of(found.rates, sniffer).sort_values("share", ascending=False)
     most, most_rates = (_ALL, _ALL) if everything else (_SCREEN_AGGREGATES, _SCREEN_RATES)
     rows = []
     for row in table.head(most).to_dict("records"):
@@ -295,7 +323,7 @@ def _print_estimates(found: Measurement, sniffer: Sniffer, *, everything: bool) 
     from multihop.report.measurement import QUANTITIES
 
     rows = []
-    estimates = _of(found.estimates_over_time, sniffer)
+    estimates = found.of(found.estimates_over_time, sniffer)
     # A capacity is in the tables; what is left of it is what was asked for.
     available = set(estimates[estimates["quantity"] == "available_bps"]["estimator"])
     for row in estimates.to_dict("records"):
@@ -315,10 +343,6 @@ def _in_lines(entries: list[str]) -> str:
     """Entries, a few in each line of a cell, so that none is broken at the edge of a screen."""
     lines = (", ".join(entries[first : first + _RATES_IN_LINE]) for first in range(0, len(entries), _RATES_IN_LINE))
     return ",\n".join(lines)
-
-
-def _of(table: pd.DataFrame, sniffer: Sniffer) -> pd.DataFrame:
-    return table[table["interface"] == sniffer.interface]
 
 
 def _tell_more(rows: int, most: int, what: str) -> None:

@@ -107,6 +107,8 @@ def _of_capture(source: Path, log: Path, interface: int | None, window: tuple[in
     made = write_capture_log(source, log, interface=interface, between=window, most=_MOST)
     if made.interfaces > 1:
         console.note(f"{source}: {made.name}, interface {made.interface} of {made.interfaces}; others: --interface")
+    if made.channel_mhz is not None:
+        console.note(f"{source}: the radio changed its channel; shown is {made.channel_mhz} MHz")
     if made.broken is not None:
         console.note(f"{source}: {made.broken}; what was read before it is shown")
     return log

@@ -16,11 +16,15 @@ MOST = 5_000_000
 
 @dataclass(frozen=True)
 class CapturedLog:
-    """What was written: which interface of how many, how much, and why the capture ends early, if so."""
+    """What was written: which interface of how many, how much, and why the capture ends early, if so.
+
+    `channel_mhz` is the frequency of the channel, where the interface was on several.
+    """
 
     interface: int
     interfaces: int
     name: str
+    channel_mhz: int | None
     transmissions: int
     broken: str | None
 
@@ -30,6 +34,7 @@ def capture_frames(
     out: str | os.PathLike[str],
     *,
     interface: int | None = None,
+    channel: int | None = None,
     between: tuple[float, float] | None = None,
     stamps: Literal["begin", "mpdu", "end"] | None = None,
 ) -> CapturedLog:
@@ -40,6 +45,8 @@ def capture_frames(
         out: the frame log, which `multihop.frames` and `multihop view` read. `inferred` of its description
             names what was concluded.
         interface: its number in the file; by default the one that saw most.
+        channel: frequency in MHz of one channel of a radio that changed its channel; by default the one on
+            which it saw most.
         between: only what begins between these instants, in seconds after the first frame.
         stamps: what stamps mark; found out by default.
 
@@ -49,7 +56,7 @@ def capture_frames(
     """
     path = Path(capture)
     window = None if between is None else (round(between[0] * 1e9), round(between[1] * 1e9))
-    return write_capture_log(path, Path(out), interface=interface, between=window, stamps=stamps)
+    return write_capture_log(path, Path(out), interface=interface, channel=channel, between=window, stamps=stamps)
 
 
 def write_capture_log(
@@ -57,6 +64,7 @@ def write_capture_log(
     out: Path,
     *,
     interface: int | None = None,
+    channel: int | None = None,
     between: tuple[int, int] | None = None,
     stamps: str | None = None,
     most: int = MOST,
@@ -67,8 +75,8 @@ def write_capture_log(
         UserError: as `capture_frames`.
     """
     try:
-        number, found, names, broken = _core.capture_frames(
-            str(capture), str(out), capture.name, stamps, interface, between, most
+        number, channel_mhz, found, names, broken = _core.capture_frames(
+            str(capture), str(out), capture.name, stamps, interface, channel, between, most
         )
     except (_core.CaptureError, OSError) as error:
         raise UserError(f"{capture}: {error}") from error
@@ -80,4 +88,5 @@ def write_capture_log(
     if found == 0:
         where = "" if between is None else " in this interval"
         raise UserError(f"{capture}: no frame with a time stamp{where}; needs a capture of monitor mode")
-    return CapturedLog(number, len(names), names[number] or f"interface {number}", found, broken)
+    name = names[number] or f"interface {number}"
+    return CapturedLog(number, len(names), name, channel_mhz, found, broken)

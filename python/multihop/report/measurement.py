@@ -38,6 +38,9 @@ def page(found: Measurement) -> str:
     if found.broken is not None:
         parts.append(section("Broken", f"<p>{escape(found.broken)}</p>"))
     parts.append(section("Overview", _overview(found)))
+    if any(sniffer.hops for sniffer in found.sniffers):
+        said = "The radio changed its channel: each is measured over the time that the radio listened there."
+        parts.append(section("Channels", _channels(found), said))
     with style():
         for sniffer in found.sniffers:
             parts += _sniffer(found, sniffer)
@@ -57,7 +60,7 @@ def _overview(found: Measurement) -> str:
     heads += ["capacity", "available"]
     cells = []
     for sniffer in found.sniffers[:_MOST_ROWS]:
-        links = found.links[found.links["interface"] == sniffer.interface].nlargest(1, "bytes").to_dict("records")
+        links = found.of(found.links, sniffer).nlargest(1, "bytes").to_dict("records")
         best = [
             [
                 f"{link['sender']} to {link['receiver']}",
@@ -70,7 +73,7 @@ def _overview(found: Measurement) -> str:
                 sniffer.title,
                 f"{sniffer.quality['records']}",
                 f"{sniffer.length_s:.3f}",
-                f"{(found.stations['interface'] == sniffer.interface).sum()}",
+                f"{len(found.of(found.stations, sniffer))}",
                 _on_the_air(found, sniffer),
                 sniffer.grade,
                 *(best[0] if best else ["none", "", "", ""]),
@@ -78,6 +81,37 @@ def _overview(found: Measurement) -> str:
         )
     more = len(found.sniffers) - _MOST_ROWS
     return table(heads, cells) + (f"<p>... and {more} more</p>" if more > 0 else "")
+
+
+def _channels(found: Measurement) -> str:
+    """A line for each channel: for how long the radio listened there, and how busy it was."""
+    rows = found.channels
+    heads = [
+        "interface",
+        "channel",
+        "MHz",
+        "listened [s]",
+        "of the time",
+        "frames",
+        "stations",
+        "on the air",
+        "quality",
+    ]
+    cells = [
+        [
+            f"{row['interface']}",
+            f"{row['channel'] or ''}",
+            f"{row['channel_mhz']}",
+            f"{row['length_s']:.3f}",
+            share(row["share"]),
+            f"{row['frames']}",
+            f"{row['stations']}",
+            share(row["busy_ratio"]),
+            row["grade"],
+        ]
+        for row in rows.head(_MOST_ROWS).to_dict("records")
+    ]
+    return table(heads, cells) + _rest(rows)
 
 
 def _on_the_air(found: Measurement, sniffer: Sniffer) -> str:
@@ -129,8 +163,8 @@ def _sniffer(found: Measurement, sniffer: Sniffer) -> list[str]:
 
 
 def _over_time(found: Measurement, sniffer: Sniffer) -> str:
-    rows = found.airtime[found.airtime["interface"] == sniffer.interface]
-    chart = Chart(f"air{sniffer.interface}", f"Airtime over time at {sniffer.title}", 9.0, 2.8)
+    rows = found.of(found.airtime, sniffer)
+    chart = Chart(f"air{sniffer.interface}-{sniffer.channel_mhz}", f"Airtime over time at {sniffer.title}", 9.0, 2.8)
     axis: Any = chart.figure.subplots()
     shares = rows.pivot_table(index="time_s", columns="kind", values="share", aggfunc="sum", fill_value=0.0)
     bins = max(1, int(np.ceil(sniffer.length_s / sniffer.bin_s)))
@@ -172,10 +206,15 @@ _MOST_POINTS = 600
 
 
 def _estimates(found: Measurement, sniffer: Sniffer) -> str:
-    rows = found.estimates[found.estimates["interface"] == sniffer.interface]
+    rows = found.of(found.estimates, sniffer)
     if rows.empty:
         return f"<p>None: {escape(found.why_no_estimates(sniffer))}.</p>"
-    chart = Chart(f"estimates{sniffer.interface}", f"Available bandwidth over time at {sniffer.title}", 9.0, 2.8)
+    chart = Chart(
+        f"estimates{sniffer.interface}-{sniffer.channel_mhz}",
+        f"Available bandwidth over time at {sniffer.title}",
+        9.0,
+        2.8,
+    )
     axis: Any = chart.figure.subplots()
     series = rows.dropna(subset="available_bps")
     panel = chart.panel(axis, "time [s]", "available [Mb/s]", cursor=True, zooms=True)
@@ -197,7 +236,7 @@ def _estimates(found: Measurement, sniffer: Sniffer) -> str:
         legend_above(axis, 9.0)
     summary = found.estimates_over_time
     cells = []
-    for row in summary[summary["interface"] == sniffer.interface].to_dict("records"):
+    for row in found.of(summary, sniffer).to_dict("records"):
         name, scale, decimals = QUANTITIES[str(row["quantity"])]
         cells.append([row["estimator"], name, *(_number(scale * row[key], decimals) for key in ("mean", "q05", "q95"))])
     pictures = chart.svg() if axis.lines else ""
@@ -205,7 +244,7 @@ def _estimates(found: Measurement, sniffer: Sniffer) -> str:
 
 
 def _stations(found: Measurement, sniffer: Sniffer) -> str:
-    rows = found.stations[found.stations["interface"] == sniffer.interface].sort_values("airtime_s", ascending=False)
+    rows = found.of(found.stations, sniffer).sort_values("airtime_s", ascending=False)
     heads = ["station", "frames", "airtime", "data sent again", "signal [dBm]", "service [ms]"]
     cells = [
         [
@@ -222,7 +261,7 @@ def _stations(found: Measurement, sniffer: Sniffer) -> str:
 
 
 def _links(found: Measurement, sniffer: Sniffer) -> str:
-    rows = found.links[found.links["interface"] == sniffer.interface].sort_values("bytes", ascending=False)
+    rows = found.of(found.links, sniffer).sort_values("bytes", ascending=False)
     heads = ["from", "to", "exchanges", "answered", "MPDUs in each", "tries", "airtime", "rate [Mb/s]"]
     heads += ["goodput [Mb/s]", "capacity [Mb/s]", "available [Mb/s]"]
     cells = [
@@ -245,9 +284,7 @@ def _links(found: Measurement, sniffer: Sniffer) -> str:
 
 
 def _rates(found: Measurement, sniffer: Sniffer) -> str:
-    rows = found.rates[found.rates["interface"] == sniffer.interface].sort_values(
-        ["sender", "receiver", "rate_bps"], ascending=[True, True, False]
-    )
+    rows = found.of(found.rates, sniffer).sort_values(["sender", "receiver", "rate_bps"], ascending=[True, True, False])
     cells = [
         [
             row["sender"],

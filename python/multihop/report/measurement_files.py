@@ -14,7 +14,7 @@ from multihop.report.measurement import page
 from multihop.results.folders import results_directory, write_table
 from multihop.results.provenance import record
 
-_TABLES = ("airtime", "busy", "estimates", "links", "rates", "stations")
+_TABLES = ("airtime", "busy", "channels", "estimates", "links", "rates", "stations")
 
 #: What a measurement is called in its directory.
 _NAMES = ("manifest.json", "report.html", *(f"{name}.{kind}" for name in _TABLES for kind in ("parquet", "csv")))

@@ -1,6 +1,6 @@
 //! Frames that remote sniffers send on in datagrams of UDP, as captures of Ethernet or IP show them:
 //!
-//! * TZSP (port 37008), as access points of MikroTik and others send it;
+//! * TZSP (port 37008), as access points of `MikroTik` and others send it;
 //! * PEEKREMOTE (port 5000; the newer one at any port), see [`super::peek`];
 //! * Aruba ERM (port 5555), whose payload is one of several: a record of pcap, with or without four bytes
 //!   about the radio, PEEKREMOTE, PPI, or radiotap.
@@ -59,9 +59,9 @@ fn udp(ip: &[u8]) -> Option<Datagram<'_>> {
     const HEADER: usize = 8;
     let segment = match ip.first()? >> 4 {
         4 => {
-            let is_first = Order::Big.u16(ip, 6)? & 0x1fff == 0;
+            let offset = fragment_offset(ip)?;
             let header = usize::from(ip[0] & 0x0f) * 4;
-            ip.get(header..).filter(|_| is_first && header >= 20 && ip.get(9) == Some(&UDP))?
+            ip.get(header..).filter(|_| offset == 0 && header >= 20 && ip.get(9) == Some(&UDP))?
         }
         6 => ip.get(40..).filter(|_| ip.get(6) == Some(&UDP))?,
         _ => return None,
@@ -72,6 +72,11 @@ fn udp(ip: &[u8]) -> Option<Datagram<'_>> {
     // A short frame of Ethernet is padded.
     let payload = &behind[..length.min(behind.len())];
     Some(Datagram { ports: [source?, destination?], payload, cut: (length - payload.len()) as u32 })
+}
+
+/// Where a fragment of IPv4 lies in its packet, in units of eight bytes.
+fn fragment_offset(ip: &[u8]) -> Option<u16> {
+    Some(Order::Big.u16(ip, 6)? & 0x1fff)
 }
 
 impl<'p> Datagram<'p> {

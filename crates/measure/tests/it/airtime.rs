@@ -10,7 +10,7 @@ fn measured(packets: &[Packet], marks: Marks) -> SnifferReport {
     let file = file(packets);
     let options = Options { marks: Some(marks), ..Options::default() };
     let found = survey(Capture::from_reader(&file[..]).unwrap(), &options, |_| true).unwrap();
-    let report = found.interfaces.into_iter().next().unwrap().2;
+    let report = found.sniffers.into_iter().next().unwrap().report;
     let frames: u64 = report.rows.iter().map(|row| row.cell.frames).sum();
     assert_eq!(frames, packets.len() as u64, "every frame is in the table");
     report
@@ -35,7 +35,8 @@ const PPDU: u64 = 36 + 95 * 4;
 const CARRIED: u64 = 1_463 + 1_463 + 3;
 /// 278 bits: 3 symbols.
 const BLOCK_ACK: u64 = 20 + 12;
-const SIFS: u64 = 10;
+/// From the last symbol of OFDM to its answer, in either band.
+const SIFS: u64 = 16;
 
 /// Such an A-MPDU and its block acknowledgement, stamped at these instants.
 fn aggregate(stamps_us: [u64; 4], flags: [u16; 3]) -> Vec<Packet> {
@@ -121,7 +122,7 @@ fn a_mpdus_and_their_answers_tell_what_stamps_mark() {
             .collect();
         let file = file(&packets);
         let found = survey(Capture::from_reader(&file[..]).unwrap(), &Options::default(), |_| true).unwrap();
-        let found = &found.interfaces[0].2;
+        let found = &found.sniffers[0].report;
         assert_eq!((found.marks, found.pairs), (marks, 10));
         assert_eq!(found.own.map(|own| found.stations[own.index()].address), own.then_some(Address(A)));
         assert_eq!(busy(found), Span::from_us(10 * (PPDU + BLOCK_ACK)), "{marks:?}");

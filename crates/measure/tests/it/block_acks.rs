@@ -52,7 +52,7 @@ fn at_sender(packets: &[Packet]) -> (LinkView, LinkView) {
     };
     let bytes = file(packets);
     let found = survey(Capture::from_reader(&bytes[..]).unwrap(), &options, |_| true).unwrap();
-    let readings = &found.interfaces[0].2.readings;
+    let readings = &found.sniffers[0].report.readings;
     let last = |gauge| readings.iter().rev().find(|reading| reading.gauge == gauge).unwrap().view;
     (last(0), last(1))
 }

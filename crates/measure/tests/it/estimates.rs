@@ -21,7 +21,7 @@ fn apart(us: u64, station: Option<Address>, missed: &[usize]) -> SnifferReport {
     let options =
         Options { bin: Span::from_ms(100), station, marks: Some(Marks::Begin), ..Options::default() };
     let found = survey(Capture::from_reader(&bytes[..]).unwrap(), &options, |_| true).unwrap();
-    found.interfaces.into_iter().next().unwrap().2
+    found.sniffers.into_iter().next().unwrap().report
 }
 
 /// The last word of an estimator.
@@ -92,7 +92,7 @@ fn readings_stay_bounded_however_long_the_capture_is() {
     let bytes = file(&frames, |sent| sent.end);
     let options = Options { bin: Span::from_us(10), ..Options::default() };
     let found = survey(Capture::from_reader(&bytes[..]).unwrap(), &options, |_| true).unwrap();
-    let readings = &found.interfaces[0].2.readings;
+    let readings = &found.sniffers[0].report.readings;
     assert!(!readings.is_empty() && readings.len() < 40_000, "{}", readings.len());
     assert!(readings.windows(2).all(|pair| pair[0].at <= pair[1].at));
 }
@@ -107,7 +107,7 @@ fn at_sender(frames: &[Sent], name: &str) -> LinkView {
         ..Options::default()
     };
     let found = survey(Capture::from_reader(&bytes[..]).unwrap(), &options, |_| true).unwrap();
-    last(&found.interfaces[0].2, name)
+    last(&found.sniffers[0].report, name)
 }
 
 /// DATA alone, or with its ACK, which begins at `start`.

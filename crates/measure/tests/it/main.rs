@@ -8,5 +8,6 @@ mod common;
 mod estimates;
 mod frames;
 mod fuzz;
+mod receivers;
 mod sanity;
 mod timeline;

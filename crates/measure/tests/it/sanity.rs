@@ -5,13 +5,13 @@ use crate::captures::{captures, name};
 use crate::common::{A, CTS, DATA, Sent, exchange, file};
 use multihop_capture::{Address, Capture, dissect, ppdu};
 use multihop_core::Span;
-use multihop_measure::{Marks, Options, SnifferReport, survey};
+use multihop_measure::{Marks, Options, SnifferReport, Surveyed, survey};
 use proptest::prelude::*;
 use std::path::Path;
 
 fn measured(file: &[u8], options: &Options) -> SnifferReport {
     let found = survey(Capture::from_reader(file).unwrap(), options, |_| true).unwrap();
-    found.interfaces.into_iter().next().unwrap().2
+    found.sniffers.into_iter().next().unwrap().report
 }
 
 /// Capacities of links are at most the rate of their own frames, and those of estimators that of the fastest
@@ -54,13 +54,13 @@ fn no_capture_has_a_capacity_above_the_rate_of_its_frames() {
         let look = |station| {
             let options = Options { station, bin: Span::from_ms(100), ..Options::default() };
             let found = survey(Capture::open(&path).unwrap(), &options, |_| true).unwrap();
-            for (_, _, report) in &found.interfaces {
+            for Surveyed { report, .. } in &found.sniffers {
                 check(report, fastest, &of);
             }
             found
         };
         let stations: Vec<Address> =
-            look(None).interfaces.iter().flat_map(|(_, _, of)| &of.stations).map(|of| of.address).collect();
+            look(None).sniffers.iter().flat_map(|seen| &seen.report.stations).map(|of| of.address).collect();
         for station in stations.into_iter().take(3) {
             look(Some(station));
         }

@@ -10,7 +10,7 @@ fn measured(file: &[u8]) -> SnifferReport {
     let capture = Capture::from_reader(file).unwrap();
     let found = survey(capture, &Options::default(), |_| true).unwrap();
     assert_eq!(found.broken, None);
-    found.interfaces.into_iter().next().unwrap().2
+    found.sniffers.into_iter().next().unwrap().report
 }
 
 fn exchanges(missed: &[usize]) -> Vec<Sent> {

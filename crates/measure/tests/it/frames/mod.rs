@@ -46,19 +46,68 @@ pub fn block_ack() -> Vec<u8> {
     bytes
 }
 
+/// CRC-32, bit by bit.
+fn crc32(bytes: &[u8]) -> u32 {
+    let step = |crc: u32| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
+    !bytes.iter().fold(u32::MAX, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), |crc, _| step(crc)))
+}
+
+/// How a receiver writes: by the number of a frame and by when it is stamped.
+#[derive(Clone, Copy)]
+pub struct Receiver {
+    /// The timer of the radio, if there is one.
+    pub timer_us: fn(usize, u64) -> Option<u64>,
+    /// The host's stamp, after 1000 seconds.
+    pub host_us: fn(usize, u64) -> u64,
+    /// Frequency and flags of the channel.
+    pub channel: fn(usize, u64) -> Option<(u16, u16)>,
+    /// Whether the flag of a frame check sequence is set, and whether there is one.
+    pub says_fcs: bool,
+    pub has_fcs: fn(usize) -> bool,
+}
+
+impl Default for Receiver {
+    /// Both clocks are right, the channel is not said, and there is no frame check sequence.
+    fn default() -> Receiver {
+        Receiver {
+            timer_us: |_, stamp| Some(stamp),
+            host_us: |_, stamp| stamp,
+            channel: |_, _| None,
+            says_fcs: false,
+            has_fcs: |_| false,
+        }
+    }
+}
+
 /// A pcap file with radiotap headers.
 pub fn file(packets: &[Packet]) -> Vec<u8> {
+    written(packets, Receiver::default())
+}
+
+/// The same, as a receiver writes it.
+pub fn written(packets: &[Packet], receiver: Receiver) -> Vec<u8> {
     let mut file = [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65_535, 127].map(u32::to_le_bytes).concat();
-    for packet in packets {
-        let present = 1 | 2 | if matches!(packet.how, How::Rate(_)) { 1 << 2 } else { 1 << 19 };
-        let present: u32 = present | if packet.aggregate.is_some() { 1 << 20 } else { 0 };
+    for (number, packet) in packets.iter().enumerate() {
+        let timer = (receiver.timer_us)(number, packet.stamp_us);
+        let channel = (receiver.channel)(number, packet.stamp_us);
+        let rate = if matches!(packet.how, How::Rate(_)) { 1 << 2 } else { 1 << 19 };
+        let bit = |is_there: bool, bit: u32| u32::from(is_there) << bit;
+        let present = 2 | rate | bit(timer.is_some(), 0) | bit(channel.is_some(), 3);
+        let present: u32 = present | bit(packet.aggregate.is_some(), 20);
         let mut header = vec![0, 0, 0, 0];
         header.extend(present.to_le_bytes());
-        header.extend(packet.stamp_us.to_le_bytes());
-        header.push(if packet.bad { 0x40 } else { 0 });
-        match packet.how {
-            How::Rate(rate) => header.push(rate),
-            How::Ht(mcs) => header.extend([0b111, 0, mcs]),
+        header.extend(timer.map(u64::to_le_bytes).iter().flatten());
+        let flags = if packet.bad { 0x40 } else { 0 } | if receiver.says_fcs { 0x10 } else { 0 };
+        header.push(flags);
+        if let How::Rate(rate) = packet.how {
+            header.push(rate);
+        }
+        if let Some((mhz, flags)) = channel {
+            header.resize(header.len().next_multiple_of(2), 0);
+            header.extend([mhz.to_le_bytes(), flags.to_le_bytes()].concat());
+        }
+        if let How::Ht(mcs) = packet.how {
+            header.extend([0b111, 0, mcs]);
         }
         if let Some((reference, flags)) = packet.aggregate {
             header.resize(header.len().next_multiple_of(4), 0);
@@ -67,10 +116,15 @@ pub fn file(packets: &[Packet]) -> Vec<u8> {
         }
         let length = u16::try_from(header.len()).unwrap();
         header[2..4].copy_from_slice(&length.to_le_bytes());
-        let length = u32::try_from(header.len() + packet.bytes.len()).unwrap();
-        let us = u32::try_from(packet.stamp_us).unwrap();
-        file.extend([1_000, us, length, length].map(u32::to_le_bytes).concat());
-        file.extend([header, packet.bytes.clone()].concat());
+        let mut bytes = packet.bytes.clone();
+        if (receiver.has_fcs)(number) {
+            bytes.extend(crc32(&packet.bytes).to_le_bytes());
+        }
+        let length = u32::try_from(header.len() + bytes.len()).unwrap();
+        let host = (receiver.host_us)(number, packet.stamp_us);
+        let [seconds, us] = [1_000 + host / 1_000_000, host % 1_000_000].map(|n| u32::try_from(n).unwrap());
+        file.extend([seconds, us, length, length].map(u32::to_le_bytes).concat());
+        file.extend([header, bytes].concat());
     }
     file
 }

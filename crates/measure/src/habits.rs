@@ -1,0 +1,143 @@
+//! How a receiver writes: what its first records show of its flags and of its timer.
+
+use crate::clock::{LONGEST_PPDU, radio_timer};
+use multihop_capture::{Fcs, Record, dissect};
+use multihop_core::{Span, Time};
+use std::ops::Range;
+
+/// Records that are held until the habits are known, and bytes of them.
+const HELD_RECORDS: usize = 2_048;
+const HELD_BYTES: usize = 4 << 20;
+
+/// Frames with a wrong check sequence, none right, from which on the flag is doubted without further evidence.
+const ENOUGH_WRONG: u64 = 8;
+
+/// Over times from this on, the host's clock shows how fast the receiver's timer runs.
+const STEP: Span = Span::from_ms(10);
+/// So many steps are enough for that.
+const ENOUGH_STEPS: usize = 8;
+
+/// Why the receiver's timer is not used.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum TimerFault {
+    /// It has the same value while time goes on.
+    StandsStill,
+    /// Its steps are far from those of the host's clock: it counts no microseconds, or is of several radios.
+    RunsWrong,
+}
+
+/// How a receiver writes.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Habits {
+    /// Whether frames end with their frame check sequence, where the receiver's word is overruled.
+    pub fcs_present: Option<bool>,
+    /// Why its timer is not used, if so.
+    pub timer_fault: Option<TimerFault>,
+}
+
+/// The first records of an interface, with their bytes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HeldRecords {
+    records: Vec<(Record<'static>, Range<usize>)>,
+    bytes: Vec<u8>,
+}
+
+impl HeldRecords {
+    /// Keeps a copy of a record.
+    pub fn push(&mut self, record: &Record<'_>) {
+        let start = self.bytes.len();
+        self.bytes.extend(record.bytes);
+        let Record { number, interface, link_type, time, original_length, fcs_bytes, .. } = *record;
+        let empty = Record { number, interface, link_type, time, original_length, fcs_bytes, bytes: &[] };
+        self.records.push((empty, start..self.bytes.len()));
+    }
+
+    /// Whether there are enough to know the habits.
+    pub fn is_full(&self) -> bool {
+        self.records.len() >= HELD_RECORDS || self.bytes.len() >= HELD_BYTES
+    }
+
+    /// The records, in order.
+    pub fn iter(&self) -> impl Iterator<Item = Record<'_>> {
+        self.records.iter().map(|(record, range)| Record { bytes: &self.bytes[range.clone()], ..*record })
+    }
+}
+
+impl Habits {
+    /// What these records show.
+    pub fn of(held: &HeldRecords) -> Habits {
+        let mut fcs = FcsEvidence::default();
+        let mut stamps = Vec::new();
+        for record in held.iter() {
+            let Ok((reception, frame)) = dissect(&record) else { continue };
+            fcs.add(
+                reception.fcs_present,
+                reception.bad_fcs == Some(true) || reception.sent,
+                frame.fcs,
+                frame.fcs_flag_is_wrong,
+            );
+            if let (Some(host), Some(timer)) = (record.time, radio_timer(&reception).ns) {
+                stamps.push((host, timer));
+            }
+        }
+        Habits { fcs_present: fcs.verdict(), timer_fault: timer_fault(&stamps) }
+    }
+}
+
+/// Frames by what the receiver said of their frame check sequence, and what their bytes say.
+#[derive(Clone, Copy, Debug, Default)]
+struct FcsEvidence {
+    /// Said to be there: right, wrong though the receiver found no fault, and not there by the frame's length.
+    announced: [u64; 3],
+    /// Said not to be there: there, and not.
+    denied: [u64; 2],
+}
+
+impl FcsEvidence {
+    fn add(&mut self, said: Option<bool>, is_excused: bool, fcs: Fcs, flag_is_wrong: bool) {
+        match (said, fcs) {
+            (Some(true), Fcs::Right) => self.announced[0] += 1,
+            (Some(true), Fcs::Wrong) if !is_excused => self.announced[1] += 1,
+            (Some(true), Fcs::Absent) if flag_is_wrong => self.announced[2] += 1,
+            (Some(false), Fcs::Right) => self.denied[0] += 1,
+            (Some(false), _) if !is_excused => self.denied[1] += 1,
+            _ => {}
+        }
+    }
+
+    /// A flag that all bytes contradict is overruled.
+    fn verdict(self) -> Option<bool> {
+        let [right, wrong, without] = self.announced;
+        let [there, not_there] = self.denied;
+        if right == 0 && (without > 0 || wrong >= ENOUGH_WRONG) {
+            Some(false)
+        } else if there > 0 && there >= not_there {
+            Some(true)
+        } else {
+            None
+        }
+    }
+}
+
+/// Whether a timer, in nanoseconds, runs as the host's clock does.
+fn timer_fault(stamps: &[(Time, u64)]) -> Option<TimerFault> {
+    let (mut still, mut whole) = (Span::ZERO, Span::ZERO);
+    let (mut ratios, mut from) = (Vec::new(), *stamps.first()?);
+    for pair in stamps.windows(2) {
+        let [(host, timer), (next_host, next_timer)] = [pair[0], pair[1]];
+        let passed = next_host.since(host.min(next_host));
+        whole += passed;
+        still += if timer == next_timer { passed } else { Span::ZERO };
+        let step = next_host.since(from.0.min(next_host));
+        if step >= STEP {
+            ratios.push((next_timer as f64 - from.1 as f64) / step.ns() as f64);
+            from = (next_host, next_timer);
+        }
+    }
+    if whole > LONGEST_PPDU && still * 2 > whole {
+        return Some(TimerFault::StandsStill);
+    }
+    ratios.sort_by(f64::total_cmp);
+    let median = ratios.get(ratios.len() / 2).filter(|_| ratios.len() >= ENOUGH_STEPS)?;
+    (!(0.5..2.0).contains(median)).then_some(TimerFault::RunsWrong)
+}

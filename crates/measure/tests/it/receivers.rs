@@ -1,0 +1,275 @@
+//! Receivers that do not write as they should, or not as expected: what is measured is that of one that does.
+
+use crate::frames::{A, B, How, Packet, Receiver, ack, block_ack, data, written};
+use multihop_capture::Capture;
+use multihop_core::{Rate, Span};
+use multihop_dot11::{Band, Clock, Ppdu};
+use multihop_measure::{Grade, Kind, Marks, Options, SnifferReport, Surveyed, TimerFault, survey};
+
+fn all(file: &[u8]) -> Vec<Surveyed> {
+    survey(Capture::from_reader(file).unwrap(), &Options::default(), |_| true).unwrap().sniffers
+}
+
+fn only(file: &[u8]) -> SnifferReport {
+    let mut found = all(file);
+    assert_eq!(found.len(), 1);
+    found.remove(0).report
+}
+
+fn busy(found: &SnifferReport) -> Span {
+    found.busy.iter().copied().sum()
+}
+
+/// 30 exchanges of DATA and ACK, 5 ms apart, on a channel of this clock: `stamp` takes begin, first bit and end
+/// of a frame. Rates in units of 500 kb/s.
+fn exchanges(clock: Clock, rate: u8, gap_us: u64, stamp: fn([u64; 3]) -> u64) -> Vec<Packet> {
+    let how = Ppdu::Ofdm { rate: Rate::from_kbps(500 * u64::from(rate)), clock };
+    let airtime = |bytes| how.airtime(bytes, Band::Ghz5).unwrap().ns() / 1_000;
+    let preamble = how.overhead().ns() / 1_000;
+    let mut packets = Vec::new();
+    for number in 0..30_u16 {
+        let mut begin = 10_000 + 5_000 * u64::from(number);
+        for bytes in [data(B, 1_528, number, false), ack(A)] {
+            let end = begin + airtime(bytes.len() as u32 + 4);
+            let stamp_us = stamp([begin, begin + preamble, end]);
+            packets.push(Packet { stamp_us, how: How::Rate(rate), aggregate: None, bad: false, bytes });
+            begin = end + gap_us;
+        }
+    }
+    packets
+}
+
+const STAMPS: [(Marks, fn([u64; 3]) -> u64); 3] =
+    [(Marks::Begin, |at| at[0]), (Marks::Mpdu, |at| at[1]), (Marks::End, |at| at[2])];
+
+#[test]
+fn an_answer_follows_after_the_gap_of_its_phy_and_channel() {
+    let channels: [(fn(usize, u64) -> Option<(u16, u16)>, Clock, u64); 5] = [
+        (|_, _| None, Clock::Full, 16),
+        (|_, _| Some((2_437, 0xc0)), Clock::Full, 16),
+        (|_, _| Some((5_180, 0x140)), Clock::Full, 16),
+        (|_, _| Some((5_890, 1 << 14)), Clock::Half, 32),
+        (|_, _| Some((5_890, 1 << 15)), Clock::Quarter, 64),
+    ];
+    for (channel, clock, gap_us) in channels {
+        for (marks, stamp) in STAMPS {
+            let packets = exchanges(clock, 12, gap_us, stamp);
+            let found = only(&written(&packets, Receiver { channel, ..Receiver::default() }));
+            let alike = marks == Marks::Mpdu;
+            assert!(found.marks == marks || alike, "{clock:?} {gap_us}: {marks:?}, {:?}", found.marks);
+            assert_eq!((found.pairs, found.quality.other_pairs), (30, 0), "{clock:?} {gap_us}");
+            assert_eq!(found.quality.verdict().0, Grade::Good);
+            let how = Ppdu::Ofdm { rate: Rate::from_kbps(6_000), clock };
+            let [data, ack] = [1_528, 14].map(|bytes| how.airtime(bytes, Band::Ghz5).unwrap());
+            let transfer = data + Span::from_us(gap_us) + ack;
+            let carried = 8.0 * (1_528.0 - 26.0 - 8.0 - 4.0);
+            let capacity = found.links[0].2.capacity_bps.mean;
+            assert!((capacity / (carried / transfer.seconds()) - 1.0).abs() < 1e-6, "{capacity}");
+        }
+    }
+}
+
+#[test]
+fn where_no_answer_shows_it_a_timer_is_as_radiotap_says() {
+    // Answers that come at no gap of any PHY.
+    let packets = exchanges(Clock::Full, 48, 300, |at| at[0]);
+    let with = only(&written(&packets, Receiver::default()));
+    assert_eq!((with.marks, with.pairs), (Marks::Mpdu, 0));
+    let without = only(&written(&packets, Receiver { timer_us: |_, _| None, ..Receiver::default() }));
+    assert_eq!((without.marks, without.pairs), (Marks::End, 0));
+    let (grade, said) = with.quality.verdict();
+    assert_eq!(grade, Grade::Fair);
+    assert!(said[0].starts_with("only 0 pairs of a frame and its answer"), "{said:?}");
+}
+
+#[test]
+fn a_timer_that_does_not_run_is_none() {
+    let packets = exchanges(Clock::Full, 48, 16, |at| at[2]);
+    let host_only = only(&written(&packets, Receiver { timer_us: |_, _| None, ..Receiver::default() }));
+    let timers: [(fn(usize, u64) -> Option<u64>, TimerFault); 5] = [
+        (|_, _| Some(0), TimerFault::StandsStill),
+        (|_, _| Some(77), TimerFault::StandsStill),
+        (|number, _| Some(number as u64 / 40), TimerFault::StandsStill),
+        (|_, stamp| Some(stamp / 1_000), TimerFault::RunsWrong),
+        (|_, stamp| Some(stamp * 1_000), TimerFault::RunsWrong),
+    ];
+    for (timer_us, fault) in timers {
+        let found = only(&written(&packets, Receiver { timer_us, ..Receiver::default() }));
+        assert_eq!(found.quality.timer_fault, Some(fault));
+        assert_eq!((found.length, busy(&found)), (host_only.length, busy(&host_only)), "{fault:?}");
+        assert_eq!((found.marks, found.pairs), (host_only.marks, host_only.pairs));
+        assert!(found.quality.verdict().1.iter().any(|said| said.starts_with("the receiver's timer")));
+    }
+}
+
+#[test]
+fn one_wild_stamp_changes_nothing_but_its_count() {
+    let packets = exchanges(Clock::Full, 48, 16, |at| at[2]);
+    let hosts: [fn(usize, u64) -> u64; 4] = [
+        |number, stamp| if number == 31 { 4_000_000_000 } else { stamp },
+        |number, stamp| if number == 0 { 4_000_000_000 } else { stamp },
+        |number, stamp| if number == 59 { 4_000_000_000 } else { stamp },
+        |number, stamp| if number == 31 { 2_000_000_000 } else { 2_500_000_000 + stamp },
+    ];
+    for (index, host_us) in hosts.into_iter().enumerate() {
+        let receiver = Receiver { timer_us: |_, _| None, ..Receiver::default() };
+        let right = only(&written(&packets, receiver));
+        let found = only(&written(&packets, Receiver { host_us, ..receiver }));
+        assert_eq!(found.quality.wild_stamps, 1, "{index}");
+        // The wild frame lies between its neighbours, and overlaps one of them at the most.
+        let late = right.length.ns().abs_diff(found.length.ns());
+        assert!(late < 6_000_000, "{index}: {:?} {:?}", right.length, found.length);
+        assert!(busy(&found) <= busy(&right) && busy(&found) + Span::from_us(600) > busy(&right), "{index}");
+        let capacity = |found: &SnifferReport| found.links[0].2.capacity_bps.mean;
+        assert!((capacity(&found) - capacity(&right)).abs() < 1.0, "{index}");
+        let beside_timer = only(&written(&packets, Receiver { host_us, ..Receiver::default() }));
+        assert_eq!((beside_timer.length, busy(&beside_timer)), (right.length, busy(&right)), "{index}");
+        assert_eq!(beside_timer.quality.timer_steps, 0, "{index}");
+    }
+}
+
+/// `ath9k_htc` read the halves of its timer at two instants, so that single stamps were off by 2^32
+/// (open-ath9k-htc-firmware, issue 66).
+#[test]
+fn a_timer_that_is_torn_now_and_then_is_left_for_that_frame() {
+    let packets = exchanges(Clock::Full, 48, 16, |at| at[2]);
+    let right = only(&written(&packets, Receiver::default()));
+    let timers: [fn(usize, u64) -> Option<u64>; 2] = [
+        |number, stamp| Some(stamp + if number % 20 == 7 { 1 << 32 } else { 0 }),
+        |number, stamp| Some((3 << 32) + stamp - if number % 20 == 7 { 1 << 32 } else { 0 }),
+    ];
+    for timer_us in timers {
+        let found = only(&written(&packets, Receiver { timer_us, ..Receiver::default() }));
+        assert_eq!((found.length, busy(&found)), (right.length, busy(&right)));
+        assert_eq!((found.quality.wild_stamps, found.quality.timer_steps), (3, 0));
+    }
+}
+
+/// 20 A-MPDUs of three frames and their block acknowledgements, stamped at their first bit.
+fn aggregates(status: bool) -> Vec<Packet> {
+    // 3061 bytes at 65 Mb/s, see `airtime`.
+    let ppdu = 36 + 95 * 4;
+    (0..20_u16)
+        .flat_map(|number| {
+            let begin = 10_000 + 5_000 * u64::from(number);
+            let parts = [1_501, 1_501, 41].into_iter().enumerate().map(move |(part, bytes)| Packet {
+                stamp_us: begin + 36,
+                how: How::Ht(7),
+                aggregate: status.then_some((number.into(), if part == 2 { 12 } else { 4 })),
+                bad: false,
+                bytes: data(B, bytes, 3 * number + part as u16, false),
+            });
+            let answer = Packet {
+                stamp_us: begin + ppdu + 16 + 20,
+                how: How::Rate(48),
+                aggregate: None,
+                bad: false,
+                bytes: block_ack(),
+            };
+            parts.chain([answer])
+        })
+        .collect()
+}
+
+#[test]
+fn frames_with_one_timer_between_one_pair_are_one_ppdu() {
+    let right = only(&written(&aggregates(true), Receiver::default()));
+    let found = only(&written(&aggregates(false), Receiver::default()));
+    assert_eq!((found.quality.aggregates, found.quality.unanswered), (20, 0));
+    assert_eq!((found.length, busy(&found), found.marks), (right.length, busy(&right), right.marks));
+    assert_eq!(found.links[0].2.capacity_bps.mean, right.links[0].2.capacity_bps.mean);
+    // One of them damaged: it belongs to the others all the same.
+    let mut damaged = aggregates(false);
+    damaged[1].bad = true;
+    let found = only(&written(&damaged, Receiver::default()));
+    assert_eq!((found.quality.aggregates, found.quality.damaged), (20, 1));
+    assert_eq!(busy(&found), busy(&right));
+    // Frames before HT share no PPDU, whatever their timer; nor do those to two stations.
+    let mut slow = aggregates(false);
+    slow.iter_mut().for_each(|packet| packet.how = How::Rate(48));
+    assert_eq!(only(&written(&slow, Receiver::default())).quality.aggregates, 0);
+}
+
+#[test]
+fn a_flag_that_all_bytes_contradict_is_overruled_and_that_is_said() {
+    let packets = exchanges(Clock::Full, 48, 16, |at| at[0]);
+    let right =
+        only(&written(&packets, Receiver { says_fcs: true, has_fcs: |_| true, ..Receiver::default() }));
+    let liars: [(bool, fn(usize) -> bool); 3] =
+        [(true, |_| false), (false, |_| true), (true, |number| number % 4 == 0)];
+    for (says_fcs, has_fcs) in liars {
+        let found = only(&written(&packets, Receiver { says_fcs, has_fcs, ..Receiver::default() }));
+        let is_mixed = has_fcs(0) != has_fcs(1);
+        // Of data without a readable packet only the habit of all frames says it.
+        if !is_mixed {
+            assert_eq!((found.quality.damaged, found.quality.unreadable), (0, 0));
+            assert_eq!((busy(&found), found.pairs), (busy(&right), right.pairs));
+        }
+        assert!(found.quality.fcs_overruled > 0);
+        assert!(found.quality.verdict().1.iter().any(|said| said.contains("frame check sequence")));
+    }
+}
+
+/// 100 ms on one channel, where A talks to B, and 100 ms on another, where there is a beacon each 20 ms.
+#[test]
+fn a_radio_that_hops_is_a_sniffer_on_each_channel() {
+    let hops: fn(usize, u64) -> Option<(u16, u16)> =
+        |_, stamp| Some((if stamp / 100_000 % 2 == 0 { 2_412 } else { 2_437 }, 0xc0));
+    let mut packets = Vec::new();
+    // Whatever is sent while the radio is elsewhere counts on.
+    for ms in 10..1_000_u64 {
+        let on_first = ms / 100 % 2 == 0;
+        if on_first {
+            packets.push(Packet {
+                stamp_us: 1_000 * ms,
+                how: How::Rate(48),
+                aggregate: None,
+                bad: false,
+                bytes: data(B, 1_528, ms as u16, false),
+            });
+            packets.push(Packet { stamp_us: 1_000 * ms + 532 + 16, bytes: ack(A), ..packets[0].clone() });
+        } else if ms % 20 == 10 {
+            packets.push(Packet {
+                stamp_us: 1_000 * ms,
+                bytes: data(B, 200, (ms / 20) as u16, false),
+                ..packets[0].clone()
+            });
+        }
+    }
+    let found = all(&written(&packets, Receiver { channel: hops, ..Receiver::default() }));
+    let [first, second] = &found[..] else { panic!("{} sniffers", found.len()) };
+    assert_eq!([first, second].map(|seen| (seen.interface, seen.channel_mhz)), [(0, 2_412), (0, 2_437)]);
+    let [one, other] = [&first.report, &second.report];
+    // 490 ms each, give or take 6 ms at each of nine changes.
+    for report in [one, other] {
+        let off = (report.length.seconds() - 0.49).abs();
+        assert!(off <= report.quality.uncertain.seconds(), "{off} {:?}", report.quality.uncertain);
+        assert_eq!((report.quality.channel_changes, report.quality.missed), (9, 0), "{:?}", report.quality);
+    }
+    // A frame of 532 us and an ACK of 28 us in each ms.
+    let share = busy(one).seconds() / one.length.seconds();
+    assert!((share - 0.56).abs() < 0.06, "{share}");
+    assert!(busy(other).seconds() / other.length.seconds() < 0.01);
+    let capacity = one.links[0].2.capacity_bps.mean;
+    assert!((capacity / (8.0 * 1_490.0 / 576e-6) - 1.0).abs() < 1e-3, "{capacity}");
+    assert!(one.quality.verdict().1[0].starts_with("the radio changed its channel 9 times"));
+    let frames = |report: &SnifferReport| report.rows.iter().map(|row| row.cell.frames).sum::<u64>();
+    assert_eq!(frames(one) + frames(other), packets.len() as u64);
+    assert!(one.rows.iter().all(|row| row.kind != Kind::Damaged));
+}
+
+#[test]
+fn what_cannot_be_read_says_why() {
+    let mut file = [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65_535, 1].map(u32::to_le_bytes).concat();
+    for _ in 0..3 {
+        file.extend([1_000_u32, 0, 60, 60].map(u32::to_le_bytes).concat());
+        file.extend([0; 60]);
+    }
+    let found = only(&file);
+    let (grade, said) = found.quality.verdict();
+    assert_eq!(grade, Grade::Poor);
+    assert!(
+        said[0].starts_with("3 of 3 records have no frame that can be read (100.0 %), most often since link")
+    );
+    assert_eq!(found.length, Span::ZERO);
+}
