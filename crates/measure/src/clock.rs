@@ -149,19 +149,37 @@ pub(crate) const JUMP: Span = Span::from_ms(100);
 const EDGE_JUMP: Span = Span::from_ms(600_000);
 /// Neighbours contradict a jump if they are nearer to each other by this factor.
 const FACTOR: u64 = 8;
-/// Stamps that must follow the first one, and agree, to contradict it.
-const ENOUGH_FOLLOWING: usize = 4;
+/// Stamps on one side that must agree to contradict one at an edge.
+const ENOUGH: usize = 4;
 
-/// Whether a stamp, in nanoseconds, is wild: its neighbours contradict it. Those are the last one that was not
-/// (with how long the stamps up to it span), and those that follow.
+/// The stamps of one clock so far that were not wild.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Trusted {
+    first: u64,
+    /// The last one.
+    pub last: u64,
+    count: usize,
+}
+
+impl Trusted {
+    /// With one more.
+    pub fn with(before: Option<Trusted>, stamp: u64) -> Trusted {
+        let (first, count) = before.map_or((stamp, 0), |before| (before.first, before.count));
+        Trusted { first, last: stamp, count: count.saturating_add(1) }
+    }
+}
+
+/// Whether a stamp, in nanoseconds, is wild: its neighbours contradict it. Those are the ones before that were
+/// not, and those that follow.
 ///
 /// A silence has no stamp that returns to where it began, and so is none; nor is a clock that was set.
 pub(crate) fn is_wild(
-    before: Option<(u64, u64)>,
+    trusted: Option<Trusted>,
     stamp: u64,
     following: impl Iterator<Item = u64> + Clone,
 ) -> bool {
-    let Some((before, span)) = before else { return is_wild_first(stamp, following) };
+    let Some(trusted) = trusted else { return is_wild_first(stamp, following) };
+    let (before, span) = (trusted.last, trusted.last.saturating_sub(trusted.first));
     let jump = before.abs_diff(stamp);
     if jump <= JUMP.ns() {
         return false;
@@ -170,8 +188,9 @@ pub(crate) fn is_wild(
         |next: u64| next.abs_diff(before) <= jump / FACTOR && next.abs_diff(stamp) >= jump - jump / FACTOR;
     let is_edge = || {
         let far = |next: u64| before.abs_diff(next) > jump / 2;
-        jump > EDGE_JUMP.ns().max(span.saturating_mul(FACTOR))
-            && following.clone().count() < ENOUGH_FOLLOWING
+        trusted.count >= ENOUGH
+            && jump > EDGE_JUMP.ns().max(span.saturating_mul(FACTOR))
+            && following.clone().count() < ENOUGH
             && following.clone().all(far)
     };
     following.clone().any(returns) || is_edge()
@@ -183,7 +202,7 @@ fn is_wild_first(stamp: u64, following: impl Iterator<Item = u64> + Clone) -> bo
     let (least, most) =
         following.clone().fold((next, next), |(least, most), stamp| (least.min(stamp), most.max(stamp)));
     let jump = stamp.abs_diff(next);
-    following.count() >= ENOUGH_FOLLOWING && jump > EDGE_JUMP.ns() && most - least < jump / FACTOR
+    following.count() >= ENOUGH && jump > EDGE_JUMP.ns() && most - least < jump / FACTOR
 }
 
 #[cfg(test)]
@@ -271,13 +290,12 @@ mod tests {
     /// Which of these stamps, in milliseconds, are wild.
     fn wild(stamps_ms: &[u64]) -> Vec<usize> {
         let ns: Vec<u64> = stamps_ms.iter().map(|ms| ms * 1_000_000).collect();
-        let (mut good, mut found) = (None::<(u64, u64)>, Vec::new());
+        let (mut trusted, mut found) = (None, Vec::new());
         for (index, &stamp) in ns.iter().enumerate() {
-            let before = good.map(|(first, last)| (last, last.saturating_sub(first)));
-            if is_wild(before, stamp, ns[index + 1..].iter().copied().take(16)) {
+            if is_wild(trusted, stamp, ns[index + 1..].iter().copied().take(16)) {
                 found.push(index);
             } else {
-                good = Some((good.map_or(stamp, |(first, _)| first), stamp));
+                trusted = Some(Trusted::with(trusted, stamp));
             }
         }
         found
@@ -311,6 +329,7 @@ mod tests {
         let sparse: Vec<u64> = (0..30).map(|n| n * 30_000).collect();
         assert!(wild(&sparse).is_empty());
         assert!(wild(&[5_000, 90_000]).is_empty(), "nobody knows");
+        assert!(wild(&[5_000, 5_010, 90_000_000]).is_empty(), "too few to know");
         let late: Vec<u64> = (0..40).map(|n| if (10..20).contains(&n) { 600 } else { 30 * n }).collect();
         assert!(wild(&late).is_empty(), "a host that was busy: {:?}", wild(&late));
     }

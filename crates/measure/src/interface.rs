@@ -1,7 +1,7 @@
 //! One interface of a capture: from its records to frames with their instants, channel by channel.
 
 use crate::channels::Channels;
-use crate::clock::{JUMP, RadioTime, is_wild, radio_timer};
+use crate::clock::{JUMP, RadioTime, Trusted, is_wild, radio_timer};
 use crate::habits::{Habits, HeldRecords};
 use crate::{Clock, Options, SnifferReport};
 use multihop_capture::{
@@ -65,8 +65,8 @@ pub(crate) struct Interface {
     habits: Option<Habits>,
     pending: VecDeque<Sighting>,
     clock: Clock,
-    /// The last stamps that were not wild, of the host and of the radio, with the first ones.
-    good: [Option<(u64, u64)>; 2],
+    /// The stamps that were not wild, of the host and of the radio.
+    trusted: [Option<Trusted>; 2],
     /// Stamps that were, of both.
     wild: u64,
     /// The A-MPDU that is recognised by its timer: that, and its reference.
@@ -87,7 +87,7 @@ impl Interface {
             habits: None,
             pending: VecDeque::with_capacity(AHEAD + 1),
             clock: Clock::default(),
-            good: [None; 2],
+            trusted: [None; 2],
             wild: 0,
             group: None,
             groups: 0,
@@ -184,7 +184,7 @@ impl Interface {
     /// is in order at least.
     fn guess(&self) -> Option<u64> {
         let after = self.pending.front().and_then(|next| next.host).map(Time::ns);
-        let before = self.good[0].map(|(_, last)| last);
+        let before = self.trusted[0].map(|trusted| trusted.last);
         match (before, after) {
             // The next one may be as wild.
             (Some(before), Some(after)) if after.abs_diff(before) <= JUMP.ns() => {
@@ -200,17 +200,15 @@ impl Interface {
         let mut trusted = own;
         for (which, stamp) in own.into_iter().enumerate() {
             let Some(stamp) = stamp else { continue };
-            let before = self.good[which].map(|(first, last)| (last, last.saturating_sub(first)));
             let following = self.pending.iter().filter_map(|next| match which {
                 0 => next.host.map(Time::ns),
                 _ => next.timer.ns,
             });
-            if is_wild(before, stamp, following) {
+            if is_wild(self.trusted[which], stamp, following) {
                 self.wild += 1;
                 trusted[which] = None;
             } else {
-                let first = self.good[which].map_or(stamp, |(first, _)| first.min(stamp));
-                self.good[which] = Some((first, stamp));
+                self.trusted[which] = Some(Trusted::with(self.trusted[which], stamp));
             }
         }
         trusted

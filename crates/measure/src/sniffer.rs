@@ -250,8 +250,7 @@ impl Sniffer {
         let waiting = std::mem::take(&mut self.waiting);
         let frames: Vec<CapturedFrame> = waiting.iter().copied().flatten().collect();
         let stated = frames.first().and_then(|captured_frame| captured_frame.marks);
-        // Where nothing shows it, a TSFT is what radiotap says that it is, and a host stamps what it has got.
-        let usual = if self.by_tsft * 2 > frames.len() { Marks::Mpdu } else { Marks::End };
+        let usual = self.stamps.usual(self.by_tsft * 2 > frames.len());
         let known = self.options.marks.or(stated);
         self.quality.marks_are_known = known.is_some();
         let marks = known.or_else(|| self.stamps.marks()).unwrap_or(usual);

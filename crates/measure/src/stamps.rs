@@ -29,6 +29,10 @@ pub struct Stamps {
     /// Pairs of which one frame was stamped when it began and the other when it ended, by the station of the
     /// former.
     mixed: BTreeMap<StationId, u64>,
+    /// Pairs of which it is known how long both were, and those that are possible if stamps mark the first bit
+    /// of the MPDU, and the end: the answer begins after the frame has ended.
+    timed: u64,
+    possible: [u64; 2],
 }
 
 /// Timers count microseconds, and hosts are late.
@@ -56,6 +60,9 @@ impl Stamps {
         let begin = (first + gap).ns();
         let mpdu = (begin + now.preamble.ns()).saturating_sub(before.preamble.ns());
         let end = (gap + second).ns();
+        self.timed += 1;
+        self.possible[0] += u64::from(from_begin + TOLERANCE.ns() >= mpdu - gap.ns().min(mpdu));
+        self.possible[1] += u64::from(from_end + TOLERANCE.ns() >= second.ns());
         let off = [
             begin.abs_diff(from_begin),
             mpdu.abs_diff(from_begin),
@@ -100,6 +107,14 @@ impl Stamps {
         let own =
             if self.own().is_some() { self.mixed.values().max().copied().unwrap_or_default() } else { 0 };
         self.pairs() - own - self.votes.iter().max().copied().unwrap_or_default()
+    }
+
+    /// What a stamp marks where no pair shows it: `by_tsft`, what radiotap says, unless most answers would begin
+    /// within their frames; otherwise what a host has got, the end.
+    pub fn usual(&self, by_tsft: bool) -> Marks {
+        let [mpdu, end] = self.possible;
+        let is_refuted = mpdu * 2 < self.timed && end > mpdu;
+        if by_tsft && !is_refuted { Marks::Mpdu } else { Marks::End }
     }
 
     /// What most pairs say; none where none says anything.

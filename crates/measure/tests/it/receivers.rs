@@ -20,9 +20,16 @@ fn busy(found: &SnifferReport) -> Span {
     found.busy.iter().copied().sum()
 }
 
+/// Frequency and flags of the channel of a frame, by its number and its stamp.
+type ChannelOf = fn(usize, u64) -> Option<(u16, u16)>;
+/// Timer of a frame, likewise.
+type TimerOf = fn(usize, u64) -> Option<u64>;
+/// Which of begin, first bit and end of a frame is its stamp.
+type StampOf = fn([u64; 3]) -> u64;
+
 /// 30 exchanges of DATA and ACK, 5 ms apart, on a channel of this clock: `stamp` takes begin, first bit and end
 /// of a frame. Rates in units of 500 kb/s.
-fn exchanges(clock: Clock, rate: u8, gap_us: u64, stamp: fn([u64; 3]) -> u64) -> Vec<Packet> {
+fn exchanges(clock: Clock, rate: u8, gap_us: u64, stamp: StampOf) -> Vec<Packet> {
     let how = Ppdu::Ofdm { rate: Rate::from_kbps(500 * u64::from(rate)), clock };
     let airtime = |bytes| how.airtime(bytes, Band::Ghz5).unwrap().ns() / 1_000;
     let preamble = how.overhead().ns() / 1_000;
@@ -39,12 +46,12 @@ fn exchanges(clock: Clock, rate: u8, gap_us: u64, stamp: fn([u64; 3]) -> u64) ->
     packets
 }
 
-const STAMPS: [(Marks, fn([u64; 3]) -> u64); 3] =
+const STAMPS: [(Marks, StampOf); 3] =
     [(Marks::Begin, |at| at[0]), (Marks::Mpdu, |at| at[1]), (Marks::End, |at| at[2])];
 
 #[test]
 fn an_answer_follows_after_the_gap_of_its_phy_and_channel() {
-    let channels: [(fn(usize, u64) -> Option<(u16, u16)>, Clock, u64); 5] = [
+    let channels: [(ChannelOf, Clock, u64); 5] = [
         (|_, _| None, Clock::Full, 16),
         (|_, _| Some((2_437, 0xc0)), Clock::Full, 16),
         (|_, _| Some((5_180, 0x140)), Clock::Full, 16),
@@ -82,11 +89,19 @@ fn where_no_answer_shows_it_a_timer_is_as_radiotap_says() {
     assert!(said[0].starts_with("only 0 pairs of a frame and its answer"), "{said:?}");
 }
 
+/// The same timer cannot mark the first bit where answers would begin within their frames.
+#[test]
+fn what_a_timer_is_said_to_mark_must_be_possible() {
+    // Ends of frames, and answers later than any PHY has them.
+    let packets = exchanges(Clock::Full, 48, 300, |at| at[2]);
+    assert_eq!(only(&written(&packets, Receiver::default())).marks, Marks::End);
+}
+
 #[test]
 fn a_timer_that_does_not_run_is_none() {
     let packets = exchanges(Clock::Full, 48, 16, |at| at[2]);
     let host_only = only(&written(&packets, Receiver { timer_us: |_, _| None, ..Receiver::default() }));
-    let timers: [(fn(usize, u64) -> Option<u64>, TimerFault); 5] = [
+    let timers: [(TimerOf, TimerFault); 5] = [
         (|_, _| Some(0), TimerFault::StandsStill),
         (|_, _| Some(77), TimerFault::StandsStill),
         (|number, _| Some(number as u64 / 40), TimerFault::StandsStill),
@@ -134,7 +149,7 @@ fn one_wild_stamp_changes_nothing_but_its_count() {
 fn a_timer_that_is_torn_now_and_then_is_left_for_that_frame() {
     let packets = exchanges(Clock::Full, 48, 16, |at| at[2]);
     let right = only(&written(&packets, Receiver::default()));
-    let timers: [fn(usize, u64) -> Option<u64>; 2] = [
+    let timers: [TimerOf; 2] = [
         |number, stamp| Some(stamp + if number % 20 == 7 { 1 << 32 } else { 0 }),
         |number, stamp| Some((3 << 32) + stamp - if number % 20 == 7 { 1 << 32 } else { 0 }),
     ];
@@ -186,7 +201,9 @@ fn frames_with_one_timer_between_one_pair_are_one_ppdu() {
     assert_eq!(busy(&found), busy(&right));
     // Frames before HT share no PPDU, whatever their timer; nor do those to two stations.
     let mut slow = aggregates(false);
-    slow.iter_mut().for_each(|packet| packet.how = How::Rate(48));
+    for packet in &mut slow {
+        packet.how = How::Rate(48);
+    }
     assert_eq!(only(&written(&slow, Receiver::default())).quality.aggregates, 0);
 }
 
@@ -195,9 +212,8 @@ fn a_flag_that_all_bytes_contradict_is_overruled_and_that_is_said() {
     let packets = exchanges(Clock::Full, 48, 16, |at| at[0]);
     let right =
         only(&written(&packets, Receiver { says_fcs: true, has_fcs: |_| true, ..Receiver::default() }));
-    let liars: [(bool, fn(usize) -> bool); 3] =
-        [(true, |_| false), (false, |_| true), (true, |number| number % 4 == 0)];
-    for (says_fcs, has_fcs) in liars {
+    let has: [fn(usize) -> bool; 3] = [|_| false, |_| true, |number| number % 4 == 0];
+    for (says_fcs, has_fcs) in [true, false, true].into_iter().zip(has) {
         let found = only(&written(&packets, Receiver { says_fcs, has_fcs, ..Receiver::default() }));
         let is_mixed = has_fcs(0) != has_fcs(1);
         // Of data without a readable packet only the habit of all frames says it.
@@ -213,8 +229,7 @@ fn a_flag_that_all_bytes_contradict_is_overruled_and_that_is_said() {
 /// 100 ms on one channel, where A talks to B, and 100 ms on another, where there is a beacon each 20 ms.
 #[test]
 fn a_radio_that_hops_is_a_sniffer_on_each_channel() {
-    let hops: fn(usize, u64) -> Option<(u16, u16)> =
-        |_, stamp| Some((if stamp / 100_000 % 2 == 0 { 2_412 } else { 2_437 }, 0xc0));
+    let hops: ChannelOf = |_, stamp| Some((if stamp / 100_000 % 2 == 0 { 2_412 } else { 2_437 }, 0xc0));
     let mut packets = Vec::new();
     // Whatever is sent while the radio is elsewhere counts on.
     for ms in 10..1_000_u64 {
