@@ -27,7 +27,7 @@ def outcome(path):
         return message
     assert json.loads(json.dumps(found.record(), default=str))["records"] == found.records
     for sniffer in found.sniffers:
-        frames = found.airtime.loc[found.airtime["interface"] == sniffer.interface, "frames"].sum()
+        frames = found.of(found.airtime, sniffer)["frames"].sum()
         assert 0 <= frames <= sniffer.quality["records"]
         # No station was on the air for longer than the capture is long; the ratio is that of nothing for one instant.
         assert not found.busy_ratio(sniffer) > 1 + 1e-9
