@@ -85,7 +85,7 @@ test-python: build playground
 
 # Coverage-guided fuzzing of what reads files, for FUZZ_SECONDS each, or FUZZ_RUNS runs each; FUZZ=capture for one target. What is new
 # joins target/fuzz/corpus; what crashes is left in target/fuzz. Stable Rust and a C++ compiler will do.
-FUZZ ?= capture frame scenario mobility
+FUZZ ?= capture frame measure scenario mobility
 FUZZ_SECONDS ?= 60
 FUZZ_RUNS ?= -1
 SANCOV := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=3 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \

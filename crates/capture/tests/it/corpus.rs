@@ -59,4 +59,22 @@ fn write_the_seeds() {
         let bytes = [&[kind.unwrap() as u8, 100, 0][..], &record.bytes].concat();
         fs::write(folder("frame").join(format!("seed-{n}")), bytes).unwrap();
     }
+    fs::write(folder("frame").join("seed-tlv"), type_length_value()).unwrap();
+    fs::write(folder("frame").join("seed-tzsp"), tzsp()).unwrap();
+}
+
+const ACK: [u8; 10] = [0xd4, 0, 0, 0, 2, 0, 0, 0, 0, 1];
+
+/// Radiotap with flags and a field of a type and a length, and an ACK.
+fn type_length_value() -> Vec<u8> {
+    let header = [0, 0, 20, 0, 2, 0, 0, 0x10, 0x10, 0, 0, 0, 34, 0, 4, 0, 1, 2, 3, 4];
+    [&[2, 0, 0][..], &header, &ACK].concat()
+}
+
+/// Ethernet, IP, UDP and TZSP, and an ACK.
+fn tzsp() -> Vec<u8> {
+    let ip = [0x45, 0, 0, 49, 0, 0, 0, 0, 64, 17, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2];
+    let udp = [0x80, 0, 0x90, 0x90, 0, 29, 0, 0];
+    let header = [1, 0, 0, 18, 12, 1, 108, 18, 1, 6, 1];
+    [&[5, 0, 0][..], &[2; 12], &[8, 0], &ip, &udp, &header, &ACK].concat()
 }

@@ -3,10 +3,12 @@
 use crate::captures::gzip;
 use crate::captures::mutation::{config, mutate, mutation, seeds};
 use crate::frames::{A, B, How, Packet, Receiver, ack, block_ack, data, file, written};
-use multihop_capture::Capture;
+use crate::measure::{check, measure};
 use multihop_core::Span;
-use multihop_measure::{Marks, Options, Row, SnifferReport, survey};
+use multihop_measure::{Marks, Options};
 use proptest::prelude::*;
+use std::fs;
+use std::path::PathBuf;
 
 /// The captures of `crates/capture`, and one with what this crate makes something of: frames and their
 /// answers, A-MPDUs, damage.
@@ -48,40 +50,24 @@ fn options() -> impl Strategy<Value = Options> {
     (bin, marks).prop_map(|(bin, marks)| Options { bin: Span::from_ns(bin), marks, ..Options::default() })
 }
 
-/// What holds for any report.
-fn check(found: &SnifferReport) {
-    let frames: u64 = found.rows.iter().map(|row| row.cell.frames).sum();
-    assert!(frames <= found.quality.records);
-    let (grade, reasons) = found.quality.verdict();
-    assert!(!grade.name().is_empty() && reasons.iter().all(|reason| reason.len() > 10));
-    // Bins have room for what is in them, and the whole is as long as it is said to be.
-    assert!(found.busy.iter().all(|&busy| busy <= found.bin));
-    assert!(found.busy.iter().copied().sum::<Span>() <= found.length);
-    let keys = |row: &Row| (row.bin, row.station, row.kind);
-    assert!(found.rows.is_sorted_by(|one, next| keys(one) < keys(next)));
-    let by_station: u64 = found.stations.iter().map(|station| station.airtime.ns()).sum();
-    let named = found.rows.iter().filter(|row| row.station.is_some());
-    assert_eq!(by_station, named.map(|row| row.cell.airtime.ns()).sum::<u64>());
-    for (_, _, link) in &found.links {
-        assert!(link.answered <= link.exchanges && link.capacity_bps.mean.is_finite());
-        let rate = link.fastest.map_or(0.0, |rate| rate.bps() as f64);
-        assert!(link.capacity_bps.mean <= rate * (1.0 + 1e-9), "{link:?}");
-    }
-    // Memory is bounded.
-    assert!(found.busy.len() <= 100_000 && found.stations.len() <= 4_096 && found.rows.len() <= 400_000);
+/// The corpus of the fuzz target `measure`.
+fn corpus() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/measure")
 }
 
-fn measure(file: &[u8], options: &Options) -> u64 {
-    let found = Capture::from_reader(file).and_then(|capture| survey(capture, options, |_| true));
-    match found {
-        Ok(found) => {
-            found.sniffers.iter().for_each(|seen| check(&seen.report));
-            found.records
-        }
-        Err(error) => {
-            assert!(error.to_string().len() > 20, "{error}");
-            0
-        }
+#[test]
+fn the_corpus_is_measured() {
+    let files = fs::read_dir(corpus()).unwrap().map(|entry| entry.unwrap().path());
+    let count = files.map(|file| check(&fs::read(file).unwrap())).count();
+    assert!(count >= 9, "{count} inputs");
+}
+
+/// Writes the seeds: `cargo test -p multihop-measure --test it fuzz:: -- --ignored`.
+#[test]
+#[ignore = "writes files"]
+fn write_the_seeds() {
+    for (n, file) in captures().into_iter().enumerate() {
+        fs::write(corpus().join(format!("seed-{n}")), [vec![n as u8], file].concat()).unwrap();
     }
 }
 

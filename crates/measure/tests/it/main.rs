@@ -8,6 +8,8 @@ mod common;
 mod estimates;
 mod frames;
 mod fuzz;
+#[path = "../../../../fuzz/targets/measure.rs"]
+mod measure;
 mod receivers;
 mod sanity;
 mod timeline;
