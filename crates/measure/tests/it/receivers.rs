@@ -226,6 +226,19 @@ fn a_flag_that_all_bytes_contradict_is_overruled_and_that_is_said() {
     }
 }
 
+#[test]
+fn a_frame_whose_check_sequence_is_right_is_not_damaged_whatever_its_flag() {
+    let mut packets = exchanges(Clock::Full, 48, 16, |at| at[0]);
+    for packet in &mut packets {
+        packet.bad = true;
+    }
+    let with =
+        only(&written(&packets, Receiver { says_fcs: true, has_fcs: |_| true, ..Receiver::default() }));
+    assert_eq!((with.quality.damaged, with.quality.fcs_overruled), (0, 60));
+    let without = only(&written(&packets, Receiver::default()));
+    assert_eq!(without.quality.damaged, 60, "nobody can tell");
+}
+
 /// 100 ms on one channel, where A talks to B, and 100 ms on another, where there is a beacon each 20 ms.
 #[test]
 fn a_radio_that_hops_is_a_sniffer_on_each_channel() {
