@@ -3,7 +3,7 @@
 
 use multihop_capture::Capture;
 use multihop_core::Span;
-use multihop_measure::{Marks, Options, Row, SnifferReport, survey};
+use multihop_measure::{Marks, Options, Row, SnifferReport, Surveyed, survey};
 
 const MARKS: [Option<Marks>; 4] = [None, Some(Marks::Begin), Some(Marks::Mpdu), Some(Marks::End)];
 const BINS_NS: [u64; 4] = [1_000_000, 1_000, 1_000_000_000, 1_000_000_000_000_000];
@@ -22,7 +22,8 @@ pub fn measure(file: &[u8], options: &Options) -> u64 {
     let found = Capture::from_reader(file).and_then(|capture| survey(capture, options, |_| true));
     match found {
         Ok(found) => {
-            let records: u64 = found.sniffers.iter().map(|seen| seen.report.quality.records).sum();
+            let of = |seen: &Surveyed| seen.report.quality.records + seen.report.quality.other_records;
+            let records: u64 = found.sniffers.iter().map(of).sum();
             assert_eq!(records, found.records, "each record is of one sniffer");
             found.sniffers.iter().for_each(|seen| consistent(&seen.report));
             found.records

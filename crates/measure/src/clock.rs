@@ -7,8 +7,8 @@ use multihop_core::{Span, Time};
 /// Steps of up to so much are the latency of the host, which stamps a frame when it gets around to it.
 const LATENCY: Span = Span::from_ms(500);
 
-/// A host whose stamps step back by more is not late: its clock was set.
-const SET_BACK: Span = Span::from_ms(1_000);
+/// A host whose stamps step back by more did not report frames in another order: its clock was set.
+const SET_BACK: Span = JUMP;
 
 /// No PPDU is longer (aPPDUMaxTime, Table 19-25, rounded up): a timer that has the same value for longer stands
 /// still.
@@ -21,7 +21,8 @@ const TSFT_UNIT_NS: u32 = 1_000;
 /// radio (TSFT), which is exact but may be set anew whenever the radio hears a beacon.
 ///
 /// Where there is a timer its differences count; the host's stamps say where the line begins, and where it
-/// goes on after a step of the timer. A frame without a timer among others that have one lies as far before its
+/// goes on after a step of the timer. Where the two go apart, the host's clock was set if the timer has moved
+/// on by no more than the host's, and otherwise the timer. A frame without a timer among others that have one lies as far before its
 /// host stamp as the frame before did. Without any timer the host's stamps are taken as they are, but never
 /// backwards. Where the host's clock was set back, the line goes on from where it was.
 #[derive(Clone, Debug, Default)]
@@ -32,9 +33,15 @@ pub struct Clock {
     timer: Option<(u64, Option<u64>)>,
     /// By how much the host was later than the timer's line at the last frame that had both.
     lag: i64,
+    /// Host's stamp and timer of that frame.
+    both: Option<(u64, u64)>,
+    /// What is added to the host's stamps since its clock was set, in nanoseconds.
+    shift: i64,
     last: Time,
     /// Times that the timer was set anew.
     pub timer_steps: u64,
+    /// Times that the host's clock was set, as the timer shows.
+    pub host_steps: u64,
     /// Frames whose timer had the value of a frame long before, so that it was not used.
     pub stalled: u64,
     /// Times that the host's stamps went backwards.
@@ -45,6 +52,13 @@ pub struct Clock {
 }
 
 impl Clock {
+    /// By how much the host's clock was set back in all, where no timer says how much time passed meanwhile.
+    pub fn set_back(&self) -> Span {
+        Span::from_ns(if self.anchor.is_some() { 0 } else { self.set_back })
+    }
+}
+
+impl Clock {
     /// The instant of a frame with these stamps, of the host and of the radio in nanoseconds, never before
     /// that of the frame before it; none without any stamp.
     pub fn read(&mut self, host: Option<Time>, timer_ns: Option<u64>) -> Option<Time> {
@@ -52,7 +66,7 @@ impl Clock {
         let timer_ns = timer_ns.filter(|&timer| !self.stands_still(timer, host));
         let instant = match (host, timer_ns) {
             (host, Some(timer)) => self.by_timer(host, timer),
-            (Some(host), None) => host.saturating_add_signed(-self.lag),
+            (Some(host), None) => host.saturating_add_signed(self.shift.saturating_sub(self.lag)),
             (None, None) => return None,
         };
         // Frames of one aggregate, and of two antennas, may be reported in another order. Absurd stamps end at the end of time.
@@ -97,19 +111,41 @@ impl Clock {
     }
 
     fn by_timer(&mut self, host: Option<u64>, timer: u64) -> u64 {
+        let host = host.map(|host| host.saturating_add_signed(self.shift));
         // Without a host the line is the timer's own, or goes on from where it was.
         let first = host.unwrap_or(timer);
         let (anchor_host, anchor_timer) = *self.anchor.get_or_insert((first, timer));
         let line = timer.checked_sub(anchor_timer).and_then(|since| anchor_host.checked_add(since));
-        let fits = |line: &u64| host.is_none_or(|host| line.abs_diff(host) <= LATENCY.ns());
-        let now = line.filter(fits).unwrap_or_else(|| {
-            self.timer_steps += 1;
-            let now = host.unwrap_or(self.last.ns());
-            self.anchor = Some((now, timer));
-            now
-        });
-        self.lag = host.map_or(self.lag, |host| host.cast_signed().saturating_sub(now.cast_signed()));
+        let fits = |line: u64, host: u64| line.abs_diff(host) <= LATENCY.ns();
+        let now = match (line, host) {
+            (Some(line), None) => line,
+            (Some(line), Some(host)) if fits(line, host) => line,
+            (Some(line), Some(host)) if self.host_was_set(host, timer) => {
+                self.host_steps += 1;
+                self.shift = self.shift.saturating_add(line.cast_signed().saturating_sub(host.cast_signed()));
+                line
+            }
+            _ => {
+                self.timer_steps += 1;
+                let now = host.unwrap_or(self.last.ns());
+                self.anchor = Some((now, timer));
+                now
+            }
+        };
+        if let Some(host) = host {
+            let late = host.cast_signed().saturating_sub(now.cast_signed());
+            self.lag = if late.unsigned_abs() > LATENCY.ns() { 0 } else { late };
+            self.both = Some((host, timer));
+        }
         now
+    }
+
+    /// Whether it is the host's clock that was set, and not the timer: that has moved on since the last frame by
+    /// no more than the host's clock, but for the host's latency.
+    fn host_was_set(&self, host: u64, timer: u64) -> bool {
+        let Some((last_host, last_timer)) = self.both else { return false };
+        let step = timer.checked_sub(last_timer);
+        step.is_some_and(|step| step <= host.saturating_sub(last_host).saturating_add(LATENCY.ns()))
     }
 }
 
@@ -254,7 +290,7 @@ mod tests {
     fn hosts_never_go_back() {
         let mut clock = Clock::default();
         assert_eq!(clock.read(Some(at(1_000)), None), Some(at(1_000)));
-        assert_eq!(clock.read(Some(at(400)), None), Some(at(1_000)));
+        assert_eq!(clock.read(Some(at(950)), None), Some(at(1_000)));
         assert_eq!(clock.read(Some(at(1_200)), None), Some(at(1_200)));
         assert_eq!(clock.backward, 1);
         assert_eq!(clock.read(None, None), None);
@@ -275,6 +311,24 @@ mod tests {
         let read = [(20_000, 10_007), (20_040, 10_047), (10_000, 7), (10_040, 47)]
             .map(|(ms, timer)| both.read(Some(at(ms)), Some(timer * 1_000_000)));
         assert_eq!(read, [20_000, 20_040, 20_040, 20_080].map(|ms| Some(at(ms))));
+    }
+
+    #[test]
+    fn whichever_clock_was_set_the_other_says_how_much_time_passed() {
+        let read = |stamps: [(u64, u64); 5]| {
+            let mut clock = Clock::default();
+            let read = stamps.map(|(host, timer)| clock.read(Some(at(host)), Some(timer * 1_000_000)));
+            (read.map(|time| time.map(|time| time.ns() / 1_000_000)), clock.host_steps, clock.timer_steps)
+        };
+        let expected = [1_000, 1_010, 1_020, 1_030, 1_040].map(Some);
+        let host_forward = [(1_000, 10), (1_010, 20), (6_020, 30), (6_030, 40), (6_040, 50)];
+        assert_eq!(read(host_forward), (expected, 1, 0));
+        let host_late = [(1_000, 10), (1_010, 20), (1_720, 30), (1_721, 40), (1_722, 50)];
+        assert_eq!(read(host_late).0, expected, "a host that was busy");
+        let timer_forward = [(1_000, 10), (1_010, 20), (1_020, 90_030), (1_030, 90_040), (1_040, 90_050)];
+        assert_eq!(read(timer_forward), (expected, 0, 1));
+        let timer_back = [(1_000, 90_010), (1_010, 90_020), (1_020, 30), (1_030, 40), (1_040, 50)];
+        assert_eq!(read(timer_back), (expected, 0, 1));
     }
 
     #[test]

@@ -14,6 +14,9 @@ const ENOUGH_WRONG: u64 = 8;
 
 /// Over times from this on, the host's clock shows how fast the receiver's timer runs.
 const STEP: Span = Span::from_ms(10);
+/// How far the speeds of two clocks may differ, and by how much the host may be late in all of the first records.
+const SPEED: f64 = 0.01;
+const DELAY: Span = Span::from_ms(50);
 /// So many steps are enough for that.
 const ENOUGH_STEPS: usize = 8;
 
@@ -33,6 +36,8 @@ pub(crate) struct Habits {
     pub fcs_present: Option<bool>,
     /// Why its timer is not used, if so.
     pub timer_fault: Option<TimerFault>,
+    /// Whether the host's stamps are not used, as they stand still while the timer runs.
+    pub host_stands_still: bool,
 }
 
 /// The first records of an interface, with their bytes.
@@ -80,7 +85,11 @@ impl Habits {
                 stamps.push((host, timer));
             }
         }
-        Habits { fcs_present: fcs.verdict(), timer_fault: timer_fault(&stamps) }
+        let timers = stamps.iter().map(|(_, timer)| *timer);
+        let timer_range = timers.clone().max().unwrap_or_default() - timers.min().unwrap_or_default();
+        let host_stands_still =
+            timer_range > LONGEST_PPDU.ns() && stamps.iter().all(|(host, _)| *host == stamps[0].0);
+        Habits { fcs_present: fcs.verdict(), timer_fault: timer_fault(&stamps), host_stands_still }
     }
 }
 
@@ -122,7 +131,7 @@ impl FcsEvidence {
 /// Whether a timer, in nanoseconds, runs as the host's clock does.
 fn timer_fault(stamps: &[(Time, u64)]) -> Option<TimerFault> {
     let (mut still, mut whole) = (Span::ZERO, Span::ZERO);
-    let (mut ratios, mut from) = (Vec::new(), *stamps.first()?);
+    let (mut steps, mut from) = (Vec::new(), *stamps.first()?);
     for pair in stamps.windows(2) {
         let [(host, timer), (next_host, next_timer)] = [pair[0], pair[1]];
         let passed = next_host.since(host.min(next_host));
@@ -130,14 +139,22 @@ fn timer_fault(stamps: &[(Time, u64)]) -> Option<TimerFault> {
         still += if timer == next_timer { passed } else { Span::ZERO };
         let step = next_host.since(from.0.min(next_host));
         if step >= STEP {
-            ratios.push((next_timer as f64 - from.1 as f64) / step.ns() as f64);
+            steps.push((next_timer as f64 - from.1 as f64, step.ns() as f64));
             from = (next_host, next_timer);
         }
     }
     if whole > LONGEST_PPDU && still * 2 > whole {
         return Some(TimerFault::StandsStill);
     }
+    let mut ratios: Vec<f64> = steps.iter().map(|(timer, host)| timer / host).collect();
     ratios.sort_by(f64::total_cmp);
-    let median = ratios.get(ratios.len() / 2).filter(|_| ratios.len() >= ENOUGH_STEPS)?;
-    (!(0.5..2.0).contains(median)).then_some(TimerFault::RunsWrong)
+    let median = *ratios.get(ratios.len() / 2)?;
+    if !(0.5..2.0).contains(&median) {
+        return (ratios.len() >= ENOUGH_STEPS || whole >= STEP * 2).then_some(TimerFault::RunsWrong);
+    }
+    // Over a longer time the host's delays hardly count. Steps of either clock are no matter of speed.
+    let usual = steps.iter().filter(|(timer, host)| (0.25..4.0).contains(&(timer / host)));
+    let (timer, host) = usual.fold((0.0, 0.0), |(timer, host), step| (timer + step.0, host + step.1));
+    let off = (timer - host).abs();
+    (off > SPEED * host + DELAY.ns() as f64).then_some(TimerFault::RunsWrong)
 }

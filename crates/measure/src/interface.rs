@@ -5,7 +5,8 @@ use crate::clock::{JUMP, RadioTime, Trusted, is_wild, radio_timer};
 use crate::habits::{Habits, HeldRecords};
 use crate::{Clock, Options, SnifferReport};
 use multihop_capture::{
-    Aggregate, DissectError, Encoding, Fcs, Frame, FrameError, FrameType, Reception, Record, dissect_with_fcs,
+    Aggregate, DissectError, Encoding, Fcs, Frame, FrameError, FrameType, HeaderError, Reception, Record,
+    dissect_with_fcs,
 };
 use multihop_core::Time;
 use std::collections::{BTreeMap, VecDeque};
@@ -67,15 +68,20 @@ pub(crate) struct Interface {
     clock: Clock,
     /// The stamps that were not wild, of the host and of the radio.
     trusted: [Option<Trusted>; 2],
-    /// Stamps that were, of both.
+    /// Frames without any that were not, and stamps of others that were.
     wild: u64,
+    wild_beside: u64,
     /// The A-MPDU that is recognised by its timer: that, and its reference.
     group: Option<(u64, u32)>,
     groups: u32,
     channels: Channels,
-    /// Records in which nothing could be found, and why, by how often.
+    /// Records in which nothing could be found, those that are none of a remote sniffer's frames, and why, by
+    /// how often.
     unreadable: u64,
-    messages: BTreeMap<String, u64>,
+    others: u64,
+    messages: Messages,
+    /// Why records are cut.
+    cut_messages: Messages,
     fcs_overruled: u64,
 }
 
@@ -89,11 +95,14 @@ impl Interface {
             clock: Clock::default(),
             trusted: [None; 2],
             wild: 0,
+            wild_beside: 0,
             group: None,
             groups: 0,
             channels: Channels::new(options),
             unreadable: 0,
-            messages: BTreeMap::new(),
+            others: 0,
+            messages: Messages::default(),
+            cut_messages: Messages::default(),
             fcs_overruled: 0,
         }
     }
@@ -141,12 +150,14 @@ impl Interface {
             }
             Err(DissectError::Frame { error, reception, air_bytes }) => {
                 let cut = matches!(error, FrameError::Short { .. });
-                self.note(error.to_string());
+                let messages = if cut { &mut self.cut_messages } else { &mut self.messages };
+                messages.count(error.to_string());
                 (*reception, Frame::unreadable(air_bytes), State::Unreadable { cut })
             }
-            Err(error @ DissectError::Header(_)) => {
-                self.unreadable += 1;
-                self.note(error.to_string());
+            Err(DissectError::Header(error)) => {
+                let is_other = matches!(error, HeaderError::LinkType(_) | HeaderError::NoFrame { .. });
+                *(if is_other { &mut self.others } else { &mut self.unreadable }) += 1;
+                self.messages.count(error.to_string());
                 return;
             }
         };
@@ -154,15 +165,10 @@ impl Interface {
         if habits.timer_fault.is_some() {
             timer = RadioTime::default();
         }
-        self.pending.push_back(Sighting { host: record.time, timer, reception, frame, state });
+        let host = record.time.filter(|_| !habits.host_stands_still);
+        self.pending.push_back(Sighting { host, timer, reception, frame, state });
         if self.pending.len() > AHEAD {
             self.decide();
-        }
-    }
-
-    fn note(&mut self, message: String) {
-        if self.messages.len() < MOST_MESSAGES || self.messages.contains_key(&message) {
-            *self.messages.entry(message).or_default() += 1;
         }
     }
 
@@ -173,6 +179,10 @@ impl Interface {
         self.recognise_aggregate(&mut sighting, timer);
         let is_tsft = timer.is_some() && sighting.timer.is_tsft;
         let is_guessed = host.is_none() && timer.is_none();
+        if is_guessed && (sighting.host.is_some() || sighting.timer.ns.is_some()) {
+            self.wild += 1;
+            self.wild_beside -= u64::from(sighting.host.is_some()) + u64::from(sighting.timer.ns.is_some());
+        }
         // A timer alone does not say where the line begins.
         let needs_host = is_guessed || !self.clock.is_set();
         let host = host.or_else(|| sighting.host.filter(|_| needs_host).and_then(|_| self.guess()));
@@ -180,7 +190,7 @@ impl Interface {
             self.channels.see(&sighting, Stamp { at, is_tsft, is_guessed });
         } else {
             self.unreadable += 1;
-            self.note("there is no time stamp".into());
+            self.messages.count("there is no time stamp".into());
         }
     }
 
@@ -209,7 +219,7 @@ impl Interface {
                 _ => next.timer.ns,
             });
             if is_wild(self.trusted[which], stamp, following) {
-                self.wild += 1;
+                self.wild_beside += 1;
                 trusted[which] = None;
             } else {
                 self.trusted[which] = Some(Trusted::with(self.trusted[which], stamp));
@@ -252,27 +262,49 @@ impl Interface {
         while !self.pending.is_empty() {
             self.decide();
         }
-        let message =
-            self.messages.iter().max_by_key(|(_, count)| **count).map(|(message, _)| message.clone());
-        let (clock, wild, fcs_overruled) = (&self.clock, self.wild, self.fcs_overruled);
+        let clock = &self.clock;
         let timer_fault = self.habits.and_then(|habits| habits.timer_fault);
         let mut reports = self.channels.finish();
         // What cannot be read is of no channel, and counts where most was read.
         let most = reports.iter().enumerate().max_by_key(|(_, (_, report))| report.quality.records);
         let most = most.map_or(0, |(index, _)| index);
+        // Among frames of a remote sniffer, what else was on its wire is no loss.
+        let is_remote = reports.iter().any(|(_, report)| report.quality.records > 0);
+        let (others, unreadable) =
+            if is_remote { (self.others, self.unreadable) } else { (0, self.unreadable + self.others) };
         for (index, (_, report)) in reports.iter_mut().enumerate() {
             let quality = &mut report.quality;
             if index == most {
-                quality.records += self.unreadable;
-                quality.unreadable += self.unreadable;
+                quality.records += unreadable;
+                quality.unreadable += unreadable;
+                quality.other_records = others;
             }
-            quality.unreadable_message.clone_from(&message);
+            quality.unreadable_message = self.messages.most_frequent();
+            quality.cut_message = self.cut_messages.most_frequent();
+            (quality.host_steps, quality.set_back) = (clock.host_steps, clock.set_back());
             (quality.timer_steps, quality.backward, quality.stalled) =
                 (clock.timer_steps, clock.backward, clock.stalled);
-            (quality.wild_stamps, quality.fcs_overruled) = (wild, fcs_overruled);
+            (quality.wild_stamps, quality.wild_beside) = (self.wild, self.wild_beside);
+            quality.fcs_overruled = self.fcs_overruled;
             (quality.timer_fault, quality.broken) = (timer_fault, broken);
         }
         reports
+    }
+}
+
+/// Messages, by how often there was one.
+#[derive(Clone, Debug, Default)]
+struct Messages(BTreeMap<String, u64>);
+
+impl Messages {
+    fn count(&mut self, message: String) {
+        if self.0.len() < MOST_MESSAGES || self.0.contains_key(&message) {
+            *self.0.entry(message).or_default() += 1;
+        }
+    }
+
+    fn most_frequent(&self) -> Option<String> {
+        self.0.iter().max_by_key(|(_, count)| **count).map(|(message, _)| message.clone())
     }
 }
 

@@ -12,6 +12,8 @@ pub struct Quality {
     pub unreadable: u64,
     /// The most frequent reason for that.
     pub unreadable_message: Option<String>,
+    /// The most frequent reason why records are cut.
+    pub cut_message: Option<String>,
     /// Frames whose frame check sequence, or whose receiver, says that they are damaged.
     pub damaged: u64,
     /// Frames of which less was captured than its header and frame check sequence need.
@@ -53,16 +55,30 @@ pub struct Quality {
     pub other_pairs: u64,
     /// What stamps mark was given, or the radio says it.
     pub marks_are_known: bool,
-    /// Stamps, of the host or of the receiver's timer, that those around them contradict.
+    /// Frames without any stamp that those around it do not contradict.
     pub wild_stamps: u64,
+    /// Stamps that those around them contradict, of frames with another that they do not.
+    pub wild_beside: u64,
     /// Why the receiver's timer is not used, if so.
     pub timer_fault: Option<TimerFault>,
     /// Frames whose timer had not moved since a frame long before.
     pub stalled: u64,
     /// Times that the receiver's timer was set anew.
     pub timer_steps: u64,
+    /// Times that the host's clock was set, as the timer shows.
+    pub host_steps: u64,
     /// Times that the host's stamps went backwards.
     pub backward: u64,
+    /// By how much the host's clock was set back, where no timer says how much time passed meanwhile.
+    pub set_back: Span,
+    /// Airtime of all frames, and the part of it that lies within other frames.
+    pub airtime: Span,
+    /// As `airtime`.
+    pub overlapping: Span,
+    /// Frames that are copies of the one before of their sender: same number, and not sent again.
+    pub copies: u64,
+    /// Records of something else than frames, among those of a remote sniffer.
+    pub other_records: u64,
     /// Time that the capture covers on this channel.
     pub length: Span,
     /// The longest time between two frames.
@@ -133,7 +149,11 @@ impl Quality {
             .filter(|&(part, of, _)| part > 0 && of > 0)
             .map(|(part, of, what)| {
                 let share = part as f64 / of as f64;
-                (share, format!("{part} of {of} {what} ({:.1} %){}", share * 100.0, self.message(what)))
+                let numbers = match what.strip_prefix("s ") {
+                    Some(_) => format!("{:.3} of {:.3}", part as f64 * 1e-9, of as f64 * 1e-9),
+                    None => format!("{part} of {of}"),
+                };
+                (share, format!("{numbers} {what} ({:.1} %){}", share * 100.0, self.message(what)))
             })
             .collect();
         found.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -149,12 +169,16 @@ impl Quality {
 
     /// Why records cannot be read, behind the sentence that counts them.
     fn message(&self, what: &str) -> String {
-        let message = self.unreadable_message.as_ref().filter(|_| [UNREADABLE, CUT].contains(&what));
-        message.map_or_else(String::new, |message| format!(", most often since {message}"))
+        let message = match what {
+            UNREADABLE => self.unreadable_message.as_ref(),
+            CUT => self.cut_message.as_ref(),
+            _ => None,
+        };
+        message.map_or_else(String::new, |message| format!(", most often because: {message}"))
     }
 
     /// Parts that speak against it, of how many, and what they are.
-    fn shares(&self) -> [(u64, u64, &'static str); 13] {
+    fn shares(&self) -> [(u64, u64, &'static str); 17] {
         let frames = self.records - self.unreadable.min(self.records);
         [
             (self.unreadable - self.cut, self.records, UNREADABLE),
@@ -187,7 +211,23 @@ impl Quality {
                 self.stamp_pairs,
                 "pairs of a frame and its answer contradict what stamps are taken to mark",
             ),
-            (self.wild_stamps, self.records, "stamps are contradicted by those around them and not used"),
+            (self.wild_stamps, self.records, "frames have no stamp that those around them do not contradict"),
+            (
+                self.overlapping.ns(),
+                self.airtime.ns(),
+                "s of airtime lie within other frames: stamps are not exact, and shares of time are too low",
+            ),
+            (
+                self.set_back.ns(),
+                self.length.ns(),
+                "s may be missing, as the host's clock was set back: shares of time may be wrong",
+            ),
+            (
+                self.timer_steps,
+                self.records,
+                "frames have a timer that was set anew, so that lengths are of the host's stamps",
+            ),
+            (self.copies, frames, "frames are copies of the one before, as of two radios, and count twice"),
             (self.cut, self.records, CUT),
             (
                 self.unanswered,
@@ -216,7 +256,9 @@ impl Quality {
             None => "",
         };
         say(self.records == 0, Grade::Poor, "there is not one record".into());
-        let few = format!("only {frames} frames could be read: shares of time say little");
+        let same = "all stamps are the same, so that there are no shares of time";
+        say(frames > 1 && self.length == Span::ZERO, Grade::Poor, same.into());
+        let few = format!("only {} could be read: shares of time say little", counted(frames, "frame"));
         say((1..FEW_FRAMES).contains(&frames), Grade::Poor, few);
         let silent = format!(
             "nothing was captured for {silence:.0} s of {:.0} s on end, which counts as idle: a clock may have been set, or the radio may have been elsewhere",
@@ -224,15 +266,15 @@ impl Quality {
         );
         say(is_silent, Grade::Poor, silent);
         let pairs = format!(
-            "only {} pairs of a frame and its answer show what stamps mark: capacities may be wrong by a preamble or a frame",
-            self.stamp_pairs
+            "only {} of a frame and its answer: what stamps mark is not certain, and capacities may be wrong by a preamble or a frame",
+            counted(self.stamp_pairs, "pair")
         );
         say(has_few_pairs, Grade::Fair, pairs);
         let broken = "the file is broken, or ends in the middle of a record";
         say(self.broken, Grade::Fair, broken.into());
         let hopped = format!(
-            "the radio changed its channel {} times and spent {:.3} s elsewhere: shares are of the {:.3} s that it listened here, give or take {:.3} s",
-            self.channel_changes,
+            "the radio changed its channel {} and spent {:.3} s elsewhere: shares are of the {:.3} s that it listened here, give or take {:.3} s",
+            counted(self.channel_changes, "time"),
             self.elsewhere.seconds(),
             self.length.seconds(),
             self.uncertain.seconds()
@@ -242,20 +284,35 @@ impl Quality {
         let fault = format!("the receiver's timer {timer} and is not used: times are those of the host");
         say(self.timer_fault.is_some(), Grade::Good, fault);
         let overruled = format!(
-            "{} frames have bytes that contradict what the receiver says of their frame check sequence; the bytes go before",
-            self.fcs_overruled
+            "what the receiver says of the frame check sequence of {} contradicts their bytes, which go before",
+            counted(self.fcs_overruled, "frame")
         );
         say(self.fcs_overruled > 0, Grade::Good, overruled);
-        for (count, what) in [
-            (self.timer_steps, "steps of the receiver's timer"),
-            (self.stalled, "frames at which the receiver's timer stood still"),
-            (self.backward, "stamps that go backwards"),
-            (self.stations_beyond, "frames of stations beyond those that are distinguished"),
+        for (count, noun, what) in [
+            (
+                self.host_steps,
+                "time",
+                "the host's clock and the receiver's timer went apart, and the timer was right",
+            ),
+            (
+                self.wild_beside,
+                "stamp",
+                "were contradicted by those around, and the frame's other stamp was used",
+            ),
+            (self.stalled, "frame", "came while the receiver's timer stood still"),
+            (self.backward, "stamp", "went backwards"),
+            (self.other_records, "record", "carry no frame of the remote sniffer"),
+            (self.stations_beyond, "frame", "are of stations beyond those that are distinguished"),
         ] {
-            say(count > 0, Grade::Good, format!("{count} {what}"));
+            say(count > 0, Grade::Good, format!("{} {what}", counted(count, noun)));
         }
         found
     }
+}
+
+/// A number of things, in words.
+fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 const UNREADABLE: &str = "records have no frame that can be read";
@@ -267,7 +324,7 @@ mod tests {
 
     #[test]
     fn the_worst_share_grades_and_is_said_first() {
-        let mut quality = Quality { records: 1_000, ..Quality::default() };
+        let mut quality = Quality { records: 1_000, length: Span::from_ms(1), ..Quality::default() };
         assert_eq!(quality.verdict(), (Grade::Good, vec![]));
         (quality.numbered, quality.missed) = (500, 15);
         (quality.acks, quality.orphan_acks) = (400, 1);
@@ -282,17 +339,19 @@ mod tests {
     #[test]
     fn nothing_at_all_is_poor_and_a_broken_file_fair_at_best() {
         assert_eq!(Quality::default().verdict().0, Grade::Poor);
-        let broken = Quality { records: 50, broken: true, ..Quality::default() };
+        let length = Span::from_ms(1);
+        let broken = Quality { records: 50, broken: true, length, ..Quality::default() };
         assert_eq!(broken.verdict().0, Grade::Fair);
     }
 
     #[test]
     fn a_grade_knows_how_many_pairs_voted_and_how_many_frames_there_were() {
-        let quality = Quality { records: 100, timed: 30, stamp_pairs: 30, ..Quality::default() };
+        let length = Span::from_ms(1);
+        let quality = Quality { records: 100, timed: 30, stamp_pairs: 30, length, ..Quality::default() };
         assert_eq!(quality.verdict().0, Grade::Good);
         let none = Quality { stamp_pairs: 0, ..quality.clone() };
         assert_eq!(none.verdict().0, Grade::Fair);
-        assert!(none.verdict().1[0].starts_with("only 0 pairs"));
+        assert!(none.verdict().1[0].starts_with("only 0 pairs of a frame"));
         let given = Quality { marks_are_known: true, ..none.clone() };
         assert_eq!(given.verdict().0, Grade::Good);
         let untimed = Quality { timed: 0, ..none };
@@ -325,7 +384,7 @@ mod tests {
             cut: 1,
             damaged: 1,
             damaged_headers: 1,
-            fcs_overruled: 1,
+            fcs_overruled: 2,
             unknown_airtime: 1,
             aggregates: 1,
             partial_aggregates: 1,
@@ -339,24 +398,33 @@ mod tests {
             orphan_block_acks: 1,
             timed: 1,
             impossible: 1,
-            stamp_pairs: 1,
+            stamp_pairs: 2,
             other_pairs: 1,
             wild_stamps: 1,
+            wild_beside: 2,
+            host_steps: 2,
+            set_back: Span::from_ms(1),
+            airtime: Span::from_ms(2),
+            overlapping: Span::from_ms(1),
+            copies: 2,
+            other_records: 2,
             timer_fault: Some(TimerFault::StandsStill),
-            stalled: 1,
+            stalled: 2,
             timer_steps: 1,
-            backward: 1,
+            backward: 2,
             length: Span::from_ms(20_000),
             longest_silence: Span::from_ms(20_000),
-            channel_changes: 1,
-            stations_beyond: 1,
+            channel_changes: 2,
+            stations_beyond: 2,
             broken: true,
             ..Quality::default()
         };
         let mut said = all.verdict().1;
-        all.records = 0;
+        (all.records, all.length) = (0, Span::ZERO);
         said.extend(all.verdict().1);
-        assert!(said.len() > 25, "{}", said.len());
+        all.records = 9;
+        said.extend(all.verdict().1);
+        assert!(said.len() > 30, "{}", said.len());
         for sentence in said {
             // What is left without its numbers.
             let fixed = sentence
@@ -377,7 +445,7 @@ mod tests {
         };
         let (grade, said) = quality.verdict();
         let expected =
-            "5 of 5 records have no frame that can be read (100.0 %), most often since link type 1";
+            "5 of 5 records have no frame that can be read (100.0 %), most often because: link type 1";
         assert_eq!((grade, said[0].as_str()), (Grade::Poor, expected));
     }
 }

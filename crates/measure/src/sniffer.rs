@@ -228,8 +228,8 @@ impl Sniffer {
     }
 
     fn next(&mut self, captured_frame: &CapturedFrame) {
-        self.quality.unknown_airtime +=
-            u64::from(captured_frame.airtime.is_none() && !captured_frame.is_damaged());
+        let is_known_to_be = !captured_frame.is_damaged() || captured_frame.frame.air_bytes == 0;
+        self.quality.unknown_airtime += u64::from(captured_frame.airtime.is_none() && is_known_to_be);
         match self.marks {
             Some(marks) => self.account(captured_frame, marks),
             None => self.wait(captured_frame),
@@ -239,7 +239,7 @@ impl Sniffer {
     fn wait(&mut self, captured_frame: &CapturedFrame) {
         self.stamps.see(captured_frame);
         self.waiting.push(Some(*captured_frame));
-        if self.waiting.len() >= WAITING || self.stamps.pairs() >= ENOUGH_VOTES {
+        if self.waiting.len() >= WAITING || self.stamps.deciding() >= ENOUGH_VOTES {
             self.settle();
         }
     }
@@ -250,10 +250,11 @@ impl Sniffer {
         let waiting = std::mem::take(&mut self.waiting);
         let frames: Vec<CapturedFrame> = waiting.iter().copied().flatten().collect();
         let stated = frames.first().and_then(|captured_frame| captured_frame.marks);
-        let usual = self.stamps.usual(self.by_tsft * 2 > frames.len());
+        let by_tsft = self.by_tsft * 2 > frames.len();
+        let usual = self.stamps.usual(by_tsft);
         let known = self.options.marks.or(stated);
         self.quality.marks_are_known = known.is_some();
-        let marks = known.or_else(|| self.stamps.marks()).unwrap_or(usual);
+        let marks = known.or_else(|| self.stamps.marks(by_tsft)).unwrap_or(usual);
         self.marks = Some(marks);
         self.own = sender_of_own(&frames).or_else(|| self.stamps.own());
         self.own_begins = self.options.marks.is_none() && self.stamps.own().is_some();
@@ -439,7 +440,9 @@ impl Sniffer {
         let (readings, step) =
             self.gauges.take().map_or((Vec::new(), self.options.bin), |gauges| gauges.finish(self.last));
         let (bin, rows, busy, start) = self.ledger.finish();
+        self.stations.finish();
         let stations = self.stations.all().to_vec();
+        let airtime: Span = rows.iter().map(|row| row.cell.airtime).sum();
         let (links, rates) = self.links.finish();
         // A station that is never heard is out of range: what it sends, and answers, is not missing.
         let near = |id: StationId| stations[id.index()].frames > 0;
@@ -457,8 +460,15 @@ impl Sniffer {
             partial_aggregates: self.aggregates.partial,
             orphan_block_acks: self.exchanges.orphan_block_acks,
             length: self.first.map_or(Span::ZERO, |first| self.last.since(first)),
+            airtime,
+            overlapping: airtime.saturating_sub(busy.iter().copied().sum()),
+            copies: stations.iter().map(|station| station.copies).sum(),
             stamp_pairs: self.stamps.pairs(),
-            other_pairs: self.stamps.contradicting(),
+            // Whoever says what stamps mark is believed.
+            other_pairs: self
+                .marks
+                .filter(|_| !self.quality.marks_are_known)
+                .map_or(0, |marks| self.stamps.contradicting(marks)),
             stations_beyond: self.stations.beyond,
             ..self.quality
         };

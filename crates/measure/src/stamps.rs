@@ -24,8 +24,10 @@ pub enum Marks {
 #[derive(Clone, Debug, Default)]
 pub struct Stamps {
     before: Option<CapturedFrame>,
-    /// Pairs that fit `Begin`, `Mpdu` and `End` for both frames.
+    /// Pairs that fit `Begin`, `Mpdu` and `End` for both frames, and no other of them.
     pub votes: [u64; 3],
+    /// Pairs that fit `Begin` and `Mpdu` alike, as both frames have preambles of one length.
+    either: u64,
     /// Pairs of which one frame was stamped when it began and the other when it ended, by the station of the
     /// former.
     mixed: BTreeMap<StationId, u64>,
@@ -79,6 +81,10 @@ impl Stamps {
         if least > TOLERANCE.ns() || !is_decided {
             return;
         }
+        if close(off[0]) && close(off[1]) {
+            self.either += 1;
+            return;
+        }
         match off.iter().position(|&one| close(one)) {
             Some(which @ 0..=2) => self.votes[which] += 1,
             Some(3) => self.mix(before.transmitter),
@@ -94,6 +100,11 @@ impl Stamps {
 
     /// Pairs that said something.
     pub fn pairs(&self) -> u64 {
+        self.deciding() + self.either
+    }
+
+    /// Those that say which of the three it is.
+    pub fn deciding(&self) -> u64 {
         self.votes.iter().sum::<u64>() + self.mixed.values().sum::<u64>()
     }
 
@@ -102,11 +113,16 @@ impl Stamps {
         self.before = None;
     }
 
-    /// Pairs that say something else than most do.
-    pub fn contradicting(&self) -> u64 {
-        let own =
-            if self.own().is_some() { self.mixed.values().max().copied().unwrap_or_default() } else { 0 };
-        self.pairs() - own - self.votes.iter().max().copied().unwrap_or_default()
+    /// Pairs that contradict that stamps mark this.
+    pub fn contradicting(&self, marks: Marks) -> u64 {
+        let [begin, mpdu, end] = self.votes;
+        let own = self.own().and_then(|own| self.mixed.get(&own)).copied().unwrap_or_default();
+        let agreeing = match marks {
+            Marks::Begin => begin + self.either,
+            Marks::Mpdu => mpdu + self.either,
+            Marks::End => end + own,
+        };
+        self.pairs() - agreeing
     }
 
     /// What a stamp marks where no pair shows it: `by_tsft`, what radiotap says, unless most answers would begin
@@ -117,17 +133,18 @@ impl Stamps {
         if by_tsft && !is_refuted { Marks::Mpdu } else { Marks::End }
     }
 
-    /// What most pairs say; none where none says anything.
-    pub fn marks(&self) -> Option<Marks> {
+    /// What most pairs say; none where none says anything. Where it makes no difference to them whether stamps
+    /// mark the beginning or the first bit, it is the latter if they are `by_tsft`.
+    pub fn marks(&self, by_tsft: bool) -> Option<Marks> {
         let [begin, mpdu, end] = self.votes;
         if self.pairs() == 0 {
             None
-        } else if end >= begin && end >= mpdu {
+        } else if end + self.mixed.values().sum::<u64>() >= begin.max(mpdu) + self.either {
             Some(Marks::End)
-        } else if begin >= mpdu {
-            Some(Marks::Begin)
-        } else {
+        } else if mpdu > begin || mpdu == begin && by_tsft {
             Some(Marks::Mpdu)
+        } else {
+            Some(Marks::Begin)
         }
     }
 
@@ -135,7 +152,7 @@ impl Stamps {
     /// when they end.
     pub fn own(&self) -> Option<StationId> {
         let (&own, &pairs) = self.mixed.iter().max_by_key(|&(_, pairs)| pairs)?;
-        (self.marks() == Some(Marks::End) && pairs >= ENOUGH_MIXED).then_some(own)
+        (self.marks(false) == Some(Marks::End) && pairs >= ENOUGH_MIXED).then_some(own)
     }
 }
 

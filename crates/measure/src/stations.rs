@@ -31,8 +31,10 @@ const SEQUENCES: u16 = 4_096;
 /// beyond.
 const MOST_COUNTS: usize = 1_024;
 
-/// A larger step is no loss but another count: the station began anew, or sleeps.
+/// A larger step may be another count: the station began anew, or sleeps.
 const LARGEST_GAP: u16 = 64;
+/// A station that begins anew does not do so this often.
+const ENOUGH_JUMPS: u64 = 3;
 
 /// What was heard of a station.
 #[derive(Clone, Debug)]
@@ -59,6 +61,14 @@ pub struct Station {
     pub numbered: u64,
     /// Those of them that were not seen.
     pub missed: u64,
+    /// Frames that have all that distinguishes the one before, and are not sent again.
+    pub copies: u64,
+    /// Times that its numbers went on by more than frames that were lost in between can explain, and by how
+    /// much in all.
+    jumps: u64,
+    jumped: u64,
+    /// Receiver, traffic identifier, number and fragment of its last frame with a number.
+    latest: Option<(Option<Address>, Option<u8>, u16, u8)>,
     /// The last number of management and plain data, which are counted together.
     last: Option<u16>,
     /// The last number of `QoS` data, which are counted by receiver and traffic identifier (802.11-2020,
@@ -81,6 +91,10 @@ impl Station {
             orphan_acks: 0,
             numbered: 0,
             missed: 0,
+            copies: 0,
+            jumps: 0,
+            jumped: 0,
+            latest: None,
             last: None,
             last_of: BTreeMap::new(),
             first_try: None,
@@ -117,6 +131,13 @@ impl Station {
     /// left out.
     fn count(&mut self, frame: &Frame) {
         let Some(sequence) = frame.sequence else { return };
+        let tid = match frame.kind {
+            FrameType::Data(data) => data.tid,
+            _ => None,
+        };
+        let now = (frame.receiver, tid, sequence.number, sequence.fragment);
+        let is_copy = self.latest.replace(now) == Some(now) && !frame.retry;
+        self.copies += u64::from(is_copy);
         let Some(receiver) = frame.receiver.filter(|address| !address.is_group()) else { return };
         let last = match frame.kind {
             FrameType::Data(data) if !data.null => match data.tid {
@@ -139,6 +160,10 @@ impl Station {
             return;
         }
         *last = sequence.number;
+        if (LARGEST_GAP + 1..SEQUENCES / 2).contains(&step) {
+            self.jumps += 1;
+            self.jumped += u64::from(step);
+        }
         if (1..=LARGEST_GAP).contains(&step) {
             self.numbered += u64::from(step);
             self.missed += u64::from(step - 1);
@@ -188,6 +213,15 @@ impl Stations {
             station.last = None;
             station.last_of.clear();
             station.first_try = None;
+            station.latest = None;
+        }
+    }
+
+    /// Nothing more comes. Numbers that jump again and again belong to one count, of which much was not seen.
+    pub(crate) fn finish(&mut self) {
+        for station in self.all.iter_mut().filter(|station| station.jumps >= ENOUGH_JUMPS) {
+            station.numbered += station.jumped;
+            station.missed += station.jumped - station.jumps;
         }
     }
 

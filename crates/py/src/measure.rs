@@ -304,6 +304,10 @@ fn quality<'py>(py: Python<'py>, found: &SnifferReport) -> PyResult<Bound<'py, P
         ("stamp_pairs", q.stamp_pairs),
         ("other_pairs", q.other_pairs),
         ("wild_stamps", q.wild_stamps),
+        ("wild_beside", q.wild_beside),
+        ("host_steps", q.host_steps),
+        ("copies", q.copies),
+        ("other_records", q.other_records),
         ("stalled", q.stalled),
         ("timer_steps", q.timer_steps),
         ("backward", q.backward),
@@ -317,6 +321,9 @@ fn quality<'py>(py: Python<'py>, found: &SnifferReport) -> PyResult<Bound<'py, P
         TimerFault::RunsWrong => "runs wrong",
     });
     made.set_item("timer_fault", fault)?;
+    made.set_item("airtime_s", q.airtime.seconds())?;
+    made.set_item("overlapping_s", q.overlapping.seconds())?;
+    made.set_item("set_back_s", q.set_back.seconds())?;
     made.set_item("longest_silence_s", q.longest_silence.seconds())?;
     made.set_item("elsewhere_s", q.elsewhere.seconds())?;
     made.set_item("uncertain_s", q.uncertain.seconds())?;
