@@ -96,6 +96,13 @@ class Measurement:
     sniffers: list[Sniffer]
     _raw: list[dict[str, Any]]
 
+    @cached_property
+    def _by_sniffer(self) -> dict[tuple[int, int], dict[str, Any]]:
+        return {(raw["interface"], raw["channel_mhz"]): raw for raw in self._raw}
+
+    def _of(self, sniffer: Sniffer) -> dict[str, Any]:
+        return self._by_sniffer[sniffer.interface, sniffer.channel_mhz]
+
     @staticmethod
     def of(table: pd.DataFrame, sniffer: Sniffer) -> pd.DataFrame:
         """The rows of a table that are a sniffer's."""
@@ -151,7 +158,7 @@ class Measurement:
 
     def kinds(self, sniffer: Sniffer) -> pd.DataFrame:
         """What a sniffer's `airtime` adds up to: kind, frames, bytes, airtime_s."""
-        raw = self._raw[self.sniffers.index(sniffer)]["airtime"]
+        raw = self._of(sniffer)["airtime"]
 
         def total(column: str) -> np.ndarray:
             return np.bincount(raw["kind"], weights=raw[column], minlength=len(raw["kinds"]))
@@ -182,6 +189,8 @@ class Measurement:
         """The reason, where estimators said nothing."""
         if sniffer.quality["unknown_airtime"] and not self.knows_airtime(sniffer):
             return "no frame says at which rate it was sent"
+        if sniffer.length_s == 0 and sniffer.quality["records"] > 1:
+            return "all stamps are the same"
         return f"the capture is shorter than a bin of {sniffer.bin_s:g} s"
 
     @cached_property
@@ -232,10 +241,13 @@ class Measurement:
             table["airtime"] = table["occupied_s"] / sniffer.length_s if sniffer.length_s > 0 else np.nan
             table["aggregate_mean"] = table["frames"] / table["loaded"].where(table["loaded"] > 0)
             table["tries_mean"] = table["frames"] / table["acknowledged"].where(table["acknowledged"] > 0)
-            of = self.of(self.rates, sniffer)
-            means = (of["rate_bps"] * of["share"]).groupby([of["sender"], of["receiver"]]).sum().rename("rate_mean_bps")
-            tables.append(table.merge(means, how="left", left_on=["sender", "receiver"], right_index=True))
-        return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+            tables.append(table)
+        if not tables:
+            return pd.DataFrame()
+        keys = ["interface", "channel_mhz", "sender", "receiver"]
+        weighted = self.rates[keys].assign(rate_mean_bps=self.rates["rate_bps"] * self.rates["share"])
+        means = weighted.groupby(keys)["rate_mean_bps"].sum()
+        return pd.concat(tables, ignore_index=True).merge(means, how="left", left_on=keys, right_index=True)
 
     @cached_property
     def rates(self) -> pd.DataFrame:
@@ -292,12 +304,12 @@ class Measurement:
 
     def busy_ratio(self, sniffer: Sniffer) -> float:
         """Share of the whole capture in which a frame was on the air."""
-        raw = self._raw[self.sniffers.index(sniffer)]
+        raw = self._of(sniffer)
         return float(raw["busy_s"].sum() / sniffer.length_s) if sniffer.length_s > 0 else float("nan")
 
     def _busy_half_width(self, sniffer: Sniffer) -> float:
         # Of whole bins: the last one may be short.
-        raw = self._raw[self.sniffers.index(sniffer)]
+        raw = self._of(sniffer)
         whole = raw["busy_s"][: int(sniffer.length_s / sniffer.bin_s)] / sniffer.bin_s
         half = statistics.estimate(whole).half_width if len(whole) > 1 else None
         return float("nan") if half is None else half

@@ -5,7 +5,7 @@ use crate::{Options, Sniffer, SnifferReport};
 use multihop_core::{Span, Time};
 
 /// Channels beyond so many are not distinguished: no radio has them, and a broken file may.
-const MOST: usize = 128;
+const MOST: usize = 64;
 
 /// The channels of one interface.
 pub(crate) struct Channels {

@@ -100,6 +100,8 @@ def measure(
     for capture in captures:
         found = measurement.measure(capture, bin=bin, stamps=stamps, station=station, estimators=estimators)  # type: ignore[arg-type]
         seen.append(found)
+    if len(seen) == 1 and not as_json:
+        _require_frames(seen)
     several = sum(len(found.sniffers) for found in seen) > 1
     if not as_json and several and not everything:
         _print_sniffers(seen)

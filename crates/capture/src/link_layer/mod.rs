@@ -81,7 +81,9 @@ pub enum HeaderError {
     )]
     LinkType(LinkType),
     /// The header is not all there.
-    #[error("the {header} header needs {needed} bytes, {found} were captured; a larger snap length would do")]
+    #[error(
+        "the {header} header needs {needed} bytes, {found} were captured; a larger snap length would do, unless the header is damaged or another one"
+    )]
     Cut {
         /// Which header.
         header: &'static str,
