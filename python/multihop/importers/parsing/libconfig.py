@@ -88,8 +88,9 @@ class _Reader:
             plain = text.rstrip("L")
             is_whole = plain.lstrip("+-").isdecimal() and len(plain) < 20
             return int(plain, 16) if "x" in plain.lower() else int(plain) if is_whole else float(plain)
-        if kind == "name" and text.lower() in {"true", "false"}:
-            return text.lower() == "true"
+        if kind == "name":
+            # A bare word is no value of libconfig: text, so that only the record with it is broken.
+            return {"true": True, "false": False}.get(text.lower(), text)
         if text == "{":
             group = self.settings("}", depth + 1)
             self._at += 1
