@@ -393,10 +393,10 @@ class TestDot:
     @pytest.mark.parametrize(
         ("text", "says"),
         [
-            ("graph {\na -- b [label=1", r"mesh\.txt:2: found 'the end of the file'; needs the name of a node"),
+            ("graph {\na -- b [label=1", r"mesh\.txt:2: found 'the end of the file' in a list of attributes; needs"),
             ("graph {\na -- b\n", r"mesh\.txt:2: a graph has no '}' at its end; the file may have been cut short"),
             ("graph x y", r"mesh\.txt:1: found 'y'; needs '\{'"),
-            ('graph {\n a "}', r"mesh\.txt:2: found '\"}', which is no DOT"),
+            ('graph {\n a "}', r"mesh\.txt:2: found '\"}'; needs DOT"),
             ("graph " + "{" * 60 + "}" * 60, "subgraphs are nested too deeply"),
         ],
     )

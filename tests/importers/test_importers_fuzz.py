@@ -13,12 +13,18 @@ from hypothesis import strategies as st
 from damage import damaged, fuzzed
 from multihop.base.errors import UserError
 from multihop.importers import FORMATS, read
+from multihop.importers.formats.catalogue import READERS, table
 from multihop.importers.to_scenario import Plan, write
 from sound_meshes import SOUND, text_of
 
 
-def test_each_format_has_a_sound_file():
-    assert {name.split()[0] for name in SOUND} == set(FORMATS)
+def test_each_format_has_a_sound_file_and_a_reader():
+    assert {name.split()[0] for name in SOUND} == set(FORMATS) == {reader.format for reader in READERS}
+
+
+def test_the_page_has_the_table_of_formats():
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "import.md").read_text(encoding="utf-8")
+    assert table() in page, f"the page needs this table:\n{table()}"
 
 
 @pytest.mark.parametrize("name", SOUND)

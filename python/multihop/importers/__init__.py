@@ -15,7 +15,7 @@ from multihop.base.errors import UserError
 from multihop.importers.formats.catalogue import FORMATS, READERS, Kind, Options, Reader, Source
 from multihop.importers.mesh import Mesh
 from multihop.importers.parsing import content, tables, xml_tree
-from multihop.importers.parsing.records import json_type
+from multihop.importers.parsing.records import json_type, shown
 from multihop.importers.positions import drop_false_places
 
 __all__ = ["FORMATS", "Options", "read"]
@@ -25,6 +25,9 @@ __all__ = ["FORMATS", "Options", "read"]
 MAX_BYTES = 100_000_000
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+#: Reasons that a message names of those for which something was left out.
+_MOST_REASONS = 5
 
 _SUPPORTED = f"what can be read: {', '.join(FORMATS)} (docs/how-to/import.md)"
 
@@ -81,12 +84,12 @@ def _recognised(text: str, path: Path) -> tuple[Source, Reader]:
         root = xml_tree.root_name(text) or xml_tree.parse(text, origin).name
         reader = _matching("xml", root)
         if reader is None:
-            raise UserError(f"{path}: found XML of <{root[:40]}>, which is no mesh that is known; {_SUPPORTED}")
+            raise UserError(f"{path}: found XML of <{shown(root)}>, which is no mesh that is known; {_SUPPORTED}")
         return Source(text, origin), reader
     columns, _ = tables.header(text)
     reader = _matching("columns", columns)
     if reader is None:
-        raise UserError(f"{path}:1: found columns {', '.join(columns)[:120]}; {_SUPPORTED}")
+        raise UserError(f"{path}:1: found columns {shown(', '.join(columns), 120)}; {_SUPPORTED}")
     return Source(text, origin), reader
 
 
@@ -135,14 +138,15 @@ def _describe(data: Any) -> str:  # noqa: ANN401 - any JSON value
     listed = list(nodes.values()) if isinstance(nodes, dict) else nodes if isinstance(nodes, list) else []
     if any(isinstance(node, dict) and "nodeinfo" in node for node in listed):
         return "this is nodes.json of ffmap, which has no links; import graph.json, with this file as --nodes"
-    keys = f" with {', '.join(list(data)[:6])[:120]}" if isinstance(data, dict) and data else ""
+    keys = f" with {shown(', '.join(list(data)[:6]), 120)}" if isinstance(data, dict) and data else ""
     return f"found {json_type(data)}{keys}, which is no mesh that is known"
 
 
 def _tally(mesh: Mesh) -> str:
-    counts = list(mesh.left_out.most_common())
+    counts = [(what, count) for what, count in mesh.left_out.most_common() if count]
     if mesh.tally.broken:
-        counts.append((f"broken records (the first: {mesh.tally.first})", mesh.tally.broken))
+        counts.insert(0, (f"broken records (the first: {mesh.tally.first})", mesh.tally.broken))
     if not counts:
         return "it lists none"
-    return "left out: " + ", ".join(f"{count} {what}" for what, count in counts if count)
+    more = [f"{len(counts) - _MOST_REASONS} more kinds"] if len(counts) > _MOST_REASONS else []
+    return "left out: " + ", ".join([*(f"{count} {what}" for what, count in counts[:_MOST_REASONS]), *more])

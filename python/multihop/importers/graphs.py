@@ -27,7 +27,7 @@ from multihop.base.errors import UserError
 from multihop.importers import etx
 from multihop.importers.mesh import NOISE_DBM, Mesh, Node, Quantity
 from multihop.importers.parsing.geography import coordinates
-from multihop.importers.parsing.records import number
+from multihop.importers.parsing.records import number, shown
 
 _YES = {"1", "true", "y", "yes"}
 
@@ -138,7 +138,7 @@ def _quality(origin: str, edges: list[Edge], assume_delivery: float | None) -> t
         raise UserError(f"{origin}: the graph has no edges, which are links; there is nothing to read")
     if assume_delivery is None:
         names = sorted({name for edge in edges for name in edge.attributes})
-        found = f"found {', '.join(names)[:80]}" if names else "found no attributes"
+        found = f"found {shown(', '.join(names), 80)}" if names else "found no attributes"
         raise UserError(
             f"{origin}: edges have no quality: {found}; needs delivery, etx, snr, rssi or weight, "
             "or use --assume-delivery 0.9"

@@ -21,7 +21,7 @@ from typing import Any
 from multihop.base.errors import UserError
 from multihop.importers.mesh import NOISE_DBM, Mesh, Node
 from multihop.importers.parsing.geography import Coordinates, coordinates
-from multihop.importers.parsing.records import BrokenRecordError, json_records, number, objects, text_id
+from multihop.importers.parsing.records import BrokenRecordError, json_records, number, objects, shown, text_id
 from multihop.importers.reports import Report, Reports, power_over_noise, unicast_rate
 
 #: What names of hosts have before the node's own, and after.
@@ -106,7 +106,7 @@ def _by_radio(mesh: Mesh, links: list[tuple[str, str, dict[str, Any]]]) -> list[
         if not kind:
             kind = _RADIO if str(link.get("olsrInterface", "")).startswith("wlan") else "none"
         if kind != _RADIO:
-            mesh.left_out[f"links of type {kind[:40]}"] += 1
+            mesh.left_out[f"links of type {shown(kind)}"] += 1
             continue
         with mesh.tally.record():
             other = _name(link.get("hostname")) or _name(link.get("address"))

@@ -115,7 +115,7 @@ FORMATS = {
         "babeld: `dump`; FRR: `show babel neighbor`",
         "`BABEL 1.0`; lines `Neighbour ... rxcost`",
         "256/`rxcost` from the neighbour, 256/`txcost` towards it; 65535 delivers nothing",
-        radios="the interface",
+        radios="the interface, with `--radios several`",
     ),
     "aredn": Format(
         "AREDN: sysinfo.json, one or a list",
@@ -300,3 +300,13 @@ READERS = (
     ),
     Reader("places", "columns", places.matches, lambda s, o: places.read(s.table, o.range_m), ("range_m",)),
 )
+
+
+def table() -> str:
+    """The formats as the table of the page about imports."""
+    rows = [
+        ("format", "written by", "recognised by", "a link's quality", "positions", "radios and rates"),
+        ("---",) * 6,
+        *((name, f.writers, f.recognised, f.quality, f.places, f.radios) for name, f in FORMATS.items()),
+    ]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from multihop.base.errors import UserError
 from multihop.importers.mesh import Mesh, Node
 from multihop.importers.parsing.geography import coordinates
-from multihop.importers.parsing.records import BrokenRecordError
+from multihop.importers.parsing.records import BrokenRecordError, shown
 from multihop.importers.parsing.xml_tree import Element
 
 _WORKING = "working"
@@ -50,7 +50,7 @@ def read(root: Element, origin: str, assume_delivery: float | None) -> Mesh:
                 raise BrokenRecordError(element.where, "<node> has no id; needs the one that links use")
             status = element.attributes.get("status", "Working").strip()
             if status.lower() != _WORKING:
-                mesh.omit_node(f"nodes of status {status[:40]}")
+                mesh.omit_node(f"nodes of status {shown(status)}")
                 out_of_work.add(id)
                 continue
             latitude, longitude = coordinates(element.attributes)
@@ -92,9 +92,9 @@ def _joined(mesh: Mesh, links: list[tuple[str, Link]], out_of_work: set[str]) ->
             states = [link.get(key, "Working").strip() for key in ("link_status", "linked_status")]
             state = next((state for state in states if state.lower() != _WORKING), None)
             if kind and kind not in _WIRELESS:
-                left[id] = f"links of type {kind[:40]}"
+                left[id] = f"links of type {shown(kind)}"
             elif state is not None:
-                left[id] = f"links of status {state[:40]}"
+                left[id] = f"links of status {shown(state)}"
             elif other in out_of_work:
                 left[id] = "links to nodes that do not work"
             else:

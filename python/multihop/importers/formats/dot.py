@@ -32,21 +32,35 @@ _TOKEN = re.compile(
 )
 _START = re.compile(r"(?:\s+|//[^\n]*\n|/\*.*?\*/|#[^\n]*\n)*(?:strict\s+)?(?:di)?graph\b", re.IGNORECASE | re.DOTALL)
 
+#: Quotation marks that begin or end a text.
+_MARK = re.compile(r'(?<!\\)"')
+
 #: How deep subgraphs may lie in each other.
 _DEEPEST = 50
 
 #: An edge between subgraphs stands for one between each two of their nodes.
 _MOST_EDGES = 1_000_000
 
+#: So many lines that are no DOT make a file that is none.
+_MOST_FAULTS = 50
+
 #: olsrd's label of a network that a node announces.
 _ATTACHED = "HNA"
+
+
+class _SyntaxFault(Exception):  # noqa: N818 - it never leaves this module
+    """A line that is no DOT, and why."""
+
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(reason)
+        self.line = line
 
 
 @dataclass
 class _Token:
     kind: str
     text: str
-    where: str
+    line: int
 
 
 @dataclass
@@ -71,8 +85,8 @@ def read_text(text: str, origin: str, assume_delivery: float | None) -> Mesh:
     Raises:
         UserError: if it is no DOT, or edges have no quality and none is assumed.
     """
-    graph = _Reader(_tokens(text, origin), origin).graph()
     mesh = Mesh("dot", "")
+    graph = _graph(text, origin, mesh)
     of_olsrd = graph.directed and graph.name == "topology"
     attached = {edge.target for edge in graph.edges if edge.attributes.get("label") == _ATTACHED}
     drawn = "bb" in graph.attributes
@@ -94,21 +108,41 @@ def read_text(text: str, origin: str, assume_delivery: float | None) -> Mesh:
     return graphs.fill(mesh, origin, edges, assume_delivery)
 
 
+def _graph(text: str, origin: str, mesh: Mesh) -> _Graph:
+    """The graph without the lines that are no DOT, which are broken records."""
+    lines = text.split("\n")
+    first: _SyntaxFault | None = None
+    for _ in range(_MOST_FAULTS):
+        try:
+            return _Reader(_tokens("\n".join(lines))).graph()
+        except _SyntaxFault as fault:
+            first = first or fault
+            # A quotation mark too few takes the rest of the file for names.
+            at = next((at for at, line in enumerate(lines) if len(_MARK.findall(line)) % 2), fault.line - 1)
+            # A line on which there is nothing left, or which begins the graph, cannot be done without.
+            if not lines[at].strip() or not matches_text("\n".join(lines[:at])):
+                break
+            mesh.tally.add_broken(f"{origin}:{at + 1}", f"found {lines[at].strip()[:40]!r}; needs a statement of DOT")
+            lines[at] = ""
+    assert first is not None
+    raise UserError(f"{origin}:{first.line}: {first}")
+
+
 def _placed(attributes: dict[str, str]) -> dict[str, str]:
     """Attributes with `pos`, which may end in an exclamation mark, as `x` and `y`."""
     place = attributes.get("pos", "").rstrip("!").split(",")
     return {**attributes, "x": place[0], "y": place[1]} if len(place) >= 2 else attributes
 
 
-def _tokens(text: str, origin: str) -> list[_Token]:
+def _tokens(text: str) -> list[_Token]:
     tokens: list[_Token] = []
     at, line = 0, 1
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
-            raise UserError(f"{origin}:{line}: found {text[at : at + 20]!r}, which is no DOT; see graphviz.org/doc")
+            raise _SyntaxFault(line, f"found {text[at : at + 20]!r}; needs DOT, as graphviz.org/doc has it")
         if match.lastgroup and match.lastgroup != "blank":
-            tokens.append(_Token(match.lastgroup, match[0], f"{origin}:{line}"))
+            tokens.append(_Token(match.lastgroup, match[0], line))
         line += match[0].count("\n")
         at = match.end()
     return tokens
@@ -117,10 +151,10 @@ def _tokens(text: str, origin: str) -> list[_Token]:
 class _Reader:
     """A recursive descent over the grammar of DOT."""
 
-    def __init__(self, tokens: list[_Token], origin: str) -> None:
+    def __init__(self, tokens: list[_Token]) -> None:
         self._tokens = tokens
         self._at = 0
-        self._end = _Token("end", "the end of the file", f"{origin}:{tokens[-1].where.rpartition(':')[2]}")
+        self._end = _Token("end", "the end of the file", tokens[-1].line if tokens else 1)
         self._graph = _Graph()
 
     def graph(self) -> _Graph:
@@ -144,7 +178,7 @@ class _Reader:
     def _expect(self, *texts: str) -> str:
         token = self._take()
         if token.kind not in {"mark", "edge"} or token.text not in texts:
-            raise UserError(f"{token.where}: found {token.text[:40]!r}; needs {' or '.join(map(repr, texts))}")
+            raise _SyntaxFault(token.line, f"found {token.text[:40]!r}; needs {' or '.join(map(repr, texts))}")
         return token.text
 
     def _id(self) -> str:
@@ -154,25 +188,35 @@ class _Reader:
         if token.kind == "html":
             return token.text[1:-1]
         if token.kind != "quoted":
-            raise UserError(f"{token.where}: found {token.text[:40]!r}; needs the name of a node or an attribute")
+            raise _SyntaxFault(token.line, f"found {token.text[:40]!r}; needs the name of a node or an attribute")
         text = _unquoted(token.text)
         while self._next().text == "+" and self._next(1).kind == "quoted":
             self._at += 1
             text += _unquoted(self._take().text)
+        if "\n" in text:
+            # A quotation mark is missing, or one too many: names do not go on in the next line.
+            raise _SyntaxFault(token.line, f"found {text[:40]!r}; needs a closing quotation mark on the line")
         return text
+
+    def _value(self) -> str:
+        """Value of an attribute, which may go on in the next line."""
+        return _unquoted(self._take().text) if self._is_quoted_alone() else self._id()
+
+    def _is_quoted_alone(self) -> bool:
+        return self._next().kind == "quoted" and self._next(1).text != "+"
 
     def _block(self, of_nodes: dict[str, str], of_edges: dict[str, str], depth: int) -> list[str]:
         """Statements between braces; the nodes that they name. Defaults hold to the end of the block."""
-        begin = self._next().where
+        begin = self._next().line
         self._expect("{")
         if depth > _DEEPEST:
-            raise UserError(f"{begin}: subgraphs are nested too deeply; at most {_DEEPEST} are read")
+            raise _SyntaxFault(begin, f"subgraphs are nested too deeply; at most {_DEEPEST} are read")
         of_nodes, of_edges = dict(of_nodes), dict(of_edges)
         named: list[str] = []
         while self._next().text != "}":
             token = self._next()
             if token.kind == "end":
-                raise UserError(f"{token.where}: a graph has no '}}' at its end; the file may have been cut short")
+                raise _SyntaxFault(token.line, "a graph has no '}' at its end; the file may have been cut short")
             word = token.text.lower() if token.kind == "word" else ""
             if token.text in {";", ","} and token.kind == "mark":
                 self._at += 1
@@ -184,7 +228,7 @@ class _Reader:
             elif token.kind in {"word", "quoted", "html"} and self._next(1).text == "=":
                 key = self._id().lower()
                 self._expect("=")
-                value = self._id()
+                value = self._value()
                 if depth == 0:
                     self._graph.attributes[key] = value
             else:
@@ -206,7 +250,7 @@ class _Reader:
         attributes = {**of_edges, **own}
         for sources, targets in pairwise(ends):
             if len(self._graph.edges) + len(sources) * len(targets) > _MOST_EDGES:
-                raise UserError(f"{self._next().where}: more than {_MOST_EDGES} edges; give a part of the graph")
+                raise _SyntaxFault(self._next().line, f"more than {_MOST_EDGES} edges; give a part of the graph")
             self._graph.edges += [Edge(a, b, attributes, self._graph.directed) for a in sources for b in targets]
         return [id for end in ends for id in end]
 
@@ -230,8 +274,10 @@ class _Reader:
         """Lists in brackets, one after the other. Names are in lower case."""
         found: dict[str, str] = {}
         while self._next().text == "[":
-            self._at += 1
+            begin = self._take().line
             while self._next().text != "]":
+                if self._next().kind not in {"word", "quoted", "html"} and self._next().text not in {";", ","}:
+                    raise _SyntaxFault(begin, f"found {self._next().text[:40]!r} in a list of attributes; needs ']'")
                 if self._next().text in {";", ","}:
                     self._at += 1
                     continue
@@ -239,7 +285,7 @@ class _Reader:
                 found[key] = "true"
                 if self._next().text == "=":
                     self._at += 1
-                    found[key] = self._id()
+                    found[key] = self._value()
             self._at += 1
         return found
 

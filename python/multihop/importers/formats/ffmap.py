@@ -95,7 +95,7 @@ def read(data: dict[str, Any], nodes: Any, origin: str) -> Mesh:  # noqa: ANN401
 def _link(mesh: Mesh, link: dict[str, Any], a: str, b: str, *, has_back: bool) -> None:
     kind = str(link.get("type") or "").lower()
     if link.get("vpn") is True or kind not in _WIRELESS:
-        mesh.left_out[f"links of type {'vpn' if link.get('vpn') is True else kind[:40]}"] += 1
+        mesh.left_out[f"links of type {'vpn' if link.get('vpn') is True else shown(kind)}"] += 1
         return
     there, back = _metrics(link)
     mesh.add_link(a, b, _delivery(there))

@@ -15,7 +15,7 @@ import re
 from dataclasses import dataclass, field
 
 from multihop.importers.mesh import Mesh, Node
-from multihop.importers.parsing.records import BrokenRecordError, number
+from multihop.importers.parsing.records import BrokenRecordError, number, shown
 from multihop.importers.reports import Report, Reports, power_over_noise, unicast_rate
 
 READING = "received power in dBm of each station; the reverse direction as strong where it was not measured"
@@ -67,7 +67,10 @@ def read_text(text: str, origin: str) -> Mesh:
     for owner in owners:
         if owner.id not in mesh.nodes:
             mesh.add_node(Node(owner.id, label=owner.id))
+    # Interfaces of different nodes have nothing in common but their channels.
+    known = all(station.interface in station.owner.channels for station in stations)
     several = len({(station.owner.id, station.interface) for station in stations}) > len(owners)
+    several = several and (known or len(owners) == 1)
     mesh.are_named = several
     reports = Reports()
     for station in stations:
@@ -90,7 +93,7 @@ def _report(mesh: Mesh, station: _Station, node_of: dict[str, str], reports: Rep
         mesh.add_node(Node(other, label=other))
     peering = fields.get("mesh plink", "ESTAB")
     if peering != "ESTAB":
-        mesh.left_out[f"stations whose peering is {peering[:20]}"] += 1
+        mesh.left_out[f"stations whose peering is {shown(peering)}"] += 1
         return
     power = power_over_noise(number(dbm[1]), None)
     radio = (station.owner.channels.get(station.interface) or station.interface) if named else None

@@ -16,7 +16,7 @@ from typing import Any
 
 from multihop.importers.mesh import Mesh, Node
 from multihop.importers.parsing.geography import coordinates
-from multihop.importers.parsing.records import BrokenRecordError, json_records, number, text_id
+from multihop.importers.parsing.records import BrokenRecordError, json_records, number, shown, text_id
 
 READING = "batman-adv transmit quality, read as delivery probability of each direction (source_tq: source to target)"
 
@@ -88,7 +88,7 @@ def _link(mesh: Mesh, record: dict[str, Any], offline: set[str], times: Counter[
         raise BrokenRecordError(where, "source or target is missing; needs the node_id of both ends")
     kind = record.get("type", "wifi")
     if kind != "wifi":
-        mesh.left_out[f"links of type {kind}"] += 1
+        mesh.left_out[f"links of type {shown(kind)}"] += 1
         return
     if source in offline or target in offline:
         mesh.left_out["links to nodes that are offline"] += 1

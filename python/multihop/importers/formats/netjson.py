@@ -20,7 +20,15 @@ from multihop.base.errors import UserError
 from multihop.importers import etx
 from multihop.importers.mesh import Mesh, Node
 from multihop.importers.parsing.geography import coordinates
-from multihop.importers.parsing.records import BrokenRecordError, json_records, json_type, number, objects, text_id
+from multihop.importers.parsing.records import (
+    BrokenRecordError,
+    json_records,
+    json_type,
+    number,
+    objects,
+    shown,
+    text_id,
+)
 
 _OLSRD_ONE = 1024.0
 _ATTACHED = {"lan", "attached"}
@@ -83,7 +91,7 @@ def _graphs(data: Any, origin: str, mesh: Mesh) -> list[tuple[str, dict[str, Any
             found.append((where, item))
         else:
             kind = item.get("type")
-            mesh.left_out[f"objects of type {kind[:40] if isinstance(kind, str) else json_type(kind)}"] += 1
+            mesh.left_out[f"objects of type {shown(kind) if isinstance(kind, str) else json_type(kind)}"] += 1
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from multihop.base.errors import UserError
 from multihop.importers.mesh import Mesh, Node
 from multihop.importers.parsing.geography import coordinates
-from multihop.importers.parsing.records import BrokenRecordError, json_records, text_id
+from multihop.importers.parsing.records import BrokenRecordError, json_records, shown, text_id
 
 
 def matches(data: Any) -> bool:  # noqa: ANN401 - any JSON value
@@ -46,7 +46,7 @@ def _link(mesh: Mesh, record: dict[str, Any], where: str, delivery: float, *, li
         raise BrokenRecordError(where, "from or to is missing; needs the ids of both ends")
     status = record.get("status", "active")
     if status != "active":
-        mesh.left_out[f"links of status {str(status)[:40]}"] += 1
+        mesh.left_out[f"links of status {shown(status)}"] += 1
         return
     for id in () if listed else (a, b):
         if id not in mesh.nodes:

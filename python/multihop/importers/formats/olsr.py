@@ -12,7 +12,7 @@ from typing import Any
 
 from multihop.base.errors import UserError
 from multihop.importers.mesh import Mesh, Node
-from multihop.importers.parsing.records import BrokenRecordError, json_records, number, text_id
+from multihop.importers.parsing.records import BrokenRecordError, json_records, number, shown, text_id
 from multihop.importers.parsing.tables import Row, Table
 from multihop.importers.reports import power_over_noise, unicast_rate
 
@@ -107,7 +107,7 @@ def read_text(text: str, origin: str) -> Mesh:
                     continue
                 rows.append((a, b, number(lq), number(nlq)))
         return _filled(mesh, rows, main)
-    found = ", ".join(tables)[:80]
+    found = shown(", ".join(tables), 80)
     raise UserError(f"{origin}: found the tables {found}; needs rows of Topology or Links with LQ and NLQ")
 
 

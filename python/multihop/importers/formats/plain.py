@@ -9,7 +9,7 @@ optionally `gateway` (yes/no).
 
 from multihop.base.errors import UserError
 from multihop.importers.mesh import Mesh, Node, Quantity
-from multihop.importers.parsing.records import BrokenRecordError
+from multihop.importers.parsing.records import BrokenRecordError, shown
 from multihop.importers.parsing.tables import Row, Table
 
 _YES = {"1", "true", "y", "yes"}
@@ -80,7 +80,7 @@ def _channel(row: Row) -> str:
     found = row.text("channel")
     if found is None or not found.isdecimal():
         raise BrokenRecordError(
-            row.where, f"channel: found {(found or 'nothing')[:40]}; needs the number of the link's channel"
+            row.where, f"channel: found {shown(found or 'nothing')}; needs the number of the link's channel"
         )
     return str(int(found))
 

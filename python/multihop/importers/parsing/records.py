@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from multihop.base.errors import UserError
+from multihop.base.visible import visible
 
 _FOUND = re.compile(r"found .*?(; |$)", re.DOTALL)
 
@@ -125,6 +126,11 @@ def objects(value: Any, *keys: str) -> dict[str, Any]:  # noqa: ANN401 - any JSO
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value if isinstance(value, dict) else {}
+
+
+def shown(text: object, most: int = 40) -> str:
+    """Text of a file for a message: one line without control characters, cut off if it is long."""
+    return visible(" ".join(str(text).split()))[:most]
 
 
 def json_type(value: Any) -> str:  # noqa: ANN401 - whatever a file holds
