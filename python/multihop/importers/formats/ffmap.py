@@ -23,6 +23,7 @@ from multihop.importers.parsing.records import (
     json_type,
     number,
     objects,
+    shown,
     text_id,
 )
 
