@@ -117,6 +117,13 @@ class TestBabel:
 
     def test_frr(self, tmp_path):
         assert mesh_of(tmp_path, FRR).links == {("fe80::2", "this node"): 1.0, ("this node", "fe80::2"): 0.8}
+        none = "Neighbour fe80::1 dev wlan0 reach 0002 rxcost 65535 txcost 65535 rtt 0.000 rttcost 0.\n"
+        zero = "Neighbour fe80::3 dev wlan0 reach ffff rxcost 256 txcost 0 rtt 0.000 rttcost 0.\n"
+        wrapped = "Neighbour fe80::4 dev wlan0 reach 3ff8 rxcost 65535\ntxcost 292 rtt 0.000 rttcost 0.\n"
+        mesh = mesh_of(tmp_path, FRR + none + zero + wrapped)
+        assert mesh.links == mesh_of(tmp_path, FRR).links
+        assert mesh.tally.broken == 1
+        assert mesh.left_out["directions that deliver nothing"] == 2
 
 
 class TestIw:
@@ -174,6 +181,11 @@ class TestAredn:
         mesh = mesh_of(tmp_path, [AREDN, {**other, "api_version": "1.0"}])
         assert mesh.links == {("EXAMPLE-2", "EXAMPLE-1"): 0.9, ("EXAMPLE-1", "EXAMPLE-2"): 0.7}
         assert mesh.nodes["EXAMPLE-2"].latitude == 51.03
+
+    def test_places_of_older_firmware(self, tmp_path):
+        content = {key: value for key, value in AREDN.items() if key not in {"lat", "lon"}}
+        content["location"] = {"lat": "51.5", "lon": "12.25", "grid_square": "JO61"}
+        assert mesh_of(tmp_path, content).nodes["EXAMPLE-1"].longitude == 12.25
 
     def test_the_request_that_has_links_is_named(self, tmp_path):
         with pytest.raises(UserError, match=r"has no link_info; fetch it with \?link_info=1&lqm=1"):
@@ -310,6 +322,13 @@ class TestGraphMl:
         )
         content = content.replace('attr.type="double"/>', 'attr.type="double"><default>9</default></key>', 1)
         assert mesh_of(tmp_path, content).links["b", "c"] == pytest.approx(1 / 3)
+
+    def test_keys_without_type_or_declaration_and_drawings_of_yed(self, tmp_path):
+        content = GRAPHML.replace(' attr.type="double"', "").replace(' key="d0"', ' key="etx"')
+        drawing = '<data key="d9"><ShapeNode><Geometry x="133.0" y="509.9"/></ShapeNode></data>'
+        mesh = mesh_of(tmp_path, content.replace('<node id="c"/>', f'<node id="c">{drawing}</node>'))
+        assert mesh.links["b", "c"] == 0.5
+        assert mesh.nodes["c"].x is None
 
     @pytest.mark.parametrize(
         ("name", "value", "there", "back"),
