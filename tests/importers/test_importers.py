@@ -371,6 +371,12 @@ def test_what_fuzzing_found(tmp_path):
         read(path, Options(assume_delivery=0.9))
     path.write_text('[{"from": "\\ud83d\\ude00", "to": 2}]')
     assert "\U0001f600" in read(path, Options(assume_delivery=0.9)).nodes, "a whole pair is a character"
+    path.write_text('{"\\ntopology": []}')
+    with pytest.raises(UserError, match=r"found an object with topology, which is no mesh that is known"):
+        read(path, Options())
+    path.write_text('{"nodes": [{"id": "a"}], "links": [{"source": 0, "target": 0, "quality": "1", "type": "x\\ny"}]}')
+    with pytest.raises(UserError, match="no usable wireless link in it; left out: 1 links of type x y"):
+        read(path, Options())
     path.write_text('source,target,"deli\nvery"\na,b,0.9\n')
     with pytest.raises(UserError, match=r"found columns source, target, deli very; needs"):
         read(path, Options())

@@ -186,6 +186,7 @@ def _show(imported: to_scenario.Imported, out: Path | None, *, as_json: bool, qu
                 "nodes": imported.nodes,
                 "links": imported.links,
                 "left_out": imported.left_out,
+                "first_broken": imported.first_broken,
                 "parallel": imported.parallel,
                 "gateway": imported.gateway,
                 "gateways": imported.gateways,

@@ -6,14 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
-from multihop.base.errors import UserError
+from multihop.importers.parsing.records import RecordTally
 from multihop.simulation.scenario import schema
 
 Quantity = Literal["delivery", "rssi", "distance"]
-
-_EARTH_RADIUS_M = 6_371_000.0
 
 
 def _engine_dbm(key: str) -> float:
@@ -42,6 +40,9 @@ class Node:
     gateway: bool = False
 
 
+#: Powers that a link can have, in dBm: those that the engine takes.
+POWERS_DBM = (-150.0, 40.0)
+
 #: Why a direction is left out that is there already.
 REPEATED = "parallel or repeated directions (the best one stays)"
 
@@ -69,6 +70,8 @@ class Mesh:
         assumed: the values of `links` are no measurement.
         heard: pairs that the file lists, though nothing arrives in a direction: they know each other, so they
             sense.
+        signals: (from, to) -> received power in dBm of pairs that have no link, where the file has it.
+        tally: counts of the file's records, and of those that are broken.
     """
 
     format: str
@@ -86,6 +89,8 @@ class Mesh:
     standard: str | None = None
     assumed: bool = False
     heard: set[frozenset[str]] = field(default_factory=set)
+    signals: dict[tuple[str, str], float] = field(default_factory=dict)
+    tally: RecordTally = field(default_factory=RecordTally)
 
     def add_node(self, node: Node) -> None:
         """Adds a node; the second one with an id is left out."""
@@ -135,6 +140,9 @@ class Mesh:
                 self.left_out["directions that deliver nothing"] += 1
                 self.heard.add(frozenset((source, target)))
                 return
+        if self.quantity == "rssi" and not POWERS_DBM[0] < value < POWERS_DBM[1]:
+            self.left_out[f"directions with a power outside of {POWERS_DBM[0]:g} to {POWERS_DBM[1]:g} dBm"] += 1
+            return
         known = self.links.get((source, target))
         if known is not None:
             self.left_out[REPEATED] += 1
@@ -176,9 +184,9 @@ class Mesh:
         """The same mesh with only these nodes, and only the links between them."""
         kept = set(keep)
         nodes = {id: node for id, node in self.nodes.items() if id in kept}
-        links, powers, rates = (
+        links, powers, rates, signals = (
             {pair: value for pair, value in table.items() if kept.issuperset(pair)}
-            for table in (self.links, self.powers, self.rates)
+            for table in (self.links, self.powers, self.rates, self.signals)
         )
         return replace(
             self,
@@ -188,70 +196,9 @@ class Mesh:
             powers=powers,
             rates=rates,
             radios={radio: mesh.restricted(kept) for radio, mesh in self.radios.items()},
+            signals=signals,
             heard={pair for pair in self.heard if kept.issuperset(pair)},
         )
-
-
-def positions(nodes: dict[str, Node]) -> dict[str, tuple[float, float]]:
-    """Positions in metres, of the nodes that have one.
-
-    Degrees are projected equirectangularly about the mean latitude, which is within 1 % up to some 100 km
-    across.
-    """
-    placed = {id: (n.x, n.y) for id, n in nodes.items() if n.x is not None and n.y is not None}
-    located = {
-        id: (math.radians(n.latitude), math.radians(n.longitude))
-        for id, n in nodes.items()
-        if n.latitude is not None and n.longitude is not None
-    }
-    if placed or not located:
-        return placed
-    middle = sum(latitude for latitude, _ in located.values()) / len(located)
-    east = {id: longitude * math.cos(middle) * _EARTH_RADIUS_M for id, (_, longitude) in located.items()}
-    north = {id: latitude * _EARTH_RADIUS_M for id, (latitude, _) in located.items()}
-    west_end, south_end = min(east.values()), min(north.values())
-    return {id: (round(east[id] - west_end, 1), round(north[id] - south_end, 1)) for id in located}
-
-
-def number(value: Any) -> float | None:  # noqa: ANN401 - whatever a file holds
-    """A number from a JSON or CSV value; `None` if it is not one. `True` is not a number."""
-    if isinstance(value, bool) or value is None:
-        return None
-    if isinstance(value, str):
-        value = value.strip()
-    try:
-        return float(value)
-    except (OverflowError, TypeError, ValueError):
-        return None
-
-
-def text_id(value: Any) -> str | None:  # noqa: ANN401 - whatever a file holds
-    """An id from a JSON value: text that is not empty, or an integer; `None` otherwise."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int):
-        return str(value)
-    return value.strip() or None if isinstance(value, str) else None
-
-
-def records(value: Any, origin: str, key: str) -> list[dict[str, Any]]:  # noqa: ANN401 - whatever a file holds
-    """A list of objects.
-
-    Raises:
-        UserError: if it is anything else.
-    """
-    if not isinstance(value, list):
-        raise UserError(f"{origin}: {key}: found {json_type(value)}; needs a list of objects")
-    for index, item in enumerate(value):
-        if not isinstance(item, dict):
-            raise UserError(f"{origin}: {key}[{index}]: found {json_type(item)}; needs an object")
-    return value
-
-
-def json_type(value: Any) -> str:  # noqa: ANN401 - whatever a file holds
-    """The name that JSON gives to the type of a value."""
-    names = {dict: "an object", list: "a list", str: "text", bool: "true/false", int: "a number", float: "a number"}
-    return names.get(type(value), "nothing")
 
 
 #: Coordinates of no mesh are larger, in metres; squares of distances have to be numbers.
@@ -261,7 +208,8 @@ _FARTHEST_M = 1e9
 def _drop_bad_position(mesh: Mesh, node: Node) -> None:
     pair = (node.latitude, node.longitude)
     if pair != (None, None) and not _on_earth(*pair):
-        mesh.left_out["positions that are not on Earth"] += 1
+        swapped = " (latitude and longitude may be swapped)" if _on_earth(*reversed(pair)) else ""
+        mesh.left_out[f"positions that are not on Earth{swapped}"] += 1
         node.latitude = node.longitude = None
     pair = (node.x, node.y)
     if pair != (None, None) and not all(v is not None and math.isfinite(v) for v in pair):

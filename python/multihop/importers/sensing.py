@@ -55,6 +55,7 @@ class Sensed:
         by_distance: pairs of `inferred` that the law made.
         by_graph: those with a neighbour in common.
         heard: those that the file lists, though they deliver nothing.
+        known: those of which the file has the power.
         sensing: pairs of `inferred` that sense each other's frames; the others only interfere.
         too_weak: pairs of placed nodes that are left out for being too weak.
         too_many: pairs that are left out beyond `PAIRS_MAX`.
@@ -66,6 +67,7 @@ class Sensed:
     by_distance: int
     by_graph: int
     heard: int
+    known: int
     sensing: int
     too_weak: int
     too_many: int
@@ -82,6 +84,8 @@ class Sensed:
             parts.append(f"{self.by_graph} as they have a neighbour in common and no place")
         if self.heard:
             parts.append(f"{self.heard} as the file lists them, though they deliver nothing")
+        if self.known:
+            parts.append(f"{self.known} as the file has their power")
         lines = [f"sensing inferred for {pairs}" + (f": {', '.join(parts)}" if parts else "")]
         if self.law is not None:
             lines.append(law_words(self.law))
@@ -100,6 +104,7 @@ class Sensed:
             "by_distance": self.by_distance,
             "by_graph": self.by_graph,
             "heard": self.heard,
+            "known": self.known,
             "sensing": self.sensing,
             "too_weak": self.too_weak,
             "too_many": self.too_many,
@@ -180,10 +185,22 @@ def infer(
     inferred = {(ids[a], ids[b]): round(float(p), 1) for (a, b), p in zip(pairs.tolist(), strength, strict=True)}
     graph = {pair for pair, there in zip(inferred, from_graph.tolist(), strict=True) if there}
     heard = _hear(mesh, inferred, level)
-    by_graph = len(graph - heard)
-    by_distance = len(inferred) - by_graph - len(heard)
+    known_pairs = _take_known(mesh, inferred)
+    by_graph = len((graph & inferred.keys()) - heard - known_pairs)
+    by_distance = len(inferred) - by_graph - len(heard | known_pairs)
     sensing = sum(power >= SENSITIVITY_DBM for power in inferred.values())
-    return Sensed(known, inferred, law, by_distance, by_graph, len(heard), sensing, too_weak, too_many)
+    return Sensed(
+        known,
+        inferred,
+        law,
+        by_distance,
+        by_graph,
+        len(heard - known_pairs),
+        len(known_pairs),
+        sensing,
+        too_weak,
+        too_many,
+    )
 
 
 def _hear(mesh: Mesh, inferred: dict[Pair, float], level: float) -> set[Pair]:
@@ -194,6 +211,20 @@ def _hear(mesh: Mesh, inferred: dict[Pair, float], level: float) -> set[Pair]:
     for pair in sorted(without):
         inferred[pair] = round(max(inferred.get(pair, level), level), 1)
     return without
+
+
+def _take_known(mesh: Mesh, inferred: dict[Pair, float]) -> set[Pair]:
+    """Gives pairs without a link the power that the file has, if it matters; which."""
+    known: dict[Pair, float] = {}
+    for (a, b), power in mesh.signals.items():
+        if (a, b) not in mesh.links and (b, a) not in mesh.links:
+            pair = (b, a) if (b, a) in inferred or (b, a) in known else (a, b)
+            known[pair] = max(power, known.get(pair, power))
+    for pair, power in known.items():
+        inferred.pop(pair, None)
+        if power >= FLOOR_DBM:
+            inferred[pair] = round(power, 1)
+    return known.keys() & inferred.keys()
 
 
 def _qualities(mesh: Mesh, phy: dict[str, str], probe_size: str) -> tuple[Floats, Floats, tuple[float, float]]:

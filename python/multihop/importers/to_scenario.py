@@ -8,7 +8,8 @@ from typing import Any
 
 from multihop.base import extras
 from multihop.base.errors import UserError
-from multihop.importers.mesh import Mesh, positions
+from multihop.importers.mesh import Mesh
+from multihop.importers.positions import positions
 from multihop.importers.radios import Layer, are_several, layers, radios_of
 from multihop.importers.rates import link_rates
 from multihop.importers.text import quote
@@ -82,6 +83,7 @@ class Imported:
         sensed: what was inferred about sensing, by channel where there are several; `None` if nothing was to
             be.
         parallel: directions of which several radios have links.
+        first_broken: message of the first broken record, with its place; `None` if there is none.
     """
 
     text: str
@@ -93,6 +95,7 @@ class Imported:
     gateways: list[str] = field(default_factory=list)
     sensed: dict[str, Any] | None = None
     parallel: int = 0
+    first_broken: str | None = None
 
 
 def write(mesh: Mesh, plan: Plan, origin: str) -> Imported:
@@ -119,6 +122,7 @@ def write(mesh: Mesh, plan: Plan, origin: str) -> Imported:
         *([f"of these, {one_way} directions are one-way: they interfere, but carry no traffic"] if one_way else []),
         *([f"of these, {unplaced} nodes have no position"] if unplaced else []),
         *(f"left out: {count} {what}" for what, count in mesh.left_out.most_common() if count),
+        *([f"first broken record: {mesh.tally.first}"] if mesh.tally.first else []),
         f"read as {mesh.format}: {mesh.reading}",
         *radio_words,
         *learnt,
@@ -141,6 +145,7 @@ def write(mesh: Mesh, plan: Plan, origin: str) -> Imported:
         traffic.gateways,
         _view(by_channel),
         mesh.parallel,
+        mesh.tally.first,
     )
 
 

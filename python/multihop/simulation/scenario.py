@@ -133,6 +133,18 @@ def read_text(path: Path, what: str, max_bytes: int = MAX_BYTES) -> str:
     Raises:
         UserError: if it is absent, a directory or device, unreadable, longer than `max_bytes`, or not UTF-8.
     """
+    try:
+        return read_bytes(path, what, max_bytes).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: not UTF-8 text (byte {error.start}); expected {what}") from error
+
+
+def read_bytes(path: Path, what: str, max_bytes: int = MAX_BYTES) -> bytes:
+    """Reads a file, or a pipe, that a user named.
+
+    Raises:
+        UserError: if it is absent, a directory or device, unreadable, or longer than `max_bytes`.
+    """
     too_large = f"is too large for {what}; the limit is {max_bytes // 1_000_000} MB"
     try:
         status = path.stat()
@@ -145,18 +157,16 @@ def read_text(path: Path, what: str, max_bytes: int = MAX_BYTES) -> str:
         # A pipe has no size, and files of /proc say 0: what comes decides.
         with path.open("rb") as file:
             content = file.read(max_bytes + 1)
-        if len(content) > max_bytes:
-            raise UserError(f"{path}: this {too_large}")
-        return content.decode("utf-8-sig")
     except FileNotFoundError as error:
         raise UserError(f"{path}: no such file; name {what}") from error
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path}: not UTF-8 text (byte {error.start}); expected {what}") from error
     except (OSError, ValueError) as error:
         if isinstance(error, UserError):
             raise
         reason = error.strerror if isinstance(error, OSError) else error
         raise UserError(f"{path}: cannot be read: {reason}") from error
+    if len(content) > max_bytes:
+        raise UserError(f"{path}: this {too_large}")
+    return content
 
 
 def _require_unicode(what: str, text: Any) -> None:  # noqa: ANN401 - whatever replaces a key

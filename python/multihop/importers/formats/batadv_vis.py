@@ -11,17 +11,24 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from multihop.base.errors import UserError
-from multihop.importers.mesh import Mesh, Node, number, records
+from multihop.importers.mesh import Mesh, Node
+from multihop.importers.parsing.records import BrokenRecordError, json_records, json_type, number
 
 READING = "batman-adv transmit quality, as the metric 255/TQ: the direction to the neighbour delivers 1/metric"
 
 _LINE = re.compile(r'\{\s*"(primary|secondary|router)"\s*:')
+_DIGRAPH = re.compile(r"digraph\s*\{")
 _CLUSTER = re.compile(r'subgraph\s+"cluster_([^"]*)"\s*\{$')
 _INTERFACE = re.compile(r'"([^"]*)"(\s*\[peripheries=2\])?;?$')
 _ARROW = re.compile(r'"([^"]*)"\s*->\s*"([^"]*)"\s*\[label="([^"]*)"\];?$')
 
 _MAC = re.compile(r"[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}")
+
+#: Characters at the beginning of a file that say whether it is of batadv-vis.
+_HEAD = 10_000
+
+#: Where a record is, and what it says.
+_Found = tuple[str, dict[str, Any]]
 
 #: The label of what is no neighbour but a client, which the translation table has.
 _CLIENT = "TT"
@@ -35,7 +42,9 @@ def matches(data: Any) -> bool:  # noqa: ANN401 - any JSON value
 def matches_text(text: str) -> bool:
     """Does this look like one of the forms that are no JSON document?"""
     start = text.lstrip()
-    return start.startswith("digraph") or _LINE.match(start) is not None
+    if _DIGRAPH.match(start):
+        return any(_CLUSTER.match(line.strip()) for line in start[:_HEAD].splitlines())
+    return _LINE.match(start) is not None
 
 
 def read(data: dict[str, Any], origin: str) -> Mesh:
@@ -44,41 +53,44 @@ def read(data: dict[str, Any], origin: str) -> Mesh:
     Raises:
         UserError: if the shape is another one.
     """
-    found: list[tuple[str, dict[str, Any]]] = []
-    for index, node in enumerate(records(data.get("vis"), origin, "vis")):
-        where = f"{origin}: vis[{index}]"
+    mesh = Mesh("batadv-vis", READING)
+    found: list[_Found] = []
+    for where, node in json_records(mesh.tally, data.get("vis"), origin, "vis"):
         found.append((where, {"primary": node.get("primary")}))
-        secondary, clients = node.get("secondary"), node.get("clients")
+        secondary, clients, neighbors = node.get("secondary"), node.get("clients"), node.get("neighbors", [])
         others = secondary if isinstance(secondary, list) else []
         found += [(where, {"secondary": address, "of": node.get("primary")}) for address in others]
-        links = records(node.get("neighbors", []), where, "neighbors")
-        found += [(where, {**link, "label": link.get("metric")}) for link in links]
+        if isinstance(neighbors, list):
+            links = json_records(mesh.tally, neighbors, where, "neighbors")
+            found += [(place, {**link, "label": link.get("metric")}) for place, link in links]
+        else:
+            mesh.tally.add_broken(where, f"neighbors: found {json_type(neighbors)}; needs a list of objects")
         found += [(where, {"label": _CLIENT})] * (len(clients) if isinstance(clients, list) else 0)
-    return _mesh(found)
+    return _filled(mesh, found)
 
 
 def read_text(text: str, origin: str) -> Mesh:
-    """Reads `json`, an object on each line, or `dot`.
-
-    Raises:
-        UserError: if a line is something else.
-    """
+    """Reads `json`, an object on each line, or `dot`. Lines that are something else are broken records."""
+    mesh = Mesh("batadv-vis", READING)
     lines = [(f"{origin}:{at}", line.strip()) for at, line in enumerate(text.splitlines(), 1) if line.strip()]
-    return _mesh(list(_of_dot(lines) if lines[0][1].startswith("digraph") else _of_lines(lines)))
+    is_dot = _DIGRAPH.match(lines[0][1]) is not None
+    return _filled(mesh, list(_of_dot(mesh, lines) if is_dot else _of_lines(mesh, lines)))
 
 
-def _of_lines(lines: list[tuple[str, str]]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _of_lines(mesh: Mesh, lines: list[tuple[str, str]]) -> Iterator[_Found]:
     for where, line in lines:
         try:
             record = json.loads(line)
-        except (RecursionError, ValueError) as error:
-            raise UserError(f"{where}: not JSON: the line may have been cut short") from error
-        if not isinstance(record, dict):
-            raise UserError(f"{where}: found something else than an object on this line")
-        yield where, record
+        except (RecursionError, ValueError):
+            mesh.tally.add_broken(where, "not JSON: the line may have been cut short")
+            continue
+        if isinstance(record, dict):
+            yield where, record
+        else:
+            mesh.tally.add_broken(where, "found something else than an object on this line")
 
 
-def _of_dot(lines: list[tuple[str, str]]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _of_dot(mesh: Mesh, lines: list[tuple[str, str]]) -> Iterator[_Found]:
     primary = None
     for where, line in lines:
         if arrow := _ARROW.match(line):
@@ -89,31 +101,33 @@ def _of_dot(lines: list[tuple[str, str]]) -> Iterator[tuple[str, dict[str, Any]]
         elif interface := _INTERFACE.match(line):
             if interface[1] != primary:
                 yield where, {"secondary": interface[1], "of": primary}
-        elif line != "}" and not line.startswith("digraph"):
-            raise UserError(f"{where}: found {line[:40]!r}, which batadv-vis does not write")
+        elif line != "}" and not _DIGRAPH.match(line):
+            mesh.tally.add_broken(where, f"found {line[:40]!r}, which batadv-vis does not write")
 
 
-def _mesh(found: list[tuple[str, dict[str, Any]]]) -> Mesh:
-    mesh = Mesh("batadv-vis", READING)
+def _filled(mesh: Mesh, found: list[_Found]) -> Mesh:
     primary: dict[str, str] = {}
     for where, record in found:
         if "primary" in record:
-            id = _address(record, "primary", where)
-            mesh.add_node(Node(id, label=id))
+            with mesh.tally.record():
+                id = _address(record, "primary", where)
+                mesh.add_node(Node(id, label=id))
         elif "secondary" in record:
-            primary[_address(record, "secondary", where)] = _address(record, "of", where)
+            with mesh.tally.record():
+                primary[_address(record, "secondary", where)] = _address(record, "of", where)
     for where, record in found:
         if record.get("label") == _CLIENT:
             mesh.left_out["clients"] += 1
         elif "primary" not in record and "secondary" not in record:
-            a, b = (_address(record, key, where) for key in ("router", "neighbor"))
-            metric = number(record.get("label"))
-            mesh.add_link(primary.get(a, a), primary.get(b, b), 1.0 / metric if metric else None)
+            with mesh.tally.record():
+                a, b = (_address(record, key, where) for key in ("router", "neighbor"))
+                metric = number(record.get("label"))
+                mesh.add_link(primary.get(a, a), primary.get(b, b), 1.0 / metric if metric else None)
     return mesh
 
 
 def _address(record: dict[str, Any], key: str, where: str) -> str:
     address = record.get(key)
     if not isinstance(address, str) or not _MAC.fullmatch(address):
-        raise UserError(f"{where}: {key}: found {str(address)[:40]!r}; needs a MAC address")
+        raise BrokenRecordError(where, f"{key}: found {str(address)[:40]!r}; needs a MAC address")
     return address

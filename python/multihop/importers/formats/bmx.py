@@ -9,8 +9,9 @@ ends mention, the count of the end that receives is taken, not the report at the
 from collections.abc import Iterator
 from typing import Any
 
-from multihop.base.errors import UserError
-from multihop.importers.mesh import Mesh, Node, number, records, text_id
+from multihop.importers.mesh import Mesh, Node
+from multihop.importers.parsing.records import BrokenRecordError, json_records, json_type, number, text_id
+from multihop.importers.reports import Report, Reports
 
 READING = "BMX's share of HELLOs that arrive, as counted by the receiving end of each direction"
 
@@ -32,47 +33,47 @@ def matches(data: Any) -> bool:  # noqa: ANN401 - any JSON value
 
 
 def read(data: Any, origin: str) -> Mesh:  # noqa: ANN401 - any JSON value
-    """Reads the links of all nodes, or of one.
-
-    Raises:
-        UserError: if the shape is another one.
-    """
+    """Reads the links of all nodes, or of one."""
     mesh = Mesh("bmx", READING)
-    received: dict[tuple[str, str], list[float | None]] = {}
-    reported: dict[tuple[str, str], list[float | None]] = {}
-    for where, own, neighbour, link in _links(data, origin):
-        a, b = _node(mesh, own, where), _node(mesh, neighbour, where)
-        received.setdefault((b, a), []).append(_share(link, "rq", "rxRate"))
-        reported.setdefault((a, b), []).append(_share(link, "tq", "txRate"))
-    for direction in dict.fromkeys([*received, *reported]):
-        counted = [share for share in received.get(direction, []) if share is not None]
-        for share in counted or reported.get(direction, [None]):
-            mesh.add_link(*direction, share)
-    return mesh
+    reports = Reports()
+    for where, own, neighbour, link in _links(mesh, data, origin):
+        with mesh.tally.record():
+            ids = [_require_id(end, where) for end in (own, neighbour)]
+            a, b = (_node(mesh, end, id) for end, id in zip((own, neighbour), ids, strict=True))
+            reports.add(b, a, Report(_share(link, "rq", "rxRate")), measured=True)
+            reports.add(a, b, Report(_share(link, "tq", "txRate")), measured=False)
+    return reports.fill(mesh)
 
 
-def _links(data: Any, origin: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]]:  # noqa: ANN401
+def _links(mesh: Mesh, data: Any, origin: str) -> Iterator[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]]:  # noqa: ANN401
     """Where it is, the node, its neighbour, and their link."""
     if isinstance(data, list):
-        for index, node in enumerate(records(data, origin, "nodes")):
-            where = f"{origin}: [{index}]"
-            for link in records(node.get("links"), where, "links"):
-                yield where, node, link, link
+        for where, node in json_records(mesh.tally, data, origin, "nodes"):
+            links = node.get("links")
+            if not isinstance(links, list):
+                mesh.tally.add_broken(where, f"links: found {json_type(links)}; needs a list of objects")
+                continue
+            for place, link in json_records(mesh.tally, links, where, "links"):
+                yield place, node, link, link
     elif _has_shares(data.get("topology")):
-        for index, link in enumerate(records(data["topology"], origin, "topology")):
+        for where, link in json_records(mesh.tally, data["topology"], origin, "topology"):
             neighbour = {"id": link.get("neighId"), "name": link.get("neighName")}
-            yield f"{origin}: topology[{index}]", link, neighbour, link
+            yield where, link, neighbour, link
     else:
         status = data.get("status")
         own = status if isinstance(status, dict) and _id(status) else _SELF
-        for index, link in enumerate(records(data["links"], origin, "links")):
-            yield f"{origin}: links[{index}]", own, link, link
+        for where, link in json_records(mesh.tally, data["links"], origin, "links"):
+            yield where, own, link, link
 
 
-def _node(mesh: Mesh, record: dict[str, Any], where: str) -> str:
+def _require_id(record: dict[str, Any], where: str) -> str:
     id = _id(record)
     if id is None:
-        raise UserError(f"{where}: a node has no name; needs one, or an id")
+        raise BrokenRecordError(where, "a node has no name; needs one, or an id")
+    return id
+
+
+def _node(mesh: Mesh, record: dict[str, Any], id: str) -> str:
     if id not in mesh.nodes:
         name = text_id(record.get("name"))
         mesh.add_node(Node(id, label=name if name and name != _NAMELESS else ""))

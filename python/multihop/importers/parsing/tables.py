@@ -7,7 +7,7 @@ import io
 from dataclasses import dataclass
 
 from multihop.base.errors import UserError
-from multihop.importers.mesh import number
+from multihop.importers.parsing.records import BrokenRecordError, number
 
 #: How tables say that a number is missing.
 _MISSING = {"-", "na", "n/a", "nan", "none", "null"}
@@ -19,23 +19,32 @@ class Row:
 
     where: str
     cells: dict[str, str]
+    columns: tuple[str, ...]
+    length: int
 
     def text(self, column: str) -> str | None:
-        """The cell, or `None` if it is empty or there is no such column."""
+        """The cell, or `None` if it is empty or there is no such column.
+
+        Raises:
+            BrokenRecordError: if the row has more cells than the header.
+        """
+        if self.length > len(self.columns):
+            needed = f"the header has {len(self.columns)} columns"
+            raise BrokenRecordError(self.where, f"found {self.length} cells; {needed}")
         return self.cells.get(column, "").strip() or None
 
     def number(self, column: str) -> float | None:
         """The cell as a number, or `None` if there is none.
 
         Raises:
-            UserError: if the cell holds something else.
+            BrokenRecordError: if the cell holds something else.
         """
         text = self.text(column)
         if text is None or text.lower() in _MISSING:
             return None
         value = number(text)
         if value is None:
-            raise UserError(f"{self.where}: {column}: found {text[:40]!r}; needs a number, or nothing")
+            raise BrokenRecordError(self.where, f"{column}: found {text[:40]!r}; needs a number, or nothing")
         return value
 
 
@@ -59,7 +68,7 @@ def parse(text: str, origin: str) -> Table:
     """Reads CSV with a header line.
 
     Raises:
-        UserError: if it is empty, a column name is repeated, or a row has more cells than the header.
+        UserError: if it is empty, or a column name is repeated.
     """
     _, delimiter = header(text)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
@@ -74,9 +83,9 @@ def parse(text: str, origin: str) -> Table:
                 _require_distinct(columns, f"{origin}:{reader.line_num}")
                 continue
             where = f"{origin}:{reader.line_num}"
-            if len(cells) > len(columns):
-                raise UserError(f"{where}: found {len(cells)} cells; the header has {len(columns)} columns")
-            rows.append(Row(where, dict(zip(columns, cells, strict=False))))
+            # Blank cells behind the last column are what spreadsheets leave.
+            length = max((at for at, cell in enumerate(cells, 1) if cell.strip()), default=0)
+            rows.append(Row(where, dict(zip(columns, cells, strict=False)), columns, length))
     except csv.Error as error:
         raise UserError(f"{origin}:{reader.line_num}: not CSV: {error}") from error
     if not columns:

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from multihop.base.errors import UserError
-from multihop.importers.mesh import Mesh, positions
-from multihop.importers.plain import node
-from multihop.importers.tables import Table
+from multihop.importers.formats.plain import node
+from multihop.importers.mesh import Mesh
+from multihop.importers.parsing.tables import Table
+from multihop.importers.positions import drop_null_island, positions
 
 #: ns-2's range of reception, which is also the default of the medium `ranges`.
 DEFAULT_RANGE_M = 250.0
@@ -31,12 +32,14 @@ def read(table: Table, range_m: float | None) -> Mesh:
     """Reads nodes, and links those within a range of each other.
 
     Raises:
-        UserError: if a row has no name, or there are too many links.
+        UserError: if there are too many links.
     """
     reach = DEFAULT_RANGE_M if range_m is None else range_m
     mesh = Mesh("places", f"no links in the file: nodes within {reach:g} m hear each other", "distance", reach_m=reach)
     for row in table.rows:
-        mesh.add_node(node(row))
+        with mesh.tally.record():
+            mesh.add_node(node(row))
+    drop_null_island(mesh)
     placed = positions(mesh.nodes)
     for id in [id for id in mesh.nodes if id not in placed]:
         del mesh.nodes[id]

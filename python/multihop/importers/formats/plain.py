@@ -9,7 +9,8 @@ optionally `gateway` (yes/no).
 
 from multihop.base.errors import UserError
 from multihop.importers.mesh import Mesh, Node, Quantity
-from multihop.importers.tables import Row, Table
+from multihop.importers.parsing.records import BrokenRecordError, shown
+from multihop.importers.parsing.tables import Row, Table
 
 _YES = {"1", "true", "y", "yes"}
 
@@ -23,7 +24,7 @@ def read(table: Table, nodes: Table | None, assume_delivery: float | None) -> Me
     """Reads links and, if given, nodes.
 
     Raises:
-        UserError: if columns are missing, or a row has no ends.
+        UserError: if columns are missing.
     """
     columns = set(table.columns)
     quantity: Quantity = "delivery"
@@ -41,35 +42,46 @@ def read(table: Table, nodes: Table | None, assume_delivery: float | None) -> Me
         )
     mesh = Mesh("csv", reading, quantity, assumed=not value, are_named="channel" in columns)
     for row in nodes.rows if nodes else []:
-        mesh.add_node(node(row))
+        with mesh.tally.record():
+            mesh.add_node(node(row))
     for row in table.rows:
-        a, b = row.text("source"), row.text("target")
-        if a is None or b is None:
-            raise UserError(f"{row.where}: source or target is empty; needs the names of both ends")
-        if not nodes:
-            for id in (a, b):
-                if id not in mesh.nodes:
-                    mesh.add_node(Node(id, label=id))
-        there, back = (_power(row, column, value) for column in ("rssi_dbm", "reverse_rssi_dbm"))
-        rate = row.number("rate_mbps")
-        rate = rate * 1e6 if rate is not None and rate > 0.0 else None
-        channel = _channel(row) if "channel" in columns else None
-        mesh.add_link(a, b, row.number(value) if value else assume_delivery, there, rate, channel)
-        if a != b and (not value or reverse in columns):
-            mesh.add_link(b, a, row.number(reverse) if reverse else assume_delivery, back, rate, channel)
+        with mesh.tally.record():
+            _link(mesh, row, (value, reverse) if value else None, assume_delivery, listed=nodes is not None)
     return mesh
 
 
-def _power(row: Row, column: str, value: str) -> float | None:
+def _link(
+    mesh: Mesh, row: Row, columns: tuple[str, str] | None, assume_delivery: float | None, *, listed: bool
+) -> None:
+    """Adds the directions of a row. `columns` hold the quality of both, if there is any."""
+    a, b = row.text("source"), row.text("target")
+    if a is None or b is None:
+        raise BrokenRecordError(row.where, "source or target is empty; needs the names of both ends")
+    there, back = (_power(row, column, columns) for column in ("rssi_dbm", "reverse_rssi_dbm"))
+    rate = row.number("rate_mbps")
+    rate = rate * 1e6 if rate is not None and rate > 0.0 else None
+    channel = _channel(row) if mesh.are_named else None
+    qualities = [row.number(column) if column in row.columns else None for column in columns or ()]
+    for id in () if listed else (a, b):
+        if id not in mesh.nodes:
+            mesh.add_node(Node(id, label=id))
+    mesh.add_link(a, b, qualities[0] if columns else assume_delivery, there, rate, channel)
+    if a != b and (columns is None or columns[1] in row.columns):
+        mesh.add_link(b, a, qualities[1] if columns else assume_delivery, back, rate, channel)
+
+
+def _power(row: Row, column: str, columns: tuple[str, str] | None) -> float | None:
     """A power beside the quality that is read."""
-    return row.number(column) if value != "rssi_dbm" else None
+    return row.number(column) if columns is None or columns[0] != "rssi_dbm" else None
 
 
 def _channel(row: Row) -> str:
     """The number of a link's channel, in a file that has them."""
     found = row.text("channel")
     if found is None or not found.isdecimal():
-        raise UserError(f"{row.where}: channel: found {found or 'nothing'}; needs the number of the link's channel")
+        raise BrokenRecordError(
+            row.where, f"channel: found {shown(found or 'nothing')}; needs the number of the link's channel"
+        )
     return str(int(found))
 
 
@@ -77,11 +89,11 @@ def node(row: Row) -> Node:
     """The node of a row.
 
     Raises:
-        UserError: if it has no name.
+        BrokenRecordError: if it has no name.
     """
     id = row.text("name") or row.text("node") or row.text("id")
     if id is None:
-        raise UserError(f"{row.where}: name is empty; needs the name that links use")
+        raise BrokenRecordError(row.where, "name is empty; needs the name that links use")
     return Node(
         id,
         label=id,

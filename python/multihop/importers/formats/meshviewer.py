@@ -14,8 +14,9 @@ all could be.
 from collections import Counter
 from typing import Any
 
-from multihop.base.errors import UserError
-from multihop.importers.mesh import Mesh, Node, number, records, text_id
+from multihop.importers.mesh import Mesh, Node
+from multihop.importers.parsing.geography import coordinates
+from multihop.importers.parsing.records import BrokenRecordError, json_records, number, shown, text_id
 
 READING = "batman-adv transmit quality, read as delivery probability of each direction (source_tq: source to target)"
 
@@ -38,17 +39,19 @@ def read(data: dict[str, Any], origin: str) -> Mesh:
     degrees = _in_degrees(data.get("nodes"))
     offline: set[str] = set()
     times: Counter[frozenset[str]] = Counter()
-    for index, record in enumerate(records(data.get("nodes"), origin, "nodes")):
-        id = text_id(record.get("node_id", record.get("id")))
-        if id is None:
-            raise UserError(f"{origin}: nodes[{index}]: has no node_id; needs text or a whole number")
-        if record.get("is_online") is False:
-            mesh.omit_node("nodes that are offline")
-            offline.add(id)
-            continue
-        mesh.add_node(_node(id, record, degrees=degrees))
-    for index, record in enumerate(records(data.get("links"), origin, "links")):
-        _link(mesh, record, offline, times, f"{origin}: links[{index}]")
+    for where, record in json_records(mesh.tally, data.get("nodes"), origin, "nodes"):
+        with mesh.tally.record():
+            id = text_id(record.get("node_id", record.get("id")))
+            if id is None:
+                raise BrokenRecordError(where, "has no node_id; needs text or a whole number")
+            if record.get("is_online") is False:
+                mesh.omit_node("nodes that are offline")
+                offline.add(id)
+                continue
+            mesh.add_node(_node(id, record, degrees=degrees))
+    for where, record in json_records(mesh.tally, data.get("links"), origin, "links"):
+        with mesh.tally.record():
+            _link(mesh, record, offline, times, where)
     return mesh
 
 
@@ -60,15 +63,15 @@ def _in_degrees(nodes: Any) -> bool:  # noqa: ANN401 - any JSON value
 
 def _node(id: str, record: dict[str, Any], *, degrees: bool) -> Node:
     location = record.get("location")
-    place = location if isinstance(location, dict) else {}
+    latitude, longitude = coordinates(location)
     x, y = number(record.get("x")), number(record.get("y"))
-    if degrees and not place:
-        place, x, y = {"latitude": x, "longitude": y}, None, None
+    if degrees and not isinstance(location, dict | list):
+        latitude, longitude, x, y = x, y, None, None
     return Node(
         id,
         label=str(record.get("hostname") or record.get("name") or ""),
-        latitude=number(place.get("latitude")),
-        longitude=number(place.get("longitude")),
+        latitude=latitude,
+        longitude=longitude,
         x=x,
         y=y,
         gateway=record.get("is_gateway") is True,
@@ -82,10 +85,10 @@ def _link(mesh: Mesh, record: dict[str, Any], offline: set[str], times: Counter[
     """
     source, target = text_id(record.get("source")), text_id(record.get("target"))
     if source is None or target is None:
-        raise UserError(f"{where}: source or target is missing; needs the node_id of both ends")
+        raise BrokenRecordError(where, "source or target is missing; needs the node_id of both ends")
     kind = record.get("type", "wifi")
     if kind != "wifi":
-        mesh.left_out[f"links of type {kind}"] += 1
+        mesh.left_out[f"links of type {shown(kind)}"] += 1
         return
     if source in offline or target in offline:
         mesh.left_out["links to nodes that are offline"] += 1

@@ -1,0 +1,1 @@
+"""From bytes to records: what a file was saved in, notations, values of fields, and broken records."""
