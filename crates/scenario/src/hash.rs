@@ -60,6 +60,7 @@ pub(super) fn hash(
         mobility: Mobility { motions: _, resolution, outages: _ },
         link_rates,
         radios,
+        powers,
     } = config;
     let mut sink = Sink(Sha256::new());
     let general = (name.unwrap_or_default(), duration, warmup, record_interval, extra_header);
@@ -83,6 +84,7 @@ pub(super) fn hash(
     sink.unless(wires.is_empty(), wires);
     sink.unless(link_rates.is_empty(), link_rates);
     sink.unless(radios.are_one_each(), radios);
+    sink.unless(powers.is_empty(), powers);
     sink.moved(*resolution, moved);
     sink.hexadecimal()
 }

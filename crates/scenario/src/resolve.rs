@@ -14,6 +14,7 @@ use crate::schemes::Schemes;
 use crate::settings::Setting;
 use crate::topology::Nodes;
 use crate::topology::paths;
+use crate::topology::powers;
 use crate::topology::radios;
 use crate::topology::reach;
 use multihop_core::Span;
@@ -113,6 +114,7 @@ pub fn resolve_among(
     let nodes = scenario.topology.resolve(&document, &mut config, scenario.mobility.as_ref())?;
     config.nodes.clone_from(&nodes.list);
     radios::resolve(&document, &scenario.phy, &nodes, &mut config)?;
+    powers::resolve(&document, &nodes, &mut config)?;
     config.medium.link_errors = scenario.medium.link_errors(&document, &nodes, &config)?;
     let moved =
         mobility::resolve(scenario.mobility.as_ref(), &scenario.outages, &document, &nodes, &mut config)?;
@@ -186,6 +188,7 @@ fn before_nodes(document: &Document<'_>, scenario: &Scenario) -> Result<Config> 
         mobility: Mobility::default(),
         link_rates: Vec::new(),
         radios: Radios::default(),
+        powers: Vec::new(),
     })
 }
 

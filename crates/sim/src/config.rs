@@ -12,7 +12,7 @@ mod routing;
 pub use crate::apps::VideoConfig;
 pub use fading::FadingConfig;
 pub use flows::{AppConfig, FlowConfig};
-pub use radios::{Channel, Radios};
+pub use radios::{Channel, RadioPower, Radios};
 pub use rate_control::RateControlConfig;
 pub use routing::{AodvConfig, DsdvConfig, DsrConfig, LocalRepair};
 
@@ -108,6 +108,9 @@ pub struct Config {
     pub link_rates: Vec<LinkRate>,
     /// Channels, and which entries of `nodes` are radios of one node.
     pub radios: Radios,
+    /// Transmit power and antenna gain of each entry of `nodes`; empty if all have the transmit power of the
+    /// medium and antennas without gain. Only with [`MediumModel::Sinr`].
+    pub powers: Vec<RadioPower>,
 }
 
 /// The rate of a link, both ways.
@@ -283,7 +286,7 @@ pub enum MediumModel {
     },
     /// Path loss, cumulative interference, error rates by SINR.
     Sinr {
-        /// Transmit power in milliwatts.
+        /// Transmit power in milliwatts, where [`Config::powers`] is empty.
         transmit_power_mw: f64,
         /// Noise power in milliwatts.
         noise_mw: f64,

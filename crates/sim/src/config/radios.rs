@@ -27,6 +27,22 @@ pub struct Channel {
     pub overlaps: bool,
 }
 
+/// Power that a radio sends with, and gain of its antenna.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RadioPower {
+    /// Transmit power in milliwatts, before the antenna.
+    pub transmit_mw: f64,
+    /// Ratio by which the antenna raises what the radio sends and what it receives.
+    pub antenna_gain: f64,
+}
+
+impl RadioPower {
+    /// Power in milliwatts that an antenna without gain would have to be fed with for the same signal.
+    pub fn radiated_mw(self) -> f64 {
+        self.transmit_mw * self.antenna_gain
+    }
+}
+
 impl Channel {
     /// Centre frequency in MHz of all of it. Numbers are 5 MHz apart from 2407 or 5000 MHz; channel 14 lies
     /// 12 MHz above channel 13. A channel of 40 MHz at 2.4 GHz has its second half above channels up to 7,

@@ -48,7 +48,7 @@ const HARDWARE: [&str; 5] = [
 ];
 
 /// Amounts of each unit that matter somewhere: zero, the least, common ones, and more than most ranges have.
-const AMOUNTS: [(&str, &[&str]); 8] = [
+const AMOUNTS: [(&str, &[&str]); 9] = [
     (
         "s|ms|us",
         &[
@@ -70,6 +70,7 @@ const AMOUNTS: [(&str, &[&str]); 8] = [
     ("m|km", &["0 m", "1 cm", "1 m", "100 m", "200 m", "249.9 m", "250 m", "500 m", "20 km"]),
     ("m/s", &["0 m/s", "1 m/s", "20 m/s", "3000 km/h"]),
     ("dBm", &["-200 dBm", "-100 dBm", "-90 dBm", "-75 dBm", "0 dBm", "20 dBm", "100 dBm"]),
+    ("dBi", &["-10 dBi", "0 dBi", "3 dBi", "12 dBi", "100 dBi"]),
     ("dB)", &["0 dB", "3 dB", "10 dB", "100 dB"]),
     ("Hz", &["1 Hz", "914 MHz", "2.4 GHz", "1000 GHz"]),
 ];

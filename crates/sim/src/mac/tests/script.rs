@@ -475,6 +475,7 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
         mobility: Mobility::default(),
         link_rates: Vec::new(),
         radios: Radios::default(),
+        powers: Vec::new(),
         wires: Vec::new(),
     }
 }

@@ -123,6 +123,7 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
         mobility: Mobility::default(),
         link_rates: Vec::new(),
         radios: Radios::default(),
+        powers: Vec::new(),
         wires: Vec::new(),
     }
 }
