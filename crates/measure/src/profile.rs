@@ -3,7 +3,9 @@
 use crate::CapturedFrame;
 use multihop_capture::{Channel, Control, FrameType};
 use multihop_core::{Rate, Span};
-use multihop_dot11::{ACK_BYTES, CTS_BYTES, DcfRules, Phy, Preamble, RTS_BYTES, Standard};
+use multihop_dot11::{
+    ACK_BYTES, Bandwidth, CTS_BYTES, DcfRules, Phy, PpduOptions, Preamble, RTS_BYTES, Standard,
+};
 use multihop_link::PhyTimes;
 use std::collections::BTreeMap;
 
@@ -68,6 +70,12 @@ fn phy(seen: &[CapturedFrame]) -> Phy {
     if seen.iter().any(|frame| frame.sifs == Span::from_us(FHSS_SIFS_US)) {
         return Phy::new(Standard::Fhss, Preamble::Long);
     }
+    let narrow = [(Bandwidth::Mhz10, 32), (Bandwidth::Mhz5, 64)];
+    let has_sifs = |us: u64| seen.iter().any(|frame| frame.sifs == Span::from_us(us));
+    if let Some((bandwidth, _)) = narrow.into_iter().find(|(_, us)| has_sifs(*us)) {
+        let phy = Phy::new(Standard::Dot11a, Preamble::Long);
+        return phy.with_options(PpduOptions { bandwidth, ..phy.options() });
+    }
     let at_5_ghz = seen.iter().any(|frame| frame.sifs == Span::from_us(16));
     let is_cck = |rate: Rate| matches!(rate.bps(), 1_000_000 | 2_000_000 | 5_500_000 | 11_000_000);
     let rates = || seen.iter().filter_map(|frame| frame.rate);
@@ -87,13 +95,17 @@ const FHSS_SIFS_US: u64 = 28;
 /// Of direct sequence (16.2.2.2).
 const LONG_PREAMBLE: Span = Span::from_us(192);
 
-/// 10 us at 2.4 GHz, 16 us at 5 GHz and above (Tables 15-6, 17-21, 18-5), 28 us for frequency hopping; where
-/// the band is not known, the first.
+/// 10 us at 2.4 GHz, 16 us at 5 GHz and above, 32 and 64 us in channels of 10 and 5 MHz (Tables 15-6, 17-21,
+/// 18-5), 28 us for frequency hopping; where the band is not known, the first.
 pub(crate) fn sifs(channel: Option<Channel>) -> Span {
     let is_high = channel.is_some_and(|channel| !channel.is_2_4_ghz() && channel.mhz > 3_000);
     let hops = channel.is_some_and(Channel::is_gfsk);
     Span::from_us(if hops {
         FHSS_SIFS_US
+    } else if channel.is_some_and(Channel::is_half) {
+        32
+    } else if channel.is_some_and(Channel::is_quarter) {
+        64
     } else if is_high {
         16
     } else {

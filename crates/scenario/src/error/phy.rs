@@ -18,6 +18,9 @@ problems! {
     NoChoice { standard: Standard } =>
         "VALUE is no choice in {}", named(standard);
         "it belongs to 802.11n, 802.11ac and 802.11ax; remove the key";
+    OneWidth { standard: Standard } =>
+        "VALUE is no choice in {}", named(standard);
+        "it belongs to 802.11a, 802.11n, 802.11ac and 802.11ax; remove the key";
     NoDetection { standard: Standard } =>
         "VALUE has no effect in {}, where what overlaps a preamble does not harm it", named(standard);
         "remove it, or set phy.standard to \"802.11n\", \"802.11ac\" or \"802.11ax\"";

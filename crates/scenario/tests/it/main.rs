@@ -16,6 +16,7 @@ mod hunt;
 mod long_links;
 mod meaning;
 mod mobility;
+mod narrow;
 mod own_scheme;
 mod re_tfrc;
 mod schemes;
