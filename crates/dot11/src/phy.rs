@@ -189,8 +189,8 @@ impl Phy {
     /// 802.11g in a network that has 802.11b stations too: slots of 20 us, and basic rates 1, 2, 5.5 and 11
     /// Mb/s (19.8.4).
     ///
-    /// The contention window still begins at 15, as between stations that have the OFDM rates. Protection by
-    /// CTS-to-self is not included: it is a matter of what the MAC sends.
+    /// The contention window still begins at 15, as between stations that have the OFDM rates. Frames of
+    /// protection are a matter of what the MAC sends; [`Phy::request_rate`] is their rate.
     pub fn mixed(preamble: Preamble) -> Phy {
         Phy { basic: &BASIC_MIXED, ..Phy::new(Standard::Dot11g, preamble).with_long_slot() }
     }
@@ -274,6 +274,21 @@ impl Phy {
             |other: Rate| self.modulation(other).is_some_and(|m| m.is_ofdm() == modulation.is_ofdm());
         let highest = |rates: &[Rate]| rates.iter().rev().copied().find(|r| *r <= rate && same_kind(*r));
         highest(self.basic).or_else(|| highest(mandatory)).expect("the lowest rate of each kind is mandatory")
+    }
+
+    /// The rate of an RTS, or of a CTS that a station sends to itself, before DATA at `rate`: that of a response,
+    /// or the highest basic rate not above it where all basic rates are of direct sequence, so that stations of
+    /// 802.11b decode it (9.7.6.2, 9.23.1).
+    ///
+    /// # Panics
+    /// If this PHY does not have the rate.
+    pub fn request_rate(&self, rate: impl Into<DataRate>) -> Rate {
+        let rate = rate.into();
+        let is_ofdm = |rate| self.modulation(rate).is_some_and(Modulation::is_ofdm);
+        let at_most = |bits: &Rate| self.bit_rate(rate).is_some_and(|rate| *bits <= rate);
+        let mixed = is_ofdm(rate) && !self.basic.iter().any(|basic| is_ofdm(DataRate::Bits(*basic)));
+        let highest = self.basic.iter().rev().copied().find(at_most).filter(|_| mixed);
+        highest.unwrap_or_else(|| self.response_rate(rate))
     }
 
     /// Distributed inter-frame space: SIFS and two slots (9.3.2.3.5).

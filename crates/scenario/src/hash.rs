@@ -43,6 +43,7 @@ pub(super) fn hash(
         rate_control,
         edca,
         protection,
+        cts_to_self,
         discipline,
         hardware_queue,
         medium,
@@ -79,6 +80,7 @@ pub(super) fn hash(
     sink.given(preamble_detection.as_ref());
     sink.given(fading.as_ref()).given(rate_control.as_ref()).given(edca.as_ref());
     sink.flag(*protection == Protection::Multiple, "multiple protection");
+    sink.flag(*cts_to_self, "CTS to self");
     sink.flag(*arp, "arp");
     sink.flag(*delays_by_distance, "by distance");
     sink.unless(wires.is_empty(), wires);

@@ -69,6 +69,9 @@ pub struct Config {
     pub edca: Option<[EdcaParameters; AccessCategory::COUNT]>,
     /// What frames of their transmission opportunities reserve.
     pub protection: Protection,
+    /// A CTS to the station itself, at the rate of an RTS, precedes frames at rates of OFDM or at schemes
+    /// that no RTS precedes (9.3.2.11, 9.23.1). The propagation delay is no longer than a SIFS then.
+    pub cts_to_self: bool,
     /// How packets wait for it.
     pub discipline: Discipline,
     /// The queue of the hardware below; none if the MAC takes packets from the discipline when it puts a

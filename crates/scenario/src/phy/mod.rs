@@ -27,6 +27,10 @@ keys! {
         pub standard: Standard,
         /// Preamble of 802.11b frames (of 802.11g, for those at 802.11b rates).
         pub preamble: Preamble,
+        /// 802.11g: stations of 802.11b are part of the network. Slots are 20 us long, 1, 2, 5.5 and 11 Mb/s are
+        /// the basic rates, at which RTS and broadcasts are sent, and `mac.cts_to_self` is on (802.11-2012,
+        /// 19.8.4 and 9.23.1). A node with a `data_rate` of 802.11b stands for such a station.
+        pub mixed: bool,
         /// What follows the preamble of OFDM frames.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(transform = usually_where("802.11a, 802.11g", OfdmSymbols::default()))]
@@ -116,7 +120,16 @@ impl Phy {
         {
             return Err(document.error(&key!["phy", "preamble"], PhyProblem::NoShortPreamble));
         }
-        let mut phy = self.in_channel(document, dot11::Phy::new(self.standard, self.preamble))?;
+        if self.mixed && self.standard != Standard::Dot11g {
+            let problem = PhyProblem::NotMixed { standard: self.standard };
+            return Err(document.error(&key!["phy", "mixed"], problem));
+        }
+        let phy = if self.mixed {
+            dot11::Phy::mixed(self.preamble)
+        } else {
+            dot11::Phy::new(self.standard, self.preamble)
+        };
+        let mut phy = self.in_channel(document, phy)?;
         if let Some(symbols) = self.ofdm_symbols {
             if phy.standard().has_mcs() || !phy.rates().any(|(_, modulation)| modulation.is_ofdm()) {
                 return Err(document.error(&key!["phy", "ofdm_symbols"], PhyProblem::NoOfdm));

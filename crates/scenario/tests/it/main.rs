@@ -18,6 +18,8 @@ mod meaning;
 mod mobility;
 mod narrow;
 mod own_scheme;
+mod powers;
+mod protection;
 mod re_tfrc;
 mod schemes;
 mod sensitivity;

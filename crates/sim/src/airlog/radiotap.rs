@@ -47,6 +47,8 @@ const IS_LAST: u16 = 0x0008;
 /// Of the legacy signal field, the length is known.
 const LENGTH_IS_KNOWN: u16 = 0x0002;
 
+/// It was sent after a CTS to the station itself.
+pub(super) const TX_WITH_CTS: u16 = 0x0002;
 /// It was sent after RTS and CTS.
 pub(super) const TX_WITH_RTS: u16 = 0x0004;
 /// No acknowledgement is awaited.
@@ -209,7 +211,7 @@ pub(super) enum Seen {
     },
     /// The node sent it itself.
     Sent {
-        /// Of `TX_WITH_RTS` and `TX_WITHOUT_ACK`.
+        /// Of `TX_WITH_CTS`, `TX_WITH_RTS` and `TX_WITHOUT_ACK`.
         flags: u16,
     },
 }

@@ -144,7 +144,7 @@ impl Draw {
     }
 
     /// Draws oftener what few scenarios would have: long links, disciplines, queues of the hardware, few
-    /// tries, outages, wireless routing.
+    /// tries, outages, wireless routing, mixed networks, narrow channels, CTS to self, powers of single nodes.
     fn season(&self, rng: &mut Rng, made: &mut Value) {
         if rng.below(3) == 0 {
             if made["medium"].is_null() {
@@ -168,6 +168,24 @@ impl Draw {
         }
         if rng.below(4) > 0 {
             made.as_object_mut().and_then(|table| table.remove("mobility"));
+        }
+        match rng.below(16) {
+            0 => made["phy"] = json!({ "standard": "802.11g", "mixed": true }),
+            1 => {
+                let width = pick(rng, &["5 MHz", "10 MHz"]);
+                made["phy"] = json!({ "standard": "802.11a", "channel_width": width });
+            }
+            _ => {}
+        }
+        if rng.below(6) == 0 {
+            made["mac"]["cts_to_self"] = true.into();
+        }
+        if made["topology"]["nodes"].is_array() && rng.below(3) == 0 {
+            made["medium"] = json!({ "model": "sinr" });
+            for node in made["topology"]["nodes"].as_array_mut().into_iter().flatten() {
+                node["transmit_power"] = pick(rng, &["10 dBm", "20 dBm", "30 dBm"]).into();
+                node["antenna_gain"] = pick(rng, &["-3 dBi", "0 dBi", "9 dBi"]).into();
+            }
         }
         if rng.below(5) == 0 {
             made["mac"]["discipline"] = "stations".into();
