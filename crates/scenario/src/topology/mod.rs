@@ -20,10 +20,11 @@ use measured::Link;
 use multihop_core::NodeId;
 use multihop_dot11::Phy;
 use multihop_schemes::bounds;
-use multihop_schemes::keys::Bounds;
+use multihop_schemes::keys::usually;
 use multihop_schemes::quantity::{Gain, Length, Power};
 use multihop_sim::config::{Config, MediumModel, NodeConfig, RoutingProtocol, WireConfig};
-use schemars::JsonSchema;
+use schemars::transform::Transform;
+use schemars::{JsonSchema, Schema};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -78,7 +79,7 @@ pub struct Node {
     #[schemars(transform = level())]
     pub transmit_power: Option<Power>,
     /// Gain of its antenna, which raises what the radio sends and what it receives. Only with `medium.model =
-    /// "sinr"`. Default: 0 dBi.
+    /// "sinr"`.
     #[schemars(transform = gain())]
     pub antenna_gain: Option<Gain>,
     /// Its radios, if it has several, each with a MAC, an interface queue and a channel of its own. The first
@@ -88,9 +89,12 @@ pub struct Node {
     pub radios: Vec<Radio>,
 }
 
-/// The range of the gain of an antenna.
-pub(crate) fn gain() -> Bounds {
-    bounds!("-40 dBi", "60 dBi")
+/// The range of the gain of an antenna, and what it is where it is left out.
+pub(crate) fn gain() -> impl FnMut(&mut Schema) {
+    |schema| {
+        bounds!("-40 dBi", "60 dBi").transform(schema);
+        usually(Gain(0.0))(schema);
+    }
 }
 
 /// Nodes with their names.

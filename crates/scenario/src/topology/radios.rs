@@ -25,7 +25,7 @@ pub struct Radio {
     #[schemars(transform = level())]
     pub transmit_power: Option<Power>,
     /// Gain of its antenna, which raises what the radio sends and what it receives. Only with `medium.model =
-    /// "sinr"`. Default: 0 dBi.
+    /// "sinr"`.
     #[schemars(transform = gain())]
     pub antenna_gain: Option<Gain>,
 }

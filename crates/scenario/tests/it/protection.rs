@@ -31,7 +31,7 @@ fn a_mixed_network_has_long_slots_basic_rates_of_802_11b_and_protection() {
 
 #[test]
 fn stated_defaults_leave_the_hash() {
-    let hash = |phy, mac| read(phy, mac, "").unwrap().1;
+    let hash = |phy: &str, mac: &str| read(phy, mac, "").unwrap().1;
     assert_eq!(hash(PLAIN, "cts_to_self = false"), hash(PLAIN, ""));
     assert_eq!(hash(&format!("{PLAIN}\nmixed = false"), ""), hash(PLAIN, ""));
     assert_eq!(hash(MIXED, "cts_to_self = true"), hash(MIXED, ""));
@@ -70,7 +70,7 @@ fn what_protects_nothing_is_refused() {
     );
     refused("standard = \"802.11a\"\nmixed = true", "", "", &["phy.mixed", "802.11g"]);
     let far = "propagation_delay = \"20 us\"";
-    refused(PLAIN, "cts_to_self = true", far, &["mac.cts_to_self", "20 us", "10 us"]);
+    refused(PLAIN, "cts_to_self = true", far, &["mac.cts_to_self", "20 µs", "10 µs"]);
     refused(MIXED, "", far, &["mac.cts_to_self"]);
     assert!(read("standard = \"802.11a\"", "cts_to_self = true", "propagation_delay = \"16 us\"").is_ok());
 }
