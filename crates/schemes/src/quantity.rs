@@ -236,7 +236,7 @@ quantity!(
 );
 quantity!(
     /// The gain of an antenna in dBi.
-    Gain, "a gain of an antenna", "dBi|dB",
+    Gain, "an antenna gain", "dBi|dB",
     [("dBi", 1.0), ("dB", 1.0)]
 );
 quantity!(
