@@ -276,9 +276,9 @@ impl Phy {
         highest(self.basic).or_else(|| highest(mandatory)).expect("the lowest rate of each kind is mandatory")
     }
 
-    /// The rate of an RTS, or of a CTS that a station sends to itself, before DATA at `rate`: that of a response,
-    /// or the highest basic rate not above it where all basic rates are of direct sequence, so that stations of
-    /// 802.11b decode it (9.7.6.2, 9.23.1).
+    /// The rate of an RTS, or of a CTS that a station sends to itself, before DATA at `rate`: that of a
+    /// response, or the highest basic rate not above it where all basic rates are of direct sequence, so that
+    /// stations of 802.11b decode it (9.7.6.2, 9.23.1).
     ///
     /// # Panics
     /// If this PHY does not have the rate.
@@ -309,8 +309,8 @@ impl Phy {
     /// timeouts that wait for the beginning of a response (15.4.8, 17.3.3, 18.4.4, 19.8.4; that of clause 14,
     /// the 128 us of preamble and header, is from memory of its table of characteristics and could not be
     /// verified). Stations of 802.11n and later go by a later edition, in which it is the 20 us of preamble
-    /// and SIGNAL field (802.11-2020, tables 17-21 and 18-5): that of the PPDUs in which responses are. The 49
-    /// and 97 us of channels of 10 and 5 MHz are from memory of 802.11-2012, table 18-17, not verified.
+    /// and SIGNAL field (802.11-2020, tables 17-21 and 18-5): that of the PPDUs in which responses are. The
+    /// 49 and 97 us of channels of 10 and 5 MHz are from memory of 802.11-2012, table 18-17, not verified.
     ///
     /// # Panics
     /// If this PHY does not have the rate.

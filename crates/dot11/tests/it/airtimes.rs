@@ -107,8 +107,8 @@ fn narrow(bandwidth: Bandwidth) -> Phy {
     phy.with_options(PpduOptions { bandwidth, ..phy.options() })
 }
 
-/// 802.11-2020, tables 17-4, 17-5 and 17-21: at half of the clock all parts of a frame last twice as long, at a
-/// quarter four times.
+/// 802.11-2020, tables 17-4, 17-5 and 17-21: at half of the clock all parts of a frame last twice as long, at
+/// a quarter four times.
 #[test]
 fn ofdm_airtimes_of_narrow_channels_are_by_17_3_those_of_20_mhz_times_two_and_four() {
     for (bandwidth, slower) in [(Bandwidth::Mhz10, 2), (Bandwidth::Mhz5, 4)] {

@@ -38,12 +38,13 @@ keys! {
     pub struct Mac {
         /// The rule set.
         pub rules: RuleSet = RuleSet::Ieee,
-        /// DATA frames longer than this (MAC header and FCS included) use RTS/CTS: `"off"` for never, `"0 B"`
-        /// for always.
+        /// DATA to a single station whose PSDU is longer than this follows RTS/CTS (`dot11RTSThreshold`;
+        /// 802.11-2020, 10.3.1). MAC header and FCS count, and of an A-MPDU all of it. `"off"` for never,
+        /// `"0 B"` for always.
         pub rts_threshold: Switch<Size> ["0 B", "65535 B"] = Switch::Off,
-        /// Frames at rates of OFDM or at schemes that no RTS precedes, but answers, follow a CTS which their sender
-        /// addresses to itself, at the rate of an RTS: stations that decode nothing of the frame set their NAV
-        /// by it (802.11-2012, 9.3.2.11 and 9.23.1).
+        /// A CTS that the sender addresses to itself precedes DATA at rates of OFDM or at schemes that no RTS
+        /// precedes. It has the rate of an RTS: stations that cannot decode the DATA set their NAV by it
+        /// (802.11-2012, 9.3.2.11 and 9.23.1).
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(transform = usually_by(vec![("phy.mixed", json!(true)), ("otherwise", json!(false))]))]
         pub cts_to_self: Option<bool> = None,

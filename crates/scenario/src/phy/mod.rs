@@ -27,9 +27,9 @@ keys! {
         pub standard: Standard,
         /// Preamble of 802.11b frames (of 802.11g, for those at 802.11b rates).
         pub preamble: Preamble,
-        /// 802.11g: stations of 802.11b are part of the network. Slots are 20 us long, 1, 2, 5.5 and 11 Mb/s are
-        /// the basic rates, at which RTS and broadcasts are sent, and `mac.cts_to_self` is on (802.11-2012,
-        /// 19.8.4 and 9.23.1). A node with a `data_rate` of 802.11b stands for such a station.
+        /// 802.11g: stations of 802.11b are part of the network. Slots are 20 us long, 1, 2, 5.5 and 11 Mb/s
+        /// are the basic rates, at which RTS and broadcasts are sent, and `mac.cts_to_self` is on
+        /// (802.11-2012, 19.8.4 and 9.23.1). A node with a `data_rate` of 802.11b stands for such a station.
         pub mixed: bool,
         /// What follows the preamble of OFDM frames.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,9 +39,9 @@ keys! {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(transform = by_standard(of!(|options| options.band)))]
         pub band: Option<Band>,
-        /// 802.11n, ac and ax: how wide it is. In 802.11a also 10 MHz, as in 802.11p, and 5 MHz: there symbols,
-        /// preambles and SIFS last twice and four times as long, slots 13 and 21 us, and rates are a half and
-        /// a quarter.
+        /// 802.11n, ac and ax: how wide it is. In 802.11a also 10 MHz, as in 802.11p, and 5 MHz: there
+        /// symbols, preambles and SIFS last twice and four times as long, slots 13 and 21 us, and rates are a
+        /// half and a quarter.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(transform = by_standard(of!(|options| options.bandwidth)))]
         pub channel_width: Option<Bandwidth>,

@@ -12,8 +12,8 @@ fn read(phy: &str, more: &str) -> Result<(Config, String), ScenarioError> {
     resolve(&text, "case.toml", &Overrides::default()).map(|resolved| (resolved.config, resolved.hash))
 }
 
-/// Payload over DIFS, mean back-off, DATA, SIFS, ACK and twice the propagation: all of table 17-21 and of 17.3
-/// at half and a quarter of the clock.
+/// Payload over DIFS, mean back-off, DATA, SIFS, ACK and twice the propagation: all of table 17-21 and of
+/// 17.3 at half and a quarter of the clock.
 #[test]
 fn a_saturated_link_has_the_closed_form_of_its_clock() {
     // DIFS, slot, SIFS; DATA of 1472 + 28 bytes of IP and UDP, 36 of headers: 12310 bits in 57 symbols at the highest rate; ACK

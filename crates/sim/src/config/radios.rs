@@ -18,8 +18,8 @@ pub struct Radios {
 /// Where a channel lies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Channel {
-    /// The number of its first 20 MHz, the primary channel, or of all of a narrower one, in the band that has this number (802.11-2016,
-    /// 17.3.8.4.2, 16.3.6.3 and 19.3.15).
+    /// The number of its first 20 MHz, the primary channel, or of all of a narrower one, in the band that has
+    /// this number (802.11-2016, 17.3.8.4.2, 16.3.6.3 and 19.3.15).
     pub number: u16,
     /// Its width in MHz.
     pub width_mhz: u32,

@@ -337,8 +337,8 @@ impl Timing {
         self.nominal.airtime(RateClass::Control, CF_END_BYTES)
     }
 
-    /// A frame that starts now, without packet. `between` are its sender and its receiver, of a CF-End, and of a
-    /// CTS to itself, the sender twice; `rates` are those of what it precedes or answers.
+    /// A frame that starts now, without packet. `between` are its sender and its receiver, of a CF-End, and
+    /// of a CTS to itself, the sender twice; `rates` are those of what it precedes or answers.
     pub fn control_frame(
         &self,
         kind: FrameKind,

@@ -1,8 +1,8 @@
 //! RTS and CTS by which frames are protected, as timelines; the names carry the clause.
 //!
-//! Unless a test says otherwise: 802.11g with 802.11b stations, long preambles, no back-off. In us: SIFS 10, slot
-//! 20, DIFS 50; CTS at 11 Mb/s 192 + ceil(112 / 11) = 203, RTS 207; DATA of 1000 bytes, 1036 with headers, at
-//! 54 Mb/s 20 + 39 * 4 + 6 = 182; ACK at 24 Mb/s 20 + 2 * 4 + 6 = 34.
+//! Unless a test says otherwise: 802.11g with 802.11b stations, long preambles, no back-off. In us: SIFS 10,
+//! slot 20, DIFS 50; CTS at 11 Mb/s 192 + ceil(112 / 11) = 203, RTS 207; DATA of 1000 bytes, 1036 with
+//! headers, at 54 Mb/s 20 + 39 * 4 + 6 = 182; ACK at 24 Mb/s 20 + 2 * 4 + 6 = 34.
 
 use super::script::{A, AGGREGATION, B, C, Script, Signal, config};
 use crate::config::Config;
@@ -94,8 +94,8 @@ fn frames_that_all_decode_are_not_protected_9_23_1() {
     assert_eq!(s.runs_until(1_100), [(1_000, Data, None, 0)], "broadcasts are at a basic rate");
 }
 
-/// Where all have OFDM and the keys ask for it: at 6 Mb/s a broadcast takes 20 + 347 * 4 + 6 us, a CTS 20 + 6 *
-/// 4 + 6.
+/// Where all have OFDM and the keys ask for it: at 6 Mb/s a broadcast takes 20 + 347 * 4 + 6 us, a CTS 20 + 6
+/// * 4 + 6.
 #[test]
 fn a_broadcast_of_ofdm_is_protected_without_an_answer_9_3_2_11() {
     let mut setup = mixed(None);

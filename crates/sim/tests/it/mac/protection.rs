@@ -33,8 +33,8 @@ fn pair() -> Config {
     config
 }
 
-/// DIFS, 7.5 slots, CTS at 11 Mb/s, SIFS, DATA of 1472 + 28 + 36 bytes in 57 symbols, SIFS, ACK at 24 Mb/s, and
-/// the propagation of DATA and ACK.
+/// DIFS, 7.5 slots, CTS at 11 Mb/s, SIFS, DATA of 1472 + 28 + 36 bytes in 57 symbols, SIFS, ACK at 24 Mb/s,
+/// and the propagation of DATA and ACK.
 #[test]
 fn a_saturated_link_has_the_closed_form_with_its_cts() {
     let us = 50.0 + 7.5 * 20.0 + 203.0 + 10.0 + (20.0 + 57.0 * 4.0 + 6.0) + 10.0 + 34.0 + 2.0;
@@ -96,8 +96,8 @@ fn a_capture_has_each_cts_to_self_and_marks_its_data() {
     }
 }
 
-/// With errors, hidden stations, opportunities of several exchanges and aggregates: everything is accounted for,
-/// in whatever order equal instants are taken.
+/// With errors, hidden stations, opportunities of several exchanges and aggregates: everything is accounted
+/// for, in whatever order equal instants are taken.
 #[test]
 fn nothing_is_lost_by_a_cts_to_self() {
     let hidden = || network(DcfRules::IEEE, &[[0.0, 0.0], [200.0, 0.0], [400.0, 0.0], [600.0, 0.0]]);
@@ -158,7 +158,8 @@ fn the_bound_counts_the_cts() {
     assert!((difference - 213.0).abs() < 1e-6, "{difference}");
 }
 
-/// Stations of 802.11b in a cell are those with rates of 802.11b: their frames have no CTS, and the others' do.
+/// Stations of 802.11b in a cell are those with rates of 802.11b: their frames have no CTS, and the others'
+/// do.
 #[test]
 fn a_mixed_cell_holds_both_kinds() {
     let mut config = mixed(saturated_cell(DcfRules::IEEE, 2));
