@@ -119,3 +119,17 @@ fn most_frequent<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Option<T> {
     values.for_each(|value| *counts.entry(value).or_default() += 1);
     counts.into_iter().max_by_key(|&(value, count)| (count, value)).map(|(value, _)| value)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 802.11-2020, tables 15-6, 17-21 and 18-5; flags by radiotap.org.
+    #[test]
+    fn sifs_is_that_of_the_band_and_of_the_clock() {
+        let us = |(mhz, flags)| sifs(Some(Channel { mhz, flags })).ns() / 1_000;
+        let channels = [(2_412, 0x80), (5_180, 0x140), (5_890, 0x4140), (5_890, 0x8140), (2_412, 0x880)];
+        assert_eq!(channels.map(us), [10, 16, 32, 64, 28]);
+        assert_eq!(sifs(None), Span::from_us(10));
+    }
+}

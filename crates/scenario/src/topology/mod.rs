@@ -166,18 +166,18 @@ impl Nodes {
     /// Where the channel of a radio of a node stands.
     pub(crate) fn channel_key(&self, document: &Document<'_>, node: usize, radio: usize) -> KeyPath {
         if self.listed {
-            self.radio_key(document, node, radio).join("channel")
+            radio_key(document, node, radio).join("channel")
         } else {
             key!["topology", "channels"]
         }
     }
+}
 
-    /// Where a radio of a listed node stands.
-    pub(crate) fn radio_key(&self, document: &Document<'_>, node: usize, radio: usize) -> KeyPath {
-        let at = key!["topology", "nodes", node];
-        let radios = at.join("radios");
-        if document.has(&radios) { radios.join(radio) } else { at }
-    }
+/// Where a radio of a listed node stands.
+pub(crate) fn radio_key(document: &Document<'_>, node: usize, radio: usize) -> KeyPath {
+    let at = key!["topology", "nodes", node];
+    let radios = at.join("radios");
+    if document.has(&radios) { radios.join(radio) } else { at }
 }
 
 impl Nodes {

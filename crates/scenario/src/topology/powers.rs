@@ -2,7 +2,8 @@
 
 use crate::document::{Document, KeyPath, Result, key};
 use crate::error::KeyProblem;
-use crate::topology::{Listed, Node, Nodes};
+use crate::topology::radios::Radio;
+use crate::topology::{Listed, Node, Nodes, radio_key};
 use multihop_schemes::quantity::{Gain, Power};
 use multihop_sim::config::{Config, MediumModel, RadioPower};
 
@@ -38,7 +39,7 @@ impl Listed {
                 let at = key!["topology", "nodes", i, key];
                 return Err(document.error(&at, KeyProblem::Beside { other: "radios" }));
             }
-            Ok(node.radios.iter().map(|radio| radio.level()).collect())
+            Ok(node.radios.iter().map(Radio::level).collect())
         };
         self.nodes.iter().enumerate().map(of).collect()
     }
@@ -50,7 +51,7 @@ pub(crate) fn resolve(document: &Document<'_>, nodes: &Nodes, config: &mut Confi
     let radios = all.flat_map(|(node, levels)| (0..).zip(levels).map(move |radio| (node, radio)));
     let Some((at, _)) = radios.clone().find_map(|(node, (radio, level))| {
         let key = level.key()?;
-        Some((nodes.radio_key(document, node, radio).join(key), level))
+        Some((radio_key(document, node, radio).join(key), level))
     }) else {
         return Ok(());
     };
