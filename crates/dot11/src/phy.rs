@@ -1,6 +1,10 @@
 //! PHY tables: rates, inter-frame spaces, and how long a frame is on the air.
 
 use crate::ppdu::SymbolCode;
+use crate::rates::{
+    BASIC_DSSS, BASIC_FHSS, BASIC_HALF, BASIC_MIXED, BASIC_OFDM, BASIC_QUARTER, DOT11A, DOT11A_HALF,
+    DOT11A_QUARTER, DOT11B, DOT11G, FHSS,
+};
 use crate::{Band, Clock, DataRate, Microseconds, Ppdu, PpduOptions};
 use multihop_core::{Rate, Span};
 use schemars::JsonSchema;
@@ -488,53 +492,3 @@ const FHSS_BLOCK_SYMBOLS: u64 = 32;
 /// Silence after an OFDM frame at 2.4 GHz, which gives the decoder the time that the longer SIFS gives it at
 /// 5 GHz (19.8.3).
 const SIGNAL_EXTENSION_US: u64 = 6;
-
-const BASIC_FHSS: [Rate; 1] = [Rate::from_kbps(1_000)];
-const BASIC_DSSS: [Rate; 2] = [Rate::from_kbps(1_000), Rate::from_kbps(2_000)];
-const BASIC_MIXED: [Rate; 4] =
-    [Rate::from_kbps(1_000), Rate::from_kbps(2_000), Rate::from_kbps(5_500), Rate::from_kbps(11_000)];
-const BASIC_OFDM: [Rate; 3] = [Rate::from_kbps(6_000), Rate::from_kbps(12_000), Rate::from_kbps(24_000)];
-const BASIC_HALF: [Rate; 3] = [Rate::from_kbps(3_000), Rate::from_kbps(6_000), Rate::from_kbps(12_000)];
-const BASIC_QUARTER: [Rate; 3] = [Rate::from_kbps(1_500), Rate::from_kbps(3_000), Rate::from_kbps(6_000)];
-
-static FHSS: [(Rate, Modulation); 2] =
-    [(Rate::from_kbps(1_000), Modulation::Gfsk2), (Rate::from_kbps(2_000), Modulation::Gfsk4)];
-
-static DOT11B: [(Rate, Modulation); 4] = [
-    (Rate::from_kbps(1_000), Modulation::Dbpsk),
-    (Rate::from_kbps(2_000), Modulation::Dqpsk),
-    (Rate::from_kbps(5_500), Modulation::Cck5_5),
-    (Rate::from_kbps(11_000), Modulation::Cck11),
-];
-
-/// Table 18-4, "modulation-dependent parameters".
-static DOT11A: [(Rate, Modulation); 8] = [
-    (Rate::from_kbps(6_000), Modulation::Ofdm { bits: 1, code: (1, 2) }),
-    (Rate::from_kbps(9_000), Modulation::Ofdm { bits: 1, code: (3, 4) }),
-    (Rate::from_kbps(12_000), Modulation::Ofdm { bits: 2, code: (1, 2) }),
-    (Rate::from_kbps(18_000), Modulation::Ofdm { bits: 2, code: (3, 4) }),
-    (Rate::from_kbps(24_000), Modulation::Ofdm { bits: 4, code: (1, 2) }),
-    (Rate::from_kbps(36_000), Modulation::Ofdm { bits: 4, code: (3, 4) }),
-    (Rate::from_kbps(48_000), Modulation::Ofdm { bits: 6, code: (2, 3) }),
-    (Rate::from_kbps(54_000), Modulation::Ofdm { bits: 6, code: (3, 4) }),
-];
-
-/// The same at half and a quarter of the clock (802.11-2016, table 17-4).
-static DOT11A_HALF: [(Rate, Modulation); 8] = at_clock(Clock::Half);
-static DOT11A_QUARTER: [(Rate, Modulation); 8] = at_clock(Clock::Quarter);
-
-const fn at_clock(clock: Clock) -> [(Rate, Modulation); 8] {
-    let mut rates = DOT11A;
-    let mut place = 0;
-    while place < rates.len() {
-        rates[place].0 = Rate::from_bps(rates[place].0.bps() / clock.slower());
-        place += 1;
-    }
-    rates
-}
-
-/// Those of 802.11a and 802.11b, merged in ascending order.
-static DOT11G: [(Rate, Modulation); 12] = [
-    DOT11B[0], DOT11B[1], DOT11B[2], DOT11A[0], DOT11A[1], DOT11B[3], DOT11A[2], DOT11A[3], DOT11A[4],
-    DOT11A[5], DOT11A[6], DOT11A[7],
-];
