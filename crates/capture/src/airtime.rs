@@ -102,7 +102,9 @@ fn legacy(rate: Rate, preamble: Option<Preamble>, channel: Option<Channel>) -> P
                 Some(channel) if channel.is_quarter() => Clock::Quarter,
                 _ => Clock::Full,
             };
-            Ppdu::Ofdm { rate, clock }
+            // The field of rates counts 500 kb/s: 2.25 Mb/s is written as 2.5 Mb/s, which OFDM has not.
+            let rounded = clock == Clock::Quarter && rate == Rate::from_kbps(2_500);
+            Ppdu::Ofdm { rate: if rounded { Rate::from_kbps(2_250) } else { rate }, clock }
         }
     }
 }
@@ -232,6 +234,8 @@ mod tests {
         assert_eq!(us(airtime(&at(27_000, 5_890, 1 << 14), 1_528)), Some(496));
         assert_eq!(us(airtime(&at(27_000, 5_890, 0), 1_528)), None, "no rate at full clock");
         assert_eq!(us(airtime(&at(13_500, 5_890, 1 << 15), 1_528)), Some(992));
+        // 12246 bits in symbols of 36 bits and 16 us.
+        assert_eq!(us(airtime(&at(2_500, 5_890, 1 << 15), 1_528)), Some(80 + 341 * 16), "2.25 Mb/s");
     }
 
     #[test]

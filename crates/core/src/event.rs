@@ -62,7 +62,7 @@ pub struct Attempt {
     pub slots: u32,
     /// The RTS, as sent.
     pub rts: Option<Interval>,
-    /// The CTS, as received.
+    /// The CTS, as received; without RTS, that which the node sent to itself.
     pub cts: Option<Interval>,
     /// The DATA, as sent.
     pub data: Option<Interval>,

@@ -9,10 +9,13 @@ const RUNS: [(u16, u16, u32); 4] = [(36, 64, 160), (100, 144, 160), (149, 165, 8
 const SINGLE: [u16; 6] = [34, 38, 42, 46, 169, 173];
 /// Of 20 MHz each.
 const APART: u16 = 4;
+/// Channels of 10 and 5 MHz at 5.9 GHz, where 802.11p has them (802.11-2016, table E-1, classes 16 and 17;
+/// from memory, not verified).
+const VEHICULAR: [(u16, u16, u32); 2] = [(171, 184, 10), (170, 184, 5)];
 
 impl Band {
     /// The numbers of the 20 MHz channels that can be the primary one of a channel of this width, in
-    /// ascending order.
+    /// ascending order; of channels of 10 and 5 MHz their own, each around the centre that its number says.
     pub fn channels(self, bandwidth: Bandwidth) -> impl Iterator<Item = u16> {
         (1..=196).filter(move |number| self.has(*number, bandwidth.mhz()))
     }
@@ -23,6 +26,12 @@ impl Band {
             (Band::Ghz2_4, 20) => (1..=14).contains(&number),
             (Band::Ghz2_4, 40) => (1..=13).contains(&number),
             (Band::Ghz2_4, _) => false,
+            (Band::Ghz5, 5 | 10) => {
+                let vehicular = |(first, last, width): &(u16, u16, u32)| {
+                    *width == width_mhz && (*first..=*last).contains(&number)
+                };
+                self.has(number, 20) || VEHICULAR.iter().any(vehicular)
+            }
             (Band::Ghz5, 20) if SINGLE.contains(&number) => true,
             (Band::Ghz5, _) => RUNS.iter().any(|(first, last, widest)| {
                 let within = (*first..=*last).contains(&number) && (number - first).is_multiple_of(APART);
@@ -72,6 +81,10 @@ mod tests {
             of_5(Bandwidth::Mhz160),
             [36, 40, 44, 48, 52, 56, 60, 64, 100, 104, 108, 112, 116, 120, 124, 128]
         );
+        let narrow = of_5(Bandwidth::Mhz10);
+        assert!([36, 171, 172, 178, 184, 196].iter().all(|number| narrow.contains(number)));
+        assert!(!narrow.contains(&170) && of_5(Bandwidth::Mhz5).contains(&170));
+        assert!(channels(Band::Ghz2_4, Bandwidth::Mhz10).is_empty());
         assert_eq!(channels(Band::Ghz2_4, Bandwidth::Mhz20), (1..=14).collect::<Vec<_>>());
         assert_eq!(channels(Band::Ghz2_4, Bandwidth::Mhz40), (1..=13).collect::<Vec<_>>());
     }

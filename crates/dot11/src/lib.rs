@@ -26,6 +26,7 @@ mod ldpc;
 mod mcs;
 mod phy;
 mod ppdu;
+mod rates;
 mod rules;
 mod sensitivity;
 mod special;

@@ -221,6 +221,7 @@ impl Standard {
         const WIDTHS: &[Bandwidth] =
             &[Bandwidth::Mhz20, Bandwidth::Mhz40, Bandwidth::Mhz80, Bandwidth::Mhz160];
         match (self, band) {
+            (Standard::Dot11a, Band::Ghz5) => &[Bandwidth::Mhz5, Bandwidth::Mhz10, Bandwidth::Mhz20],
             (Standard::Dot11ac | Standard::Dot11ax, Band::Ghz5) => WIDTHS,
             (Standard::Dot11n, _) | (Standard::Dot11ax, Band::Ghz2_4) => WIDTHS.split_at(2).0,
             _ => WIDTHS.split_at(1).0,

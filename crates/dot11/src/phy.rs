@@ -1,7 +1,11 @@
 //! PHY tables: rates, inter-frame spaces, and how long a frame is on the air.
 
 use crate::ppdu::SymbolCode;
-use crate::{Band, DataRate, Microseconds, Ppdu, PpduOptions};
+use crate::rates::{
+    BASIC_DSSS, BASIC_FHSS, BASIC_HALF, BASIC_MIXED, BASIC_OFDM, BASIC_QUARTER, DOT11A, DOT11A_HALF,
+    DOT11A_QUARTER, DOT11B, DOT11G, FHSS,
+};
+use crate::{Band, Clock, DataRate, Microseconds, Ppdu, PpduOptions};
 use multihop_core::{Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,7 +34,8 @@ pub enum Standard {
     #[default]
     #[serde(rename = "802.11b")]
     Dot11b,
-    /// OFDM at 5 GHz, 6 to 54 Mb/s in 20 MHz (802.11a; 802.11-2012, clause 18).
+    /// OFDM at 5 GHz, 6 to 54 Mb/s in 20 MHz (802.11a; 802.11-2012, clause 18); in 10 MHz that of 802.11p, 3
+    /// to 27 Mb/s, and in 5 MHz 1.5 to 13.5 Mb/s.
     #[serde(rename = "802.11a")]
     Dot11a,
     /// OFDM at 2.4 GHz with the rates of 802.11b as well (802.11g; 802.11-2012, clause 19).
@@ -129,7 +134,8 @@ pub struct Phy {
 }
 
 impl fmt::Debug for Phy {
-    /// All fields; options of PPDUs, of which older standards have none, only where there are some. Hashes of
+    /// All fields; options of PPDUs, of which older standards have none but narrow channels, only where there
+    /// are some. Hashes of
     /// scenarios are made of it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Phy { standard, options, preamble, basic, symbols, slot, sifs, cw_min, cw_max } = self;
@@ -137,7 +143,7 @@ impl fmt::Debug for Phy {
         shown.field("standard", standard).field("preamble", preamble).field("basic", basic);
         shown.field("symbols", symbols).field("slot", slot).field("sifs", sifs);
         shown.field("cw_min", cw_min).field("cw_max", cw_max);
-        if standard.has_mcs() {
+        if standard.has_mcs() || options.bandwidth.clock() != Clock::Full {
             shown.field("options", options);
         }
         shown.finish()
@@ -166,19 +172,29 @@ impl Phy {
         Phy { standard, options, preamble, basic, symbols, slot, sifs, cw_min, cw_max: 1023 }
     }
 
-    /// A standard with schemes, in this channel. Its SIFS is that of the band (802.11-2016, 19.4.4, table
-    /// 19-25). Options that the standard does not have make a PHY without schemes.
+    /// A standard with schemes, or 802.11a, in this channel. Its SIFS is that of the band (802.11-2016,
+    /// 19.4.4, table 19-25); at half and a quarter of the clock slot and SIFS are those of table 17-21, and
+    /// rates a half and a quarter. Options that the standard does not have make a PHY without schemes.
     #[must_use]
     pub fn with_options(self, options: PpduOptions) -> Phy {
-        let sifs = Span::from_us(if options.band == Band::Ghz2_4 { 10 } else { 16 });
-        Phy { options, sifs, ..self }
+        let of_band = if options.band == Band::Ghz2_4 { 10 } else { 16 };
+        let sifs = |us: u64| Span::from_us(us);
+        match options.bandwidth.clock() {
+            Clock::Full => Phy { options, sifs: sifs(of_band), ..self },
+            Clock::Half => {
+                Phy { options, slot: Span::from_us(13), sifs: sifs(32), basic: &BASIC_HALF, ..self }
+            }
+            Clock::Quarter => {
+                Phy { options, slot: Span::from_us(21), sifs: sifs(64), basic: &BASIC_QUARTER, ..self }
+            }
+        }
     }
 
     /// 802.11g in a network that has 802.11b stations too: slots of 20 us, and basic rates 1, 2, 5.5 and 11
     /// Mb/s (19.8.4).
     ///
-    /// The contention window still begins at 15, as between stations that have the OFDM rates. Protection by
-    /// CTS-to-self is not included: it is a matter of what the MAC sends.
+    /// The contention window still begins at 15, as between stations that have the OFDM rates. Frames of
+    /// protection are a matter of what the MAC sends; [`Phy::request_rate`] is their rate.
     pub fn mixed(preamble: Preamble) -> Phy {
         Phy { basic: &BASIC_MIXED, ..Phy::new(Standard::Dot11g, preamble).with_long_slot() }
     }
@@ -249,7 +265,11 @@ impl Phy {
         };
         let modulation = self.modulation(rate).expect("the rate belongs to the PHY");
         let mandatory: &[Rate] = match (modulation.is_ofdm(), self.standard) {
-            (true, _) => &BASIC_OFDM,
+            (true, _) => match self.clock() {
+                Clock::Full => &BASIC_OFDM,
+                Clock::Half => &BASIC_HALF,
+                Clock::Quarter => &BASIC_QUARTER,
+            },
             (false, Standard::Fhss) => &BASIC_FHSS,
             (false, Standard::Dsss) => &BASIC_DSSS,
             (false, _) => &BASIC_MIXED,
@@ -258,6 +278,21 @@ impl Phy {
             |other: Rate| self.modulation(other).is_some_and(|m| m.is_ofdm() == modulation.is_ofdm());
         let highest = |rates: &[Rate]| rates.iter().rev().copied().find(|r| *r <= rate && same_kind(*r));
         highest(self.basic).or_else(|| highest(mandatory)).expect("the lowest rate of each kind is mandatory")
+    }
+
+    /// The rate of an RTS, or of a CTS that a station sends to itself, before DATA at `rate`: that of a
+    /// response, or the highest basic rate not above it where all basic rates are of direct sequence, so that
+    /// stations of 802.11b decode it (9.7.6.2, 9.23.1).
+    ///
+    /// # Panics
+    /// If this PHY does not have the rate.
+    pub fn request_rate(&self, rate: impl Into<DataRate>) -> Rate {
+        let rate = rate.into();
+        let is_ofdm = |rate| self.modulation(rate).is_some_and(Modulation::is_ofdm);
+        let at_most = |bits: &Rate| self.bit_rate(rate).is_some_and(|rate| *bits <= rate);
+        let mixed = is_ofdm(rate) && !self.basic.iter().any(|basic| is_ofdm(DataRate::Bits(*basic)));
+        let highest = self.basic.iter().rev().copied().find(at_most).filter(|_| mixed);
+        highest.unwrap_or_else(|| self.response_rate(rate))
     }
 
     /// Distributed inter-frame space: SIFS and two slots (9.3.2.3.5).
@@ -278,7 +313,8 @@ impl Phy {
     /// timeouts that wait for the beginning of a response (15.4.8, 17.3.3, 18.4.4, 19.8.4; that of clause 14,
     /// the 128 us of preamble and header, is from memory of its table of characteristics and could not be
     /// verified). Stations of 802.11n and later go by a later edition, in which it is the 20 us of preamble
-    /// and SIGNAL field (802.11-2020, tables 17-21 and 18-5): that of the PPDUs in which responses are.
+    /// and SIGNAL field (802.11-2020, tables 17-21 and 18-5): that of the PPDUs in which responses are. The
+    /// 49 and 97 us of channels of 10 and 5 MHz are from memory of 802.11-2012, table 18-17, not verified.
     ///
     /// # Panics
     /// If this PHY does not have the rate.
@@ -287,10 +323,12 @@ impl Phy {
         if !modulation.is_ofdm() {
             return self.overhead(rate);
         }
-        let us = match (self.standard().has_mcs(), self.options.band) {
-            (true, _) => 20,
-            (false, Band::Ghz2_4) => 24,
-            (false, Band::Ghz5) => 25,
+        let us = match (self.standard().has_mcs(), self.options.band, self.clock()) {
+            (true, ..) => 20,
+            (false, Band::Ghz2_4, _) => 24,
+            (false, Band::Ghz5, Clock::Full) => 25,
+            (false, Band::Ghz5, Clock::Half) => 49,
+            (false, Band::Ghz5, Clock::Quarter) => 97,
         };
         Span::from_us(us)
     }
@@ -316,7 +354,9 @@ impl Phy {
         let modulation = self.modulation(rate).expect("the rate belongs to the PHY");
         let bits = Payload::Bits { kbps: rate.bps() / 1_000, rounding };
         let (overhead_us, payload) = match (modulation, self.preamble) {
-            (Modulation::Ofdm { .. }, _) => (OFDM_PREAMBLE_US + OFDM_SIGNAL_US, self.symbols(rate)),
+            (Modulation::Ofdm { .. }, _) => {
+                ((OFDM_PREAMBLE_US + OFDM_SIGNAL_US) * self.clock().slower(), self.symbols(rate))
+            }
             (Modulation::Gfsk2, _) => (FHSS_OVERHEAD_US, Payload::Whitened { bits_per_symbol: 1 }),
             (Modulation::Gfsk4, _) => (FHSS_OVERHEAD_US, Payload::Whitened { bits_per_symbol: 2 }),
             (Modulation::Dbpsk, _) | (_, Preamble::Long) => (144 + 48, bits),
@@ -350,6 +390,8 @@ impl Phy {
             Standard::Dsss => &DOT11B[..2],
             Standard::Dot11b => &DOT11B,
             Standard::Dot11g => &DOT11G,
+            Standard::Dot11a if self.clock() == Clock::Half => &DOT11A_HALF,
+            Standard::Dot11a if self.clock() == Clock::Quarter => &DOT11A_QUARTER,
             Standard::Dot11a | Standard::Dot11n | Standard::Dot11ac | Standard::Dot11ax => &DOT11A,
         }
     }
@@ -359,8 +401,15 @@ impl Phy {
             return Payload::Bits { kbps: rate.bps() / 1_000, rounding: Microseconds::Exact };
         }
         let extension_us = if self.options.band == Band::Ghz2_4 { SIGNAL_EXTENSION_US } else { 0 };
-        let bits_per_symbol = (rate.bps() * OFDM_SYMBOL_US / 1_000_000) as u32;
-        Payload::Symbols { bits_per_symbol, extension: Span::from_us(extension_us) }
+        let symbol_us = OFDM_SYMBOL_US * self.clock().slower();
+        let bits_per_symbol = (rate.bps() * symbol_us / 1_000_000) as u32;
+        let symbol = Span::from_us(symbol_us);
+        Payload::Symbols { bits_per_symbol, symbol, extension: Span::from_us(extension_us) }
+    }
+
+    /// How fast its OFDM is clocked.
+    fn clock(&self) -> Clock {
+        self.options.bandwidth.clock()
     }
 }
 
@@ -376,7 +425,7 @@ enum Payload {
     /// Direct sequence: bits in a row (15.4.5.3; 17.3.4).
     Bits { kbps: u64, rounding: Microseconds },
     /// OFDM: whole symbols (18.4.3), and for 802.11g a silence after them (19.8.3).
-    Symbols { bits_per_symbol: u32, extension: Span },
+    Symbols { bits_per_symbol: u32, symbol: Span, extension: Span },
     /// Frequency hopping: symbols of 1 us, and in front of each block of them one that says whether the block
     /// is inverted.
     Whitened { bits_per_symbol: u32 },
@@ -401,9 +450,9 @@ impl FrameTiming {
         self.overhead
             + match self.payload {
                 Payload::Bits { kbps, rounding } => rounding.apply(nearest_ns(bits, kbps)),
-                Payload::Symbols { bits_per_symbol, extension } => {
+                Payload::Symbols { bits_per_symbol, symbol, extension } => {
                     let symbols = (SERVICE_BITS + bits + TAIL_BITS).div_ceil(u64::from(bits_per_symbol));
-                    Span::from_us(symbols * OFDM_SYMBOL_US) + extension
+                    symbol * symbols + extension
                 }
                 Payload::Whitened { bits_per_symbol } => {
                     let symbols = bits.div_ceil(u64::from(bits_per_symbol));
@@ -443,37 +492,3 @@ const FHSS_BLOCK_SYMBOLS: u64 = 32;
 /// Silence after an OFDM frame at 2.4 GHz, which gives the decoder the time that the longer SIFS gives it at
 /// 5 GHz (19.8.3).
 const SIGNAL_EXTENSION_US: u64 = 6;
-
-const BASIC_FHSS: [Rate; 1] = [Rate::from_kbps(1_000)];
-const BASIC_DSSS: [Rate; 2] = [Rate::from_kbps(1_000), Rate::from_kbps(2_000)];
-const BASIC_MIXED: [Rate; 4] =
-    [Rate::from_kbps(1_000), Rate::from_kbps(2_000), Rate::from_kbps(5_500), Rate::from_kbps(11_000)];
-const BASIC_OFDM: [Rate; 3] = [Rate::from_kbps(6_000), Rate::from_kbps(12_000), Rate::from_kbps(24_000)];
-
-static FHSS: [(Rate, Modulation); 2] =
-    [(Rate::from_kbps(1_000), Modulation::Gfsk2), (Rate::from_kbps(2_000), Modulation::Gfsk4)];
-
-static DOT11B: [(Rate, Modulation); 4] = [
-    (Rate::from_kbps(1_000), Modulation::Dbpsk),
-    (Rate::from_kbps(2_000), Modulation::Dqpsk),
-    (Rate::from_kbps(5_500), Modulation::Cck5_5),
-    (Rate::from_kbps(11_000), Modulation::Cck11),
-];
-
-/// Table 18-4, "modulation-dependent parameters".
-static DOT11A: [(Rate, Modulation); 8] = [
-    (Rate::from_kbps(6_000), Modulation::Ofdm { bits: 1, code: (1, 2) }),
-    (Rate::from_kbps(9_000), Modulation::Ofdm { bits: 1, code: (3, 4) }),
-    (Rate::from_kbps(12_000), Modulation::Ofdm { bits: 2, code: (1, 2) }),
-    (Rate::from_kbps(18_000), Modulation::Ofdm { bits: 2, code: (3, 4) }),
-    (Rate::from_kbps(24_000), Modulation::Ofdm { bits: 4, code: (1, 2) }),
-    (Rate::from_kbps(36_000), Modulation::Ofdm { bits: 4, code: (3, 4) }),
-    (Rate::from_kbps(48_000), Modulation::Ofdm { bits: 6, code: (2, 3) }),
-    (Rate::from_kbps(54_000), Modulation::Ofdm { bits: 6, code: (3, 4) }),
-];
-
-/// Those of 802.11a and 802.11b, merged in ascending order.
-static DOT11G: [(Rate, Modulation); 12] = [
-    DOT11B[0], DOT11B[1], DOT11B[2], DOT11A[0], DOT11A[1], DOT11B[3], DOT11A[2], DOT11A[3], DOT11A[4],
-    DOT11A[5], DOT11A[6], DOT11A[7],
-];

@@ -22,6 +22,12 @@ pub enum Band {
 /// Width of a channel, or of a part of it (a resource unit of HE, by the number of its tones).
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub enum Bandwidth {
+    /// 5 MHz, at a quarter of the clock.
+    #[serde(rename = "5 MHz")]
+    Mhz5,
+    /// 10 MHz, at half of the clock.
+    #[serde(rename = "10 MHz")]
+    Mhz10,
     /// 20 MHz.
     #[serde(rename = "20 MHz")]
     Mhz20,
@@ -49,10 +55,21 @@ impl Bandwidth {
     /// Width in MHz of the channel; parts of one lie in 20 MHz.
     pub const fn mhz(self) -> u32 {
         match self {
+            Bandwidth::Mhz5 => 5,
+            Bandwidth::Mhz10 => 10,
             Bandwidth::Mhz40 => 40,
             Bandwidth::Mhz80 => 80,
             Bandwidth::Mhz160 => 160,
             Bandwidth::Mhz20 | Bandwidth::Tones26 | Bandwidth::Tones52 | Bandwidth::Tones106 => 20,
+        }
+    }
+
+    /// The clock of an OFDM PHY in such a channel.
+    pub const fn clock(self) -> Clock {
+        match self {
+            Bandwidth::Mhz5 => Clock::Quarter,
+            Bandwidth::Mhz10 => Clock::Half,
+            _ => Clock::Full,
         }
     }
 }
@@ -274,8 +291,8 @@ pub(crate) struct SymbolCode {
 }
 
 impl Clock {
-    /// Factor by which its symbols and spaces are longer than at 20 MHz.
-    pub fn slower(self) -> u64 {
+    /// How many times longer symbols last than at full clock.
+    pub const fn slower(self) -> u64 {
         match self {
             Clock::Full => 1,
             Clock::Half => 2,
@@ -397,6 +414,7 @@ impl HePpdu {
             Bandwidth::Mhz40 => 468,
             Bandwidth::Mhz80 => 980,
             Bandwidth::Mhz160 => 1_960,
+            Bandwidth::Mhz5 | Bandwidth::Mhz10 => return None,
             Bandwidth::Tones26 => 24,
             Bandwidth::Tones52 => 48,
             Bandwidth::Tones106 => 102,

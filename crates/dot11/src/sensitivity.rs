@@ -40,6 +40,8 @@ impl Phy {
     /// have.
     pub fn sensitivity_dbm(&self, rate: impl Into<DataRate>) -> Option<f64> {
         let doublings = match self.options().bandwidth {
+            Bandwidth::Mhz5 => -2.0,
+            Bandwidth::Mhz10 => -1.0,
             Bandwidth::Mhz40 => 1.0,
             Bandwidth::Mhz80 => 2.0,
             Bandwidth::Mhz160 => 3.0,
@@ -68,6 +70,18 @@ mod tests {
         assert_eq!(of(Standard::Dot11ac, Bandwidth::Mhz160, 9), Some(-48.0));
         assert_eq!(of(Standard::Dot11ax, Bandwidth::Mhz80, 11), Some(-46.0));
         assert_eq!(of(Standard::Dot11ac, Bandwidth::Mhz20, 9), None, "MCS 9 does not exist in 20 MHz");
+    }
+
+    /// 802.11-2016, table 17-18: -85 and -88 dBm at the lowest rates.
+    #[test]
+    fn narrow_channels_need_less() {
+        let phy = Phy::new(Standard::Dot11a, Preamble::Long);
+        let of = |bandwidth, kbps: u64| {
+            let phy = phy.with_options(PpduOptions { bandwidth, ..phy.options() });
+            phy.sensitivity_dbm(Rate::from_bps(kbps * 1_000))
+        };
+        assert_eq!([of(Bandwidth::Mhz10, 3_000), of(Bandwidth::Mhz10, 27_000)], [Some(-85.0), Some(-68.0)]);
+        assert_eq!([of(Bandwidth::Mhz5, 1_500), of(Bandwidth::Mhz5, 13_500)], [Some(-88.0), Some(-71.0)]);
     }
 
     #[test]

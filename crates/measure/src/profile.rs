@@ -3,7 +3,9 @@
 use crate::CapturedFrame;
 use multihop_capture::{Channel, Control, FrameType};
 use multihop_core::{Rate, Span};
-use multihop_dot11::{ACK_BYTES, CTS_BYTES, Clock, DcfRules, Phy, Ppdu, Preamble, RTS_BYTES, Standard};
+use multihop_dot11::{
+    ACK_BYTES, Bandwidth, CTS_BYTES, Clock, DcfRules, Phy, Ppdu, PpduOptions, Preamble, RTS_BYTES, Standard,
+};
 use multihop_link::PhyTimes;
 use std::collections::BTreeMap;
 
@@ -68,7 +70,14 @@ fn phy(seen: &[CapturedFrame]) -> Phy {
     if seen.iter().any(|frame| frame.sifs == Span::from_us(FHSS_SIFS_US)) {
         return Phy::new(Standard::Fhss, Preamble::Long);
     }
-    let at_5_ghz = seen.iter().any(|frame| frame.sifs >= Span::from_us(OFDM_SIFS_US));
+    for (clock, bandwidth) in [(Clock::Half, Bandwidth::Mhz10), (Clock::Quarter, Bandwidth::Mhz5)] {
+        let sifs = Span::from_us(OFDM_SIFS_US * clock.slower());
+        if seen.iter().any(|frame| frame.sifs == sifs) {
+            let phy = Phy::new(Standard::Dot11a, Preamble::Long);
+            return phy.with_options(PpduOptions { bandwidth, ..phy.options() });
+        }
+    }
+    let at_5_ghz = seen.iter().any(|frame| frame.sifs == Span::from_us(OFDM_SIFS_US));
     let is_cck = |rate: Rate| matches!(rate.bps(), 1_000_000 | 2_000_000 | 5_500_000 | 11_000_000);
     let rates = || seen.iter().filter_map(|frame| frame.rate);
     let has_ofdm = rates().any(|rate| !is_cck(rate));

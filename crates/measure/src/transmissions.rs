@@ -213,8 +213,14 @@ impl Transmissions {
         if self.seen.iter().any(|logged| logged.sender.is_none()) {
             nodes.push(named("unknown".into()));
         }
-        // SIFS and slot go together: 16 and 9 us of OFDM, 10 and 20 us at 2.4 GHz, unless all stations there have short slots.
-        let slot_us = if self.sifs > Span::from_us(10) { 9 } else { 20 };
+        // SIFS and slot go together: 16 and 9 us of OFDM, 32 and 13, 64 and 21 us in narrow channels, 10 and 20 us at 2.4 GHz,
+        // unless all stations there have short slots.
+        let slot_us = match self.sifs.ns() / 1_000 {
+            64 => 21,
+            32 => 13,
+            0..=10 => 20,
+            _ => 9,
+        };
         Head {
             name,
             source: "capture",

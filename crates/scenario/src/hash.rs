@@ -43,6 +43,7 @@ pub(super) fn hash(
         rate_control,
         edca,
         protection,
+        cts_to_self,
         discipline,
         hardware_queue,
         medium,
@@ -60,6 +61,7 @@ pub(super) fn hash(
         mobility: Mobility { motions: _, resolution, outages: _ },
         link_rates,
         radios,
+        powers,
     } = config;
     let mut sink = Sink(Sha256::new());
     let general = (name.unwrap_or_default(), duration, warmup, record_interval, extra_header);
@@ -70,20 +72,18 @@ pub(super) fn hash(
     // What came later counts where it is used alone: scenarios without it keep their identity.
     sink.unless(measurements.is_empty(), measurements);
     sink.unless(*discipline == Discipline::DropTail, discipline);
-    sink.given(hardware_queue.as_ref());
-    sink.given(aggregation.as_ref());
+    sink.given(hardware_queue.as_ref()).given(aggregation.as_ref());
     sink.unless(*persistence == Persistence::default(), persistence);
     sink.flag(*delivery == Delivery::Mpdu, "MPDU by MPDU");
     sink.flag(*sensitivity_by_rate, "sensitivity by rate");
     sink.given(preamble_detection.as_ref());
     sink.given(fading.as_ref()).given(rate_control.as_ref()).given(edca.as_ref());
     sink.flag(*protection == Protection::Multiple, "multiple protection");
-    sink.flag(*arp, "arp");
-    sink.flag(*delays_by_distance, "by distance");
-    sink.unless(wires.is_empty(), wires);
-    sink.unless(link_rates.is_empty(), link_rates);
+    sink.flag(*cts_to_self, "CTS to self");
+    sink.flag(*arp, "arp").flag(*delays_by_distance, "by distance");
+    sink.list(wires).list(link_rates);
     sink.unless(radios.are_one_each(), radios);
-    sink.moved(*resolution, moved);
+    sink.list(powers).moved(*resolution, moved);
     sink.hexadecimal()
 }
 
@@ -129,6 +129,12 @@ impl Sink {
         }
     }
 
+    /// Values of which there may be none.
+    fn list(&mut self, values: &[impl Debug]) -> &mut Sink {
+        self.unless(values.is_empty(), values);
+        self
+    }
+
     /// A value that there may be.
     fn given(&mut self, value: Option<impl Debug>) -> &mut Sink {
         if let Some(value) = value {
@@ -138,10 +144,11 @@ impl Sink {
     }
 
     /// A name, if what it stands for is on.
-    fn flag(&mut self, is_on: bool, name: &str) {
+    fn flag(&mut self, is_on: bool, name: &str) -> &mut Sink {
         if is_on {
             self.text(format_args!(" {name}"));
         }
+        self
     }
 }
 

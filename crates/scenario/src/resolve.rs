@@ -14,6 +14,7 @@ use crate::schemes::Schemes;
 use crate::settings::Setting;
 use crate::topology::Nodes;
 use crate::topology::paths;
+use crate::topology::powers;
 use crate::topology::radios;
 use crate::topology::reach;
 use multihop_core::Span;
@@ -113,6 +114,7 @@ pub fn resolve_among(
     let nodes = scenario.topology.resolve(&document, &mut config, scenario.mobility.as_ref())?;
     config.nodes.clone_from(&nodes.list);
     radios::resolve(&document, &scenario.phy, &nodes, &mut config)?;
+    powers::resolve(&document, &nodes, &mut config)?;
     config.medium.link_errors = scenario.medium.link_errors(&document, &nodes, &config)?;
     let moved =
         mobility::resolve(scenario.mobility.as_ref(), &scenario.outages, &document, &nodes, &mut config)?;
@@ -150,6 +152,8 @@ fn before_nodes(document: &Document<'_>, scenario: &Scenario) -> Result<Config> 
     let phy = scenario.mac.cover(document, phy, &mac.rules)?;
     let rate_control = scenario.mac.rate_control(document, &phy, rates.data)?;
     let edca = scenario.mac.edca(document, &phy)?;
+    let medium = scenario.medium.resolve(document, &phy)?;
+    let cts_to_self = scenario.mac.cts_to_self(document, &scenario.phy, &phy, &medium)?;
     Ok(Config {
         name: scenario.name.clone().unwrap_or_else(|| stem(document.origin())),
         seed: scenario.seed.unwrap_or(SEED),
@@ -164,7 +168,7 @@ fn before_nodes(document: &Document<'_>, scenario: &Scenario) -> Result<Config> 
         ack_rate: rates.ack,
         discipline: scenario.mac.discipline.resolve(document, &key!["mac"], scenario.mac.codel.as_ref())?,
         hardware_queue: scenario.mac.hardware_queue(document)?,
-        medium: scenario.medium.resolve(document, &phy)?,
+        medium,
         sensitivity_by_rate: scenario.medium.has_sensitivity_by_rate(),
         preamble_detection: scenario.medium.preamble_detection(document, &phy)?,
         fading: scenario.medium.fading(document, &phy)?,
@@ -178,6 +182,7 @@ fn before_nodes(document: &Document<'_>, scenario: &Scenario) -> Result<Config> 
         rate_control,
         edca,
         protection: scenario.mac.protection(),
+        cts_to_self,
         schemes: Vec::new(),
         flows: Vec::new(),
         extra_header: scenario.network.extra_header(),
@@ -186,6 +191,7 @@ fn before_nodes(document: &Document<'_>, scenario: &Scenario) -> Result<Config> 
         mobility: Mobility::default(),
         link_rates: Vec::new(),
         radios: Radios::default(),
+        powers: Vec::new(),
     })
 }
 

@@ -43,13 +43,14 @@ pub struct Quantity {
 }
 
 impl Quantity {
-    const ALL: [Quantity; 8] = [
+    const ALL: [Quantity; 9] = [
         Duration::QUANTITY,
         BitRate::QUANTITY,
         Size::QUANTITY,
         Length::QUANTITY,
         Speed::QUANTITY,
         Decibel::QUANTITY,
+        Gain::QUANTITY,
         Power::QUANTITY,
         Frequency::QUANTITY,
     ];
@@ -234,6 +235,11 @@ quantity!(
     [("dB", 1.0)]
 );
 quantity!(
+    /// The gain of an antenna in dBi.
+    Gain, "an antenna gain", "dBi|dB",
+    [("dBi", 1.0), ("dB", 1.0)]
+);
+quantity!(
     /// A power in dBm.
     Power, "a power", "dBm",
     [("dBm", 1.0)]
@@ -280,6 +286,13 @@ impl Decibel {
     /// As a ratio of powers.
     pub fn ratio(self) -> f64 {
         10f64.powf(self.0 / 10.0)
+    }
+}
+
+impl Gain {
+    /// As a ratio of powers.
+    pub fn ratio(self) -> f64 {
+        Decibel(self.0).ratio()
     }
 }
 

@@ -12,7 +12,7 @@ mod routing;
 pub use crate::apps::VideoConfig;
 pub use fading::FadingConfig;
 pub use flows::{AppConfig, FlowConfig};
-pub use radios::{Channel, Radios};
+pub use radios::{Channel, RadioPower, Radios};
 pub use rate_control::RateControlConfig;
 pub use routing::{AodvConfig, DsdvConfig, DsrConfig, LocalRepair};
 
@@ -69,6 +69,9 @@ pub struct Config {
     pub edca: Option<[EdcaParameters; AccessCategory::COUNT]>,
     /// What frames of their transmission opportunities reserve.
     pub protection: Protection,
+    /// A CTS to the station itself, at the rate of an RTS, precedes frames at rates of OFDM or at schemes
+    /// that no RTS precedes (9.3.2.11, 9.23.1). The propagation delay is no longer than a SIFS then.
+    pub cts_to_self: bool,
     /// How packets wait for it.
     pub discipline: Discipline,
     /// The queue of the hardware below; none if the MAC takes packets from the discipline when it puts a
@@ -108,6 +111,9 @@ pub struct Config {
     pub link_rates: Vec<LinkRate>,
     /// Channels, and which entries of `nodes` are radios of one node.
     pub radios: Radios,
+    /// Transmit power and antenna gain of each entry of `nodes`; empty if all have the transmit power of the
+    /// medium and antennas without gain. Only with [`MediumModel::Sinr`].
+    pub powers: Vec<RadioPower>,
 }
 
 /// The rate of a link, both ways.
@@ -283,7 +289,7 @@ pub enum MediumModel {
     },
     /// Path loss, cumulative interference, error rates by SINR.
     Sinr {
-        /// Transmit power in milliwatts.
+        /// Transmit power in milliwatts, where [`Config::powers`] is empty.
         transmit_power_mw: f64,
         /// Noise power in milliwatts.
         noise_mw: f64,

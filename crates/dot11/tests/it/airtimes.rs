@@ -101,6 +101,52 @@ fn ofdm_airtimes_do_not_know_the_direct_sequence_preamble() {
     }
 }
 
+/// 802.11a in a channel of this width.
+fn narrow(bandwidth: Bandwidth) -> Phy {
+    let phy = Phy::new(Standard::Dot11a, Preamble::Long);
+    phy.with_options(PpduOptions { bandwidth, ..phy.options() })
+}
+
+/// 802.11-2020, tables 17-4, 17-5 and 17-21: at half of the clock all parts of a frame last twice as long, at
+/// a quarter four times.
+#[test]
+fn ofdm_airtimes_of_narrow_channels_are_by_17_3_those_of_20_mhz_times_two_and_four() {
+    for (bandwidth, slower) in [(Bandwidth::Mhz10, 2), (Bandwidth::Mhz5, 4)] {
+        let phy = narrow(bandwidth);
+        let rows = OFDM.map(|(kbps, us)| (kbps / slower, us.map(|us| us * slower)));
+        check(&phy, &rows, 0);
+        assert_eq!(rates(&phy), rows.map(|(kbps, _)| kbps));
+    }
+    let half = narrow(Bandwidth::Mhz10);
+    // 32 us of preamble, 8 of SIGNAL, and 22 + 8 * 100 bits in symbols of 48 bits and 8 us.
+    let frame = half.airtime(Rate::from_kbps(6_000), 100, Microseconds::Up);
+    assert_eq!(frame, Span::from_us(32 + 8 + 18 * 8));
+    assert_eq!(half.overhead(Rate::from_kbps(27_000)), Span::from_us(40));
+}
+
+#[test]
+fn spaces_of_narrow_channels_are_those_of_802_11_2020_table_17_21() {
+    let us = |phy: Phy| [phy.slot, phy.sifs, phy.difs(), phy.eifs()].map(|span| span.ns() / 1_000);
+    // EIFS: SIFS, DIFS and an ACK of 134 bits at the lowest rate, 6 symbols behind preamble and SIGNAL.
+    assert_eq!(us(narrow(Bandwidth::Mhz20)), [9, 16, 34, 16 + 44 + 34]);
+    assert_eq!(us(narrow(Bandwidth::Mhz10)), [13, 32, 58, 32 + 88 + 58]);
+    assert_eq!(us(narrow(Bandwidth::Mhz5)), [21, 64, 106, 64 + 176 + 106]);
+    for bandwidth in [Bandwidth::Mhz10, Bandwidth::Mhz5] {
+        let phy = narrow(bandwidth);
+        assert_eq!((phy.cw_min, phy.cw_max), (15, 1_023));
+    }
+    let delay = |bandwidth| narrow(bandwidth).rx_start_delay(narrow(bandwidth).basic_rates()[0]);
+    assert_eq!([Bandwidth::Mhz10, Bandwidth::Mhz5].map(delay), [49, 97].map(Span::from_us));
+}
+
+/// 3, 6 and 12 Mb/s are mandatory at half of the clock, 1.5, 3 and 6 Mb/s at a quarter (802.11-2020, 17.1).
+#[test]
+fn responses_in_narrow_channels_go_at_their_mandatory_rates() {
+    let response = |bandwidth, kbps| narrow(bandwidth).response_rate(Rate::from_kbps(kbps)).bps() / 1_000;
+    assert_eq!([27_000, 9_000, 4_500].map(|kbps| response(Bandwidth::Mhz10, kbps)), [12_000, 6_000, 3_000]);
+    assert_eq!([13_500, 4_500, 2_250].map(|kbps| response(Bandwidth::Mhz5, kbps)), [6_000, 3_000, 1_500]);
+}
+
 #[test]
 fn dot11g_extends_ofdm_frames_by_6_us_and_leaves_the_others() {
     for (preamble, rows) in PREAMBLES.into_iter().zip([DSSS_LONG, DSSS_SHORT]) {

@@ -46,7 +46,7 @@ impl Sort {
 
     /// What becomes of it if all goes well.
     pub(crate) fn usual(&self) -> i64 {
-        i64::from(self.to < 0)
+        i64::from(self.to < 0 || self.to == self.from)
     }
 }
 

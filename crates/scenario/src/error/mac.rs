@@ -11,6 +11,13 @@ problems! {
         "VALUE has no effect on timeouts that wait for the whole response";
         "set mac.override.response_timeout = \"first-bit\", or mac.override.response_propagation and phy.slot instead of a class";
 
+    CtsStillOnItsWay { delay: Duration, sifs: Duration } =>
+        "a CTS to the station itself propagates for {delay}, and DATA follows a SIFS of {sifs} behind it";
+        "give a medium.propagation_delay of at most {sifs}, a longer phy.sifs, or mac.cts_to_self = false";
+    NoOfdm =>
+        "VALUE has no effect in this standard, whose frames every station decodes";
+        "remove the key: it protects frames of OFDM, as in 802.11g";
+
     // Aggregation.
     NoAggregation =>
         "there is none in this standard";

@@ -15,9 +15,15 @@ problems! {
     NoOfdm =>
         "VALUE has no effect in this standard";
         "OFDM belongs to 802.11a and 802.11g; remove the key";
+    NotMixed { standard: Standard } =>
+        "stations of 802.11b share no network with those of {}", named(standard);
+        "remove it, or set phy.standard = \"802.11g\"";
     NoChoice { standard: Standard } =>
         "VALUE is no choice in {}", named(standard);
         "it belongs to 802.11n, 802.11ac and 802.11ax; remove the key";
+    OneWidth { standard: Standard } =>
+        "VALUE is no choice in {}", named(standard);
+        "it belongs to 802.11a, 802.11n, 802.11ac and 802.11ax; remove the key";
     NoDetection { standard: Standard } =>
         "VALUE has no effect in {}, where what overlaps a preamble does not harm it", named(standard);
         "remove it, or set phy.standard to \"802.11n\", \"802.11ac\" or \"802.11ax\"";

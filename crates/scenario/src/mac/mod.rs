@@ -24,7 +24,8 @@ use multihop_schemes::keys;
 use multihop_schemes::keys::{usually_by, usually_where};
 use multihop_schemes::quantity::{Duration, Size};
 use multihop_sim::config::{
-    AggregationConfig, Delivery, HardwareQueueConfig, MacConfig, Persistence, Protection, RateControlConfig,
+    AggregationConfig, Delivery, HardwareQueueConfig, MacConfig, MediumConfig, Persistence, Protection,
+    RateControlConfig,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,9 +38,16 @@ keys! {
     pub struct Mac {
         /// The rule set.
         pub rules: RuleSet = RuleSet::Ieee,
-        /// DATA frames longer than this (MAC header and FCS included) use RTS/CTS: `"off"` for never, `"0 B"`
-        /// for always.
+        /// DATA to a single station whose PSDU is longer than this follows RTS/CTS (`dot11RTSThreshold`;
+        /// 802.11-2020, 10.3.1). MAC header and FCS count, and of an A-MPDU all of it. `"off"` for never,
+        /// `"0 B"` for always.
         pub rts_threshold: Switch<Size> ["0 B", "65535 B"] = Switch::Off,
+        /// A CTS that the sender addresses to itself precedes DATA at rates of OFDM or at schemes that no RTS
+        /// precedes. It has the rate of an RTS: stations that cannot decode the DATA set their NAV by it
+        /// (802.11-2012, 9.3.2.11 and 9.23.1).
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(transform = usually_by(vec![("phy.mixed", json!(true)), ("otherwise", json!(false))]))]
+        pub cts_to_self: Option<bool> = None,
         /// Transmissions of an RTS, or of a DATA frame sent without RTS, before giving up
         /// (`dot11ShortRetryLimit`; 802.11-2012, annex C).
         pub short_retry_limit: Limit = Limit::At(7),
@@ -203,6 +211,27 @@ impl Mac {
         phy: &dot11::Phy,
     ) -> Result<Option<[EdcaParameters; AccessCategory::COUNT]>> {
         edca::resolve(document, self.edca.as_ref(), self.rules, phy)
+    }
+
+    /// Does a CTS to the station itself precede frames of OFDM? Not where they propagate for longer than the
+    /// SIFS behind it: the medium has one frame of a station at a time.
+    pub(crate) fn cts_to_self(
+        &self,
+        document: &Document<'_>,
+        choice: &crate::phy::Phy,
+        phy: &dot11::Phy,
+        medium: &MediumConfig,
+    ) -> Result<bool> {
+        let at = key!["mac", "cts_to_self"];
+        let protects = self.cts_to_self.unwrap_or(choice.mixed);
+        if self.cts_to_self == Some(true) && !phy.rates().any(|(_, modulation)| modulation.is_ofdm()) {
+            return Err(document.error(&at, MacProblem::NoOfdm));
+        }
+        if protects && medium.propagation_delay > phy.sifs {
+            let [delay, sifs] = [medium.propagation_delay, phy.sifs].map(Duration::from);
+            return Err(document.error(&at, MacProblem::CtsStillOnItsWay { delay, sifs }));
+        }
+        Ok(protects)
     }
 
     /// What frames of their transmission opportunities reserve.

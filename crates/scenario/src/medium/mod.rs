@@ -188,7 +188,7 @@ fn probability() -> Bounds {
 }
 
 /// The range of a power.
-fn level() -> Bounds {
+pub(crate) fn level() -> Bounds {
     bounds!("-150 dBm", "40 dBm")
 }
 

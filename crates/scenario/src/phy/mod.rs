@@ -27,6 +27,10 @@ keys! {
         pub standard: Standard,
         /// Preamble of 802.11b frames (of 802.11g, for those at 802.11b rates).
         pub preamble: Preamble,
+        /// 802.11g: stations of 802.11b are part of the network. Slots are 20 us long, 1, 2, 5.5 and 11 Mb/s
+        /// are the basic rates, at which RTS and broadcasts are sent, and `mac.cts_to_self` is on
+        /// (802.11-2012, 19.8.4 and 9.23.1). A node with a `data_rate` of 802.11b stands for such a station.
+        pub mixed: bool,
         /// What follows the preamble of OFDM frames.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(transform = usually_where("802.11a, 802.11g", OfdmSymbols::default()))]
@@ -35,7 +39,9 @@ keys! {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(transform = by_standard(of!(|options| options.band)))]
         pub band: Option<Band>,
-        /// 802.11n, ac and ax: how wide it is.
+        /// 802.11n, ac and ax: how wide it is. In 802.11a also 10 MHz, as in 802.11p, and 5 MHz: there
+        /// symbols, preambles and SIFS last twice and four times as long, slots 13 and 21 us, and rates are a
+        /// half and a quarter.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(transform = by_standard(of!(|options| options.bandwidth)))]
         pub channel_width: Option<Bandwidth>,
@@ -114,7 +120,16 @@ impl Phy {
         {
             return Err(document.error(&key!["phy", "preamble"], PhyProblem::NoShortPreamble));
         }
-        let mut phy = self.in_channel(document, dot11::Phy::new(self.standard, self.preamble))?;
+        if self.mixed && self.standard != Standard::Dot11g {
+            let problem = PhyProblem::NotMixed { standard: self.standard };
+            return Err(document.error(&key!["phy", "mixed"], problem));
+        }
+        let phy = if self.mixed {
+            dot11::Phy::mixed(self.preamble)
+        } else {
+            dot11::Phy::new(self.standard, self.preamble)
+        };
+        let mut phy = self.in_channel(document, phy)?;
         if let Some(symbols) = self.ofdm_symbols {
             if phy.standard().has_mcs() || !phy.rates().any(|(_, modulation)| modulation.is_ofdm()) {
                 return Err(document.error(&key!["phy", "ofdm_symbols"], PhyProblem::NoOfdm));
@@ -153,22 +168,27 @@ impl Phy {
 
     /// The PHY with the options of its PPDUs.
     fn in_channel(&self, document: &Document<'_>, phy: dot11::Phy) -> Result<dot11::Phy> {
+        let usual = phy.options();
         if !self.standard.has_mcs() {
+            let has_widths = self.standard.bandwidths(usual.band).len() > 1;
             let given = [
                 ("band", self.band.is_some()),
-                ("channel_width", self.channel_width.is_some()),
+                ("channel_width", self.channel_width.is_some() && !has_widths),
                 ("guard_interval", self.guard_interval.is_some()),
                 ("coding", self.coding.is_some()),
             ];
-            return match given.into_iter().find(|(_, given)| *given) {
-                None => Ok(phy),
-                Some((key, _)) => {
-                    let problem = PhyProblem::NoChoice { standard: self.standard };
-                    Err(document.error(&key!["phy", key], problem))
-                }
-            };
+            if let Some((key, _)) = given.into_iter().find(|(_, given)| *given) {
+                let standard = self.standard;
+                let problem = match key {
+                    "channel_width" => PhyProblem::OneWidth { standard },
+                    _ => PhyProblem::NoChoice { standard },
+                };
+                return Err(document.error(&key!["phy", key], problem));
+            }
+            if self.channel_width.is_none_or(|width| width == usual.bandwidth) {
+                return Ok(phy);
+            }
         }
-        let usual = phy.options();
         let options = dot11::PpduOptions {
             band: self.band.unwrap_or(usual.band),
             bandwidth: self.channel_width.unwrap_or(usual.bandwidth),
@@ -191,7 +211,7 @@ impl Phy {
             return refuse("guard_interval", PhyProblem::NotOfStandard { standard, there });
         }
         let phy = phy.with_options(options);
-        if phy.schemes().next().is_none() {
+        if standard.has_mcs() && phy.schemes().next().is_none() {
             let there = said(&[Coding::Ldpc]);
             return refuse("coding", PhyProblem::NotInWideChannel { standard, there });
         }

@@ -2,14 +2,17 @@
 
 pub(crate) mod measured;
 pub(crate) mod paths;
+pub(crate) mod powers;
 pub(crate) mod radios;
 pub(crate) mod reach;
 
 use crate::document::{Document, KeyPath, Result, key};
 use crate::error::{KeyProblem, Limited, MobilityProblem, Named, TopologyProblem};
 use crate::generate::{Generator, NODES_MAX};
+use crate::medium::level;
 use crate::mobility::Mobility;
 use crate::phy::rate::{DataRate, rate_of};
+use crate::topology::powers::Level;
 use crate::topology::radios::Radio;
 use crate::topology::reach::radius;
 use crate::wires::{self, Wire};
@@ -17,9 +20,11 @@ use measured::Link;
 use multihop_core::NodeId;
 use multihop_dot11::Phy;
 use multihop_schemes::bounds;
-use multihop_schemes::quantity::Length;
+use multihop_schemes::keys::usually;
+use multihop_schemes::quantity::{Gain, Length, Power};
 use multihop_sim::config::{Config, MediumModel, NodeConfig, RoutingProtocol, WireConfig};
-use schemars::JsonSchema;
+use schemars::transform::Transform;
+use schemars::{JsonSchema, Schema};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,11 +75,26 @@ pub struct Node {
     /// The number of the channel of its radio. Default: `phy.channel`.
     #[schemars(transform = bounds!(1, 196))]
     pub channel: Option<u16>,
+    /// Transmit power of its radio. Only with `medium.model = "sinr"`. Default: `medium.transmit_power`.
+    #[schemars(transform = level())]
+    pub transmit_power: Option<Power>,
+    /// Gain of its antenna, which raises what the radio sends and what it receives. Only with `medium.model =
+    /// "sinr"`.
+    #[schemars(transform = gain())]
+    pub antenna_gain: Option<Gain>,
     /// Its radios, if it has several, each with a MAC, an interface queue and a channel of its own. The first
     /// has the name of the node in tables, the second of a node "a" is "a/1". Packets go from one to another
     /// at once; radios of one node do not disturb each other. Routes are static then.
     #[serde(default)]
     pub radios: Vec<Radio>,
+}
+
+/// The range of the gain of an antenna, and what it is where it is left out.
+pub(crate) fn gain() -> impl FnMut(&mut Schema) {
+    |schema| {
+        bounds!("-40 dBi", "60 dBi").transform(schema);
+        usually(Gain(0.0))(schema);
+    }
 }
 
 /// Nodes with their names.
@@ -87,6 +107,8 @@ pub(crate) struct Nodes {
     pub(crate) canonical: Option<Vec<(usize, usize)>>,
     /// The channels of the radios of each; none of nodes that are on the usual one, with one radio.
     pub(crate) channels: Vec<Vec<u16>>,
+    /// Transmit powers and antennas of the radios of each, if they were listed.
+    pub(crate) levels: Vec<Vec<Level>>,
     /// Were they listed?
     listed: bool,
 }
@@ -112,7 +134,7 @@ impl Nodes {
             let (node, number) = name.rsplit_once('/')?;
             let (node, number) = (*self.index.get(node)?, number.parse::<usize>().ok()?);
             let exists = number > 0 && number < self.channels.get(node)?.len();
-            exists.then(|| self.first_further(node) + number - 1)
+            exists.then(|| self.place_of_radio(node, number))
         };
         if self.index.contains_key(name) {
             self.find(document, path, name)
@@ -131,19 +153,31 @@ impl Nodes {
         self.list.len() + self.channels[..node].iter().map(|all| all.len().saturating_sub(1)).sum::<usize>()
     }
 
+    /// The place of a radio of a node among all nodes and, after them, all further radios.
+    pub(crate) fn place_of_radio(&self, node: usize, radio: usize) -> usize {
+        if radio == 0 { node } else { self.first_further(node) + radio - 1 }
+    }
+
     /// The name of a further radio of a node, by its place.
     pub(crate) fn radio_name(&self, node: usize, place: usize) -> String {
         format!("{}/{}", self.list[node].name, place - self.first_further(node) + 1)
     }
 
     /// Where the channel of a radio of a node stands.
-    pub(crate) fn channel_key(&self, node: usize, radio: usize) -> KeyPath {
-        match (self.listed, self.channels[node].len()) {
-            (false, _) => key!["topology", "channels"],
-            (true, 1) => key!["topology", "nodes", node, "channel"],
-            (true, _) => key!["topology", "nodes", node, "radios", radio, "channel"],
+    pub(crate) fn channel_key(&self, document: &Document<'_>, node: usize, radio: usize) -> KeyPath {
+        if self.listed {
+            radio_key(document, node, radio).join("channel")
+        } else {
+            key!["topology", "channels"]
         }
     }
+}
+
+/// Where a radio of a listed node stands.
+pub(crate) fn radio_key(document: &Document<'_>, node: usize, radio: usize) -> KeyPath {
+    let at = key!["topology", "nodes", node];
+    let radios = at.join("radios");
+    if document.has(&radios) { radios.join(radio) } else { at }
 }
 
 impl Nodes {
@@ -190,7 +224,14 @@ impl Topology {
                 let index = list.iter().enumerate().map(|(i, node)| (node.name.clone(), i)).collect();
                 config.wires = network.wires;
                 let channels = network.channels;
-                Ok(Nodes { list, index, canonical: Some(network.flows), channels, listed: false })
+                Ok(Nodes {
+                    list,
+                    index,
+                    canonical: Some(network.flows),
+                    channels,
+                    levels: Vec::new(),
+                    listed: false,
+                })
             }
             (Topology::Listed(listed), model) => {
                 let mut nodes = listed.nodes(document, mobility)?;
@@ -286,8 +327,8 @@ impl Listed {
             };
             list.push(NodeConfig { name: node.name.clone(), position, base: None, data_rate: None });
         }
-        let channels = self.channels(document)?;
-        Ok(Nodes { list, index, canonical: None, channels, listed: true })
+        let (channels, levels) = (self.channels(document)?, self.levels(document)?);
+        Ok(Nodes { list, index, canonical: None, channels, levels, listed: true })
     }
 
     /// The channels of each node's radios.

@@ -2,10 +2,13 @@
 
 use crate::document::{Document, KeyPath, Result, key};
 use crate::error::{PhyProblem, TopologyProblem};
-use crate::topology::Nodes;
+use crate::medium::level;
+use crate::topology::powers::Level;
+use crate::topology::{Nodes, gain};
 use multihop_core::NodeId;
 use multihop_dot11::Phy;
 use multihop_schemes::bounds;
+use multihop_schemes::quantity::{Gain, Power};
 use multihop_sim::config::{Channel, Config, MediumModel, NodeConfig, Radios};
 use multihop_sim::preflight::place_ends;
 use schemars::JsonSchema;
@@ -18,6 +21,19 @@ pub struct Radio {
     /// The number of its channel. Radios of other nodes are neighbours of those on the same channel alone.
     #[schemars(transform = bounds!(1, 196))]
     pub channel: u16,
+    /// Transmit power of the radio. Only with `medium.model = "sinr"`. Default: `medium.transmit_power`.
+    #[schemars(transform = level())]
+    pub transmit_power: Option<Power>,
+    /// Gain of its antenna, which raises what the radio sends and what it receives. Only with `medium.model =
+    /// "sinr"`.
+    #[schemars(transform = gain())]
+    pub antenna_gain: Option<Gain>,
+}
+
+impl Radio {
+    pub(super) fn level(&self) -> Level {
+        Level { transmit_power: self.transmit_power, antenna_gain: self.antenna_gain }
+    }
 }
 
 /// What transmissions on channels that overlap in part are to each other.
@@ -55,7 +71,7 @@ pub(crate) fn resolve(
     let mut radios = Radios::default();
     for (node, numbers) in nodes.channels.iter().enumerate() {
         for (i, number) in numbers.iter().enumerate() {
-            let at = nodes.channel_key(node, i);
+            let at = nodes.channel_key(document, node, i);
             check(document, &at, phy, *number)?;
             if numbers[..i].contains(number) {
                 let problem = PhyProblem::SecondOnChannel { node: nodes.list[node].name.clone() };

@@ -53,7 +53,8 @@ impl Reach {
     fn new(config: &Config) -> Reach {
         let by_distance = config.nodes.iter().all(|node| node.base.is_none())
             && config.medium.link_errors.is_empty()
-            && config.radios.are_one_each();
+            && config.radios.are_one_each()
+            && config.powers.is_empty();
         if let Some(radius) = radius(config).filter(|_| by_distance) {
             return Reach::Within {
                 positions: config.nodes.iter().map(|node| node.position).collect(),

@@ -98,9 +98,11 @@ Mobility | setdest | mobility | placed | mobility = { model = "setdest", file = 
 Mobility | bonnmotion | mobility | placed | mobility = { model = "bonnmotion", file = "passing.movements", nodes = ["n0", "n1", "n2"] }
 Mobility | fcd | mobility | placed | mobility = { model = "fcd", file = "passing.fcd.xml", nodes = ["n0", "n1", "n2"] }
 Network | | network | plain |
+Node | | topology.nodes[0] | placed | medium = { model = "sinr", transmit_power = "30 dBm" }
 PathLossModel | two-ray | medium.path_loss | plain | medium = { model = "sinr", path_loss = { model = "two-ray" } }
 PathLossModel | log-distance | medium.path_loss | plain | medium = { model = "sinr", path_loss = { model = "log-distance" } } ; topology.spacing = "20 m"
 Phy | | phy | plain |
+Radio | | topology.nodes[0].radios[0] | placed | routing = {} ; medium = { model = "sinr", transmit_power = "30 dBm" } ; topology.nodes[0].radios = [{ channel = 1 }]
 Routing | static | routing | plain | routing = { on_link_failure = "break" }
 Routing | static | routing | plain |
 Routing | dsdv | routing | plain | routing = { protocol = "dsdv" }

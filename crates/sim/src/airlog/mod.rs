@@ -303,7 +303,13 @@ impl AirLog {
             frame.kind == FrameKind::Data && is_unicast && (reserves || self.timing.needs_rts(frame.bytes));
         let awaits =
             is_unicast && matches!(frame.kind, FrameKind::Rts | FrameKind::Data | FrameKind::BlockAckRequest);
-        let flags = if with_rts { radiotap::TX_WITH_RTS } else { 0 };
+        let is_pending = matches!(frame.kind, FrameKind::Data | FrameKind::BlockAckRequest);
+        let protected = is_pending && self.timing.on(frame.rates).protection(frame.rate) > Span::ZERO;
+        let flags = match (with_rts, protected) {
+            (true, _) => radiotap::TX_WITH_RTS,
+            (false, true) => radiotap::TX_WITH_CTS,
+            (false, false) => 0,
+        };
         let flags = flags | if awaits { 0 } else { radiotap::TX_WITHOUT_ACK };
         self.add(frame.from, frame, self.timing.propagation, Seen::Sent { flags }, |_| true);
     }

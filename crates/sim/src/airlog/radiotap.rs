@@ -2,7 +2,7 @@
 
 use crate::config::Channel;
 use multihop_core::Span;
-use multihop_dot11::{Band, Bandwidth, DataRate, HePpdu, HtPpdu, Phy, Ppdu, VhtPpdu};
+use multihop_dot11::{Band, Bandwidth, Clock, DataRate, HePpdu, HtPpdu, Phy, Ppdu, VhtPpdu};
 
 /// Bytes of the longest header that is written here, of frames at rates alone or at schemes as well.
 pub(super) const fn longest(schemes: bool) -> usize {
@@ -36,6 +36,9 @@ const CHANNEL_2_GHZ: u16 = 0x0080;
 const CHANNEL_5_GHZ: u16 = 0x0100;
 /// Frequency hopping.
 const CHANNEL_GFSK: u16 = 0x0800;
+/// At half and a quarter of the clock.
+const CHANNEL_HALF: u16 = 0x4000;
+const CHANNEL_QUARTER: u16 = 0x8000;
 
 /// Of the status of an A-MPDU: it is known which MPDU is the last, and this is it.
 const LAST_IS_KNOWN: u16 = 0x0004;
@@ -44,6 +47,8 @@ const IS_LAST: u16 = 0x0008;
 /// Of the legacy signal field, the length is known.
 const LENGTH_IS_KNOWN: u16 = 0x0002;
 
+/// It was sent after a CTS to the station itself.
+pub(super) const TX_WITH_CTS: u16 = 0x0002;
 /// It was sent after RTS and CTS.
 pub(super) const TX_WITH_RTS: u16 = 0x0004;
 /// No acknowledgement is awaited.
@@ -63,7 +68,7 @@ pub(super) struct RateFields {
 /// The field that says what a frame was sent at.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum How {
-    /// In units of 500 kb/s.
+    /// In units of 500 kb/s, rounded up: that concerns 2.25 Mb/s in 5 MHz, as in Linux.
     Rate(u8),
     Mcs([u8; 3]),
     Vht([u8; 12]),
@@ -85,12 +90,19 @@ impl RateFields {
             _ => CHANNEL_CCK,
         };
         let (how, short) = match rate {
-            DataRate::Bits(rate) => (How::Rate((rate.bps() / 500_000) as u8), phy.has_short_preamble(rate)),
+            DataRate::Bits(rate) => {
+                (How::Rate(rate.bps().div_ceil(500_000) as u8), phy.has_short_preamble(rate))
+            }
             DataRate::Mcs(mcs) => (How::of(&phy.ppdu(mcs).expect("the scheme belongs to the PHY")), false),
         };
         let flags = FLAG_FCS | if short { FLAG_SHORT_PREAMBLE } else { 0 };
         let silence = Span::from_us(if phy.options().band == Band::Ghz2_4 { SIGNAL_EXTENSION_US } else { 0 });
-        RateFields { flags, mhz, channel: band | kind, how, silence }
+        let clock = match phy.options().bandwidth.clock() {
+            Clock::Full => 0,
+            Clock::Half => CHANNEL_HALF,
+            Clock::Quarter => CHANNEL_QUARTER,
+        };
+        RateFields { flags, mhz, channel: band | kind | clock, how, silence }
     }
 
     /// The same on a channel of the same band: radiotap has the centre of its first 20 MHz, the primary
@@ -199,7 +211,7 @@ pub(super) enum Seen {
     },
     /// The node sent it itself.
     Sent {
-        /// Of `TX_WITH_RTS` and `TX_WITHOUT_ACK`.
+        /// Of `TX_WITH_CTS`, `TX_WITH_RTS` and `TX_WITHOUT_ACK`.
         flags: u16,
     },
 }
@@ -348,6 +360,23 @@ mod tests {
             (2412, 0x00a0, 2, 0x10),
             "1 Mb/s frames keep the long preamble"
         );
+    }
+
+    /// Half and quarter are bits 14 and 15 of the flags of a channel (radiotap.org, "Channel").
+    #[test]
+    fn narrow_channels_say_so() {
+        let of = |bandwidth, kbps| {
+            let phy = Phy::new(Standard::Dot11a, Preamble::Long);
+            let phy = phy.with_options(PpduOptions { bandwidth, ..phy.options() });
+            let fields = RateFields::new(&phy, Rate::from_kbps(kbps).into());
+            (fields.channel, fields.how)
+        };
+        assert_eq!(of(Bandwidth::Mhz10, 27_000), (0x4140, How::Rate(54)));
+        assert_eq!(of(Bandwidth::Mhz5, 13_500), (0x8140, How::Rate(27)));
+        assert_eq!(of(Bandwidth::Mhz5, 2_250), (0x8140, How::Rate(5)));
+        let channel = Channel { number: 178, width_mhz: 10, overlaps: true };
+        let phy = Phy::new(Standard::Dot11a, Preamble::Long);
+        assert_eq!(RateFields::new(&phy, Rate::from_kbps(6_000).into()).on(channel).mhz, 5890);
     }
 
     fn fields(standard: Standard, bandwidth: Bandwidth, guard: GuardInterval, mcs: Mcs) -> RateFields {

@@ -90,7 +90,8 @@ fn cross(
     let arrivals = quality.arrivals(hop.0, hop.1, rates, bytes).unwrap_or(nothing);
     let (link, sifs) = (timing.on(rates), ns(timing.sifs));
     let (rts, cts, ack) = (ns(link.rts), sifs + ns(link.cts), sifs + ns(link.ack));
-    let data = ns(link.airtime(RateClass::Data, bytes)) + if with_rts { sifs } else { 0.0 };
+    let before = if with_rts { sifs } else { ns(link.protection(RateClass::Data)) };
+    let data = ns(link.airtime(RateClass::Data, bytes)) + before;
     let handshake = if with_rts { rts / arrivals.rts / arrivals.cts + cts / arrivals.cts } else { 0.0 };
     let tries = Tries::new(arrivals, with_rts, timing);
     let exchange = timing.exchange(rates, link.airtime(RateClass::Data, bytes), with_rts);

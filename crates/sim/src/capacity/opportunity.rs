@@ -72,7 +72,9 @@ impl Opportunity {
         self.packets += f64::from(full.packets);
         self.payload += ns(link.airtime(RateClass::Data, full.bytes)) - preamble;
         self.preambles += preamble;
-        self.handshakes += if with_rts { ns(link.rts) + ns(link.cts) + 2.0 * ns(timing.sifs) } else { 0.0 };
+        let protection = ns(link.protection(RateClass::Data));
+        self.handshakes +=
+            if with_rts { ns(link.rts) + ns(link.cts) + 2.0 * ns(timing.sifs) } else { protection };
         self.answers += ns(timing.sifs) + ns(response);
         self.between += ns(propagation);
         timing.exchange_with(rates, link.psdu_airtime(full.bytes), response, with_rts) + propagation

@@ -18,13 +18,29 @@ pub struct Radios {
 /// Where a channel lies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Channel {
-    /// The number of its first 20 MHz, the primary channel, in the band that has this number (802.11-2016,
-    /// 17.3.8.4.2, 16.3.6.3 and 19.3.15).
+    /// The number of its first 20 MHz, the primary channel, or of all of a narrower one, in the band that has
+    /// this number (802.11-2016, 17.3.8.4.2, 16.3.6.3 and 19.3.15).
     pub number: u16,
     /// Its width in MHz.
     pub width_mhz: u32,
     /// Transmissions on channels that overlap in part are noise to each other.
     pub overlaps: bool,
+}
+
+/// Power that a radio sends with, and gain of its antenna.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RadioPower {
+    /// Transmit power in milliwatts, before the antenna.
+    pub transmit_mw: f64,
+    /// Ratio by which the antenna raises what the radio sends and what it receives.
+    pub antenna_gain: f64,
+}
+
+impl RadioPower {
+    /// Power in milliwatts that an antenna without gain would have to be fed with for the same signal.
+    pub fn radiated_mw(self) -> f64 {
+        self.transmit_mw * self.antenna_gain
+    }
 }
 
 impl Channel {
@@ -33,7 +49,7 @@ impl Channel {
     /// below the others; wide ones at 5 GHz lie side by side from the lower ends of the first channels of
     /// their part of the band on (19.3.15.4, 21.3.14).
     pub fn centre_mhz(self) -> u32 {
-        let wider = (self.width_mhz - 20) / 2;
+        let wider = self.width_mhz.saturating_sub(20) / 2;
         match u32::from(self.number) {
             14 => 2484 - wider,
             number @ 1..=7 => 2407 + 5 * number + wider,
@@ -126,6 +142,9 @@ mod tests {
         assert_eq!(parts, [1.0, 0.75, 0.5, 0.25, 0.0, 0.0]);
         let wide = Channel { width_mhz: 40, ..channel(40) };
         assert_eq!([channel(36).part_in(wide), wide.part_in(channel(36))], [1.0, 0.5]);
+        let narrow = Channel { width_mhz: 10, ..channel(177) };
+        let [beside, apart] = [178, 179].map(|number| Channel { number, ..narrow });
+        assert_eq!([narrow.part_in(beside), narrow.part_in(apart)], [0.5, 0.0], "5885, 5890 and 5895 MHz");
         let apart = Channel { overlaps: false, ..channel(2) };
         assert_eq!([apart.part_in(channel(1)), apart.part_in(channel(2))], [0.0, 1.0]);
     }

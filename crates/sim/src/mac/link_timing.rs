@@ -4,7 +4,7 @@ use super::aggregation::{block_ack_bytes, limits_on};
 use crate::config::{AggregationConfig, Config};
 use crate::medium::RateClass;
 use multihop_core::{Rate, Span};
-use multihop_dot11::{ACK_BYTES, CTS_BYTES, DataRate, FrameTiming, RTS_BYTES, ResponseTimeout};
+use multihop_dot11::{ACK_BYTES, CTS_BYTES, DataRate, FrameTiming, Modulation, RTS_BYTES, ResponseTimeout};
 
 /// Rates of frames on a link, and the times that follow from them.
 #[derive(Clone, Debug)]
@@ -31,6 +31,9 @@ pub struct LinkTiming {
     pub mpdu_spacing: u32,
     /// How long an overheard RTS keeps the NAV if nothing follows (9.3.2.4).
     pub nav_reset: Span,
+    /// By [`RateClass`]: the CTS that a station sends to itself before a frame of the class that no RTS
+    /// precedes, and the SIFS behind it; zero for frames without one.
+    protections: [Span; RateClass::COUNT],
     /// By [`RateClass`].
     timings: [FrameTiming; RateClass::COUNT],
     rates: [Rate; RateClass::COUNT],
@@ -43,7 +46,7 @@ impl LinkTiming {
     /// rate of the frame that they answer (9.7.6), where the configuration says nothing else.
     pub(super) fn new(config: &Config, data_rate: DataRate) -> LinkTiming {
         let (phy, rules) = (&config.phy, config.mac.rules);
-        let control = config.control_rate.unwrap_or_else(|| phy.response_rate(data_rate));
+        let control = config.control_rate.unwrap_or_else(|| phy.request_rate(data_rate));
         let cts_rate = config.control_rate.unwrap_or_else(|| phy.response_rate(control));
         let ack_rate =
             config.ack_rate.or(config.control_rate).unwrap_or_else(|| phy.response_rate(data_rate));
@@ -72,7 +75,12 @@ impl LinkTiming {
         };
         let spacing =
             |limits: &AggregationConfig| (limits.spacing.ns() * bits.bps()).div_ceil(8_000_000_000) as u32;
+        let protection = |rate| {
+            let is_protected = config.cts_to_self && phy.modulation(rate).is_some_and(Modulation::is_ofdm);
+            if is_protected { timings[0].airtime(CTS_BYTES) + phy.sifs } else { Span::ZERO }
+        };
         LinkTiming {
+            protections: in_classes([control, cts_rate, ack_rate], data_rate).map(protection),
             block_ack,
             block_ack_timeout: timeout(ack_rate, block_ack),
             single_mpdu,
@@ -99,6 +107,16 @@ impl LinkTiming {
     pub(super) fn data_rates(&self) -> [DataRate; RateClass::COUNT] {
         let [control, cts, ack, _] = self.rates;
         in_classes([control, cts, ack], self.data)
+    }
+
+    /// What a frame of a class that no RTS precedes is protected by: a CTS to the station itself, and SIFS.
+    pub fn protection(&self, class: RateClass) -> Span {
+        self.protections[class as usize]
+    }
+
+    /// Is any class of frames?
+    pub(super) fn protects(&self) -> bool {
+        self.protections.iter().any(|protection| *protection > Span::ZERO)
     }
 
     /// Airtime of a frame of `bytes` MAC bytes.

@@ -55,7 +55,8 @@ enum Phase {
     Contending,
     /// Its RTS is on the air, or it waits for the CTS. Timer: the CTS is overdue.
     AwaitingCts,
-    /// The CTS came; DATA follows after SIFS. Timer: SIFS.
+    /// The CTS came, or the station sends one to itself; DATA follows after SIFS. Timer: SIFS, behind the own
+    /// CTS.
     DataDue,
     /// Its DATA is on the air, or it waits for the ACK. Timer: the ACK is overdue.
     AwaitingAck,
@@ -103,7 +104,7 @@ pub struct Access {
     pub slots: u32,
     /// Since when what it is about was at the head of the line, if it begins an exchange.
     pub since: Option<Time>,
-    /// The packet that an RTS is sent for.
+    /// The packet that an RTS, or a CTS to the station itself, is sent for.
     pub packet: Option<Handle>,
 }
 
@@ -265,15 +266,20 @@ impl Mac {
 
     /// How it came to send this frame of its own, which begins now.
     pub fn access(&self, frame: &Frame) -> Access {
-        let Some(out) =
-            self.own.function.current.as_ref().filter(|_| {
-                matches!(frame.kind, FrameKind::Rts | FrameKind::Data | FrameKind::BlockAckRequest)
-            })
-        else {
+        let Some(out) = self.own.function.current.as_ref().filter(|_| {
+            matches!(frame.kind, FrameKind::Rts | FrameKind::Data | FrameKind::BlockAckRequest)
+                || frame.is_to_self()
+        }) else {
             return Access::default();
         };
-        let first = frame.kind == FrameKind::Rts || self.own.function.attempt.rts.is_none();
-        let tries = if frame.kind == FrameKind::Rts { out.rts_tries } else { out.data_tries };
+        let attempt = &self.own.function.attempt;
+        let announces = frame.kind == FrameKind::Rts || frame.is_to_self();
+        let first = announces || (attempt.rts.is_none() && attempt.cts.is_none());
+        let tries = match frame.kind {
+            FrameKind::Rts => out.rts_tries,
+            FrameKind::Cts => 0,
+            _ => out.data_tries,
+        };
         Access {
             tries: if frame.to.is_some() { tries } else { 0 },
             slots: if first { self.own.function.attempt.slots } else { 0 },
@@ -371,7 +377,10 @@ impl Mac {
         let air = frame.air_at_sender(ctx.timing.propagation);
         ctx.record.transmitted(self.id, frame, air, packet, ctx.now);
         if self.own.edca.is_some()
-            && matches!(self.own.phase, Phase::AwaitingCts | Phase::AwaitingAck | Phase::Broadcasting)
+            && matches!(
+                self.own.phase,
+                Phase::AwaitingCts | Phase::DataDue | Phase::AwaitingAck | Phase::Broadcasting
+            )
         {
             ctx.record.transmitted_by(self.id, self.own.function.category, air, ctx.now);
         }

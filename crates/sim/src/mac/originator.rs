@@ -54,12 +54,16 @@ impl Mac {
     /// The access was won: RTS, or DATA at once.
     pub(super) fn begin_exchange(&mut self, ctx: &mut Context) {
         let demands = self.choose_rate(ctx);
-        if self.own.agreements.is_some() && self.begin_block(ctx, demands) {
-            return;
+        if self.own.agreements.is_some() {
+            self.begin_block(ctx, demands);
         }
         let out = self.own.function.current.as_mut().expect("access is used only with a frame to send");
         let Some(peer) = out.peer.filter(|_| out.with_rts) else {
-            self.send_data(ctx);
+            if out.protection(ctx.timing.on(out.rates)) > Span::ZERO {
+                self.send_cts_to_self(ctx);
+            } else {
+                self.send_data(ctx);
+            }
             return;
         };
         out.rts_tries += 1;
@@ -84,10 +88,30 @@ impl Mac {
         self.transmit(ctx, frame);
     }
 
+    /// A CTS to the station itself, by which others set their NAV for the frame that follows, and its answer
+    /// (9.3.2.11).
+    #[inline(never)]
+    fn send_cts_to_self(&mut self, ctx: &mut Context) {
+        let out = self.own.function.current.as_ref().expect("a frame is to be protected");
+        let link = ctx.timing.on(out.rates);
+        let answer = out.peer.map_or(Span::ZERO, |_| ctx.timing.sifs + out.response(link).0);
+        let rest = ctx.timing.sifs + out.data + answer;
+        let cts = out.protection(link) - ctx.timing.sifs;
+        let duration = ctx.timing.rules.duration_field.apply(rest) + self.following(ctx, out, cts + rest);
+        let (own, sequence) = ([self.id, self.id], self.own.function.sequence);
+        let frame = ctx.timing.control_frame(FrameKind::Cts, own, out.rates, sequence, duration, ctx.now);
+        self.own.function.attempt.cts = Some(sent(&frame, ctx));
+        self.own.phase = Phase::DataDue;
+        self.arm(ctx, ctx.now + cts + ctx.timing.sifs);
+        self.transmit(ctx, frame);
+    }
+
     /// SIFS after the CTS.
     pub(super) fn send_data_after_cts(&mut self, ctx: &mut Context) {
         self.expire_nav(ctx.now, ctx.stack);
-        if ctx.timing.rules.data_needs_idle_medium && (self.is_busy() || self.nav > ctx.now) {
+        let was_answered = self.own.function.attempt.rts.is_some();
+        let needs_idle = ctx.timing.rules.data_needs_idle_medium && was_answered;
+        if needs_idle && (self.is_busy() || self.nav > ctx.now) {
             if let Some(peer) = self.own.function.current.as_ref().and_then(|out| out.peer) {
                 ctx.record.in_vain(FrameKind::Cts, [peer, self.id], LossCause::Late, ctx.now);
             }
@@ -105,7 +129,7 @@ impl Mac {
         let handle = match out.cargo {
             Cargo::Packet(handle) => handle,
             Cargo::Block { window, several } => return self.send_block(ctx, window, several),
-            Cargo::Request { .. } => unreachable!("a request is no DATA"),
+            Cargo::Request { window } => return self.send_request(ctx, window),
         };
         let link = ctx.timing.on(out.rates);
         let departure = || Departure {
@@ -354,9 +378,11 @@ impl Mac {
 /// between.
 pub(super) fn airtime_used(out: &Outgoing, fate: Fate, ctx: &Context) -> Span {
     let (sifs, link) = (ctx.timing.sifs, ctx.timing.on(out.rates));
+    let protected = if out.with_rts { 0 } else { u64::from(out.data_tries) };
     let answered = u64::from(out.rts_tries - out.rts_failures);
     let acknowledged = u64::from(fate == Fate::Acknowledged);
-    link.rts * u64::from(out.rts_tries)
+    out.protection(link) * protected
+        + link.rts * u64::from(out.rts_tries)
         + (sifs + link.cts + sifs) * answered
         + out.data * u64::from(out.data_tries)
         + (sifs + out.response(link).0) * acknowledged

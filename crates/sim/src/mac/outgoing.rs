@@ -1,7 +1,7 @@
 //! The frame that a station wants to get across, and the try of it that is under way.
 
 use super::link_timing::LinkTiming;
-use crate::medium::RateSet;
+use crate::medium::{RateClass, RateSet};
 use crate::slab::Handle;
 use multihop_core::{FlowId, Interval, NodeId, Span, Time};
 
@@ -60,6 +60,12 @@ impl Outgoing {
 
     pub fn is_request(&self) -> bool {
         matches!(self.cargo, Cargo::Request { .. })
+    }
+
+    /// The CTS to the station itself that precedes it unless an RTS does, and SIFS; zero for none.
+    pub fn protection(&self, link: &LinkTiming) -> Span {
+        let is_data = self.peer.is_some() && !self.is_request();
+        link.protection(if is_data { RateClass::Data } else { RateClass::Control })
     }
 
     /// Airtime of the answer to it, and when that is overdue.

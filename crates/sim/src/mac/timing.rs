@@ -234,10 +234,11 @@ impl Timing {
         self.exchange_with(set, data, self.on(set).ack, with_rts)
     }
 
-    /// The same with a response of this airtime.
+    /// The same with a response of this airtime. Without RTS a CTS to the station itself may come first.
     pub fn exchange_with(&self, set: RateSet, data: Span, response: Span, with_rts: bool) -> Span {
         let link = self.on(set);
-        let handshake = if with_rts { link.rts + link.cts + self.sifs * 2 } else { Span::ZERO };
+        let unanswered = link.protection(RateClass::Data);
+        let handshake = if with_rts { link.rts + link.cts + self.sifs * 2 } else { unanswered };
         handshake + data + self.sifs + response
     }
 
@@ -307,7 +308,9 @@ impl Timing {
         let spaces = self.access.iter().map(|access| {
             if access.txop_limit > Span::ZERO { self.sifs } else { access.aifs.min(self.difs) }
         });
-        frames.chain(spaces).fold(self.difs, Span::min)
+        let protects = std::iter::once(&self.nominal).chain(&self.others).any(LinkTiming::protects);
+        let least = frames.chain(spaces).fold(self.difs, Span::min);
+        if protects { least.min(self.sifs) } else { least }
     }
 
     /// What estimators know of all this: the nominal rates, and what best effort contends with.
@@ -334,8 +337,8 @@ impl Timing {
         self.nominal.airtime(RateClass::Control, CF_END_BYTES)
     }
 
-    /// A frame that starts now, without packet. `between` are its sender and its receiver, of a CF-End the
-    /// sender twice; `rates` are those of what it precedes or answers.
+    /// A frame that starts now, without packet. `between` are its sender and its receiver, of a CF-End, and
+    /// of a CTS to itself, the sender twice; `rates` are those of what it precedes or answers.
     pub fn control_frame(
         &self,
         kind: FrameKind,
@@ -349,6 +352,9 @@ impl Timing {
         let link = self.on(rates);
         let (rate, bytes, airtime) = match kind {
             FrameKind::Rts => (RateClass::Control, RTS_BYTES, link.rts),
+            FrameKind::Cts if from == to => {
+                (RateClass::Control, CTS_BYTES, link.airtime(RateClass::Control, CTS_BYTES))
+            }
             FrameKind::Cts => (RateClass::Cts, CTS_BYTES, link.cts),
             FrameKind::Ack => (RateClass::Ack, ACK_BYTES, link.ack),
             FrameKind::BlockAckRequest => {

@@ -69,7 +69,7 @@ impl Mac {
     /// How long the exchange of a frame takes; of MPDUs, which are put together later, that of the first.
     fn least_exchange(&self, ctx: &Context, out: &Outgoing) -> Span {
         if out.peer.is_none() {
-            return out.data;
+            return out.protection(ctx.timing.on(out.rates)) + out.data;
         }
         let (data, answer, with_rts) = match out.cargo.window() {
             Some(window) => self.least_of_block(ctx, out, window),

@@ -43,7 +43,7 @@ pub struct Frame {
     pub kind: FrameKind,
     /// Its transmitter.
     pub from: NodeId,
-    /// Its receiver; none for a broadcast.
+    /// Its receiver; none for a broadcast, its transmitter of a CTS to itself.
     pub to: Option<NodeId>,
     /// Its duration field.
     pub duration: Span,
@@ -76,6 +76,22 @@ impl Frame {
     /// When it is over at the listeners.
     pub fn end(&self) -> Time {
         self.air.end
+    }
+
+    /// Is it a CTS that its sender addresses to itself, so that others set their NAV?
+    #[inline]
+    pub fn is_to_self(&self) -> bool {
+        self.kind == FrameKind::Cts && self.to == Some(self.from)
+    }
+
+    /// Is it sent because of what came from another station?
+    pub fn is_answer(&self) -> bool {
+        matches!(self.kind, FrameKind::Cts | FrameKind::Ack | FrameKind::BlockAck) && !self.is_to_self()
+    }
+
+    /// The node that is to decode it, if it is a single one, and not itself.
+    pub fn receiver(&self) -> Option<NodeId> {
+        self.to.filter(|to| *to != self.from)
     }
 
     /// The place of its rate in lists of all rates of the run.

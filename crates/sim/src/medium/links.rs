@@ -1,7 +1,9 @@
 //! Which nodes sense each other, as a table of directed links.
 
 use super::NodeOrder;
-use crate::config::{Config, MatrixQuantity, MediumModel, NodeConfig, PathLoss, Radios, SensedLink};
+use crate::config::{
+    Config, MatrixQuantity, MediumModel, NodeConfig, PathLoss, RadioPower, Radios, SensedLink,
+};
 use multihop_core::NodeId;
 use std::collections::BTreeMap;
 
@@ -82,6 +84,9 @@ pub struct Links {
 /// A femtowatt in milliwatts.
 const FEMTOWATT: f64 = 1e-12;
 
+/// No antenna takes more than this from the air, 10 W: sums of powers in femtowatts stay within 64 bits.
+const MOST_MW: f64 = 1e4;
+
 /// Signals weaker than this share of the noise are left out: a hundred of them raise it by 4 %.
 const NEGLIGIBLE: f64 = 1.0 / 2500.0;
 
@@ -91,7 +96,18 @@ pub(super) enum Propagation {
     /// Fixed ranges.
     Ranges { receive_range: f64, carrier_sense_range: f64, path_loss: PathLoss, ln_bit: f64 },
     /// Powers; those below the floor are left out.
-    Powers { transmit_power_mw: f64, sensitivity_mw: f64, floor_mw: f64, path_loss: PathLoss, ln_bit: f64 },
+    Powers { transmit_power_mw: f64, powers: Powers },
+    /// The same where radios differ in transmit power or antenna gain.
+    UnequalPowers { radios: Box<[RadioPower]>, powers: Powers },
+}
+
+/// What becomes of a transmitted power.
+#[derive(Clone, Debug)]
+pub(super) struct Powers {
+    sensitivity_mw: f64,
+    floor_mw: f64,
+    path_loss: PathLoss,
+    ln_bit: f64,
 }
 
 impl Propagation {
@@ -110,7 +126,11 @@ impl Propagation {
                 path_loss,
             } => {
                 let floor_mw = noise_mw.min(carrier_sense_mw) * NEGLIGIBLE;
-                Some(Propagation::Powers { transmit_power_mw, sensitivity_mw, floor_mw, path_loss, ln_bit })
+                let powers = Powers { sensitivity_mw, floor_mw, path_loss, ln_bit };
+                if config.powers.is_empty() {
+                    return Some(Propagation::Powers { transmit_power_mw, powers });
+                }
+                Some(Propagation::UnequalPowers { radios: config.powers.clone().into(), powers })
             }
             MediumModel::Matrix { .. } | MediumModel::Sensed { .. } => None,
         }
@@ -120,32 +140,50 @@ impl Propagation {
     pub(super) fn limit(&self) -> f64 {
         match self {
             Propagation::Ranges { carrier_sense_range, .. } => *carrier_sense_range,
-            Propagation::Powers { transmit_power_mw, floor_mw, path_loss, .. } => {
-                path_loss.distance_of(floor_mw / transmit_power_mw)
+            Propagation::Powers { transmit_power_mw, powers } => powers.limit(*transmit_power_mw),
+            Propagation::UnequalPowers { radios, powers } => {
+                let most = |of: fn(&RadioPower) -> f64| radios.iter().map(of).fold(0.0, f64::max);
+                powers.limit(most(|radio| radio.radiated_mw()) * most(|radio| radio.antenna_gain))
             }
         }
     }
 
-    /// The link to node `to` at a distance up to the limit.
+    /// The link from one node to another at a distance up to the limit.
     #[expect(
         clippy::inline_always,
         reason = "links of nodes that move are made for each frame: a call is 5 % of such a run"
     )]
     #[inline(always)]
-    pub(super) fn link(&self, to: u32, distance: f64) -> Option<Link> {
-        let link = match self {
+    pub(super) fn link(&self, from: NodeId, to: u32, distance: f64) -> Option<Link> {
+        match self {
             Propagation::Ranges { receive_range, path_loss, ln_bit, .. } => {
-                Link::new(to, distance <= *receive_range, 1, path_loss.gain(distance), *ln_bit)
+                Some(Link::new(to, distance <= *receive_range, 1, path_loss.gain(distance), *ln_bit))
             }
-            Propagation::Powers { transmit_power_mw, sensitivity_mw, floor_mw, path_loss, ln_bit } => {
-                let power_mw = transmit_power_mw * path_loss.gain(distance);
-                if power_mw < *floor_mw {
-                    return None;
-                }
-                powered(to, power_mw, *sensitivity_mw, *ln_bit)
+            Propagation::Powers { transmit_power_mw, powers } => {
+                powers.link(to, transmit_power_mw * powers.path_loss.gain(distance))
             }
-        };
-        Some(link)
+            Propagation::UnequalPowers { radios, powers } => powers.link_between(radios, from, to, distance),
+        }
+    }
+}
+
+impl Powers {
+    /// Distance in metres beyond which a power arrives below the floor.
+    fn limit(&self, power_mw: f64) -> f64 {
+        self.path_loss.distance_of(self.floor_mw / power_mw)
+    }
+
+    /// The link to node `to`, where a signal arrives with this power.
+    #[inline]
+    fn link(&self, to: u32, power_mw: f64) -> Option<Link> {
+        (power_mw >= self.floor_mw).then(|| powered(to, power_mw, self.sensitivity_mw, self.ln_bit))
+    }
+
+    /// The same with the transmit power and the antenna of the sender, and the antenna of the receiver.
+    #[inline(never)]
+    fn link_between(&self, radios: &[RadioPower], from: NodeId, to: u32, distance: f64) -> Option<Link> {
+        let gain = radios[to as usize].antenna_gain * self.path_loss.gain(distance);
+        self.link(to, (radios[from.index()].radiated_mw() * gain).min(MOST_MW))
     }
 }
 
@@ -220,9 +258,9 @@ impl Links {
         let mut found = Links { starts: vec![0], links: Vec::new() };
         for from in 0..nodes.len() as u32 {
             let begun = found.links.len();
-            found
-                .links
-                .extend(squares.near(from).filter_map(|(to, distance)| propagation.link(to, distance)));
+            found.links.extend(
+                squares.near(from).filter_map(|(to, distance)| propagation.link(NodeId(from), to, distance)),
+            );
             found.links[begun..].sort_by_key(|link| link.to);
             found.starts.push(found.links.len() as u32);
         }

@@ -123,7 +123,7 @@ impl MovingLinks {
         let row = &mut self.rows[index];
         row.clear();
         let link = |&(place, to, distance): &(u32, u32, f64)| {
-            self.propagation.link(to, distance).map(|link| link.in_row(place))
+            self.propagation.link(from, to, distance).map(|link| link.in_row(place))
         };
         row.extend(found.iter().filter_map(link));
         if !self.radios.are_one_each() {

@@ -169,7 +169,7 @@ impl Event {
             collided: -1,
             tries: 0,
             // Until it is over at the node that it is for.
-            outcome: if frame.to.is_some() { UNKNOWN as u8 } else { BROADCAST as u8 },
+            outcome: if frame.receiver().is_some() { UNKNOWN as u8 } else { BROADCAST as u8 },
             overlap: 0,
         }
     }

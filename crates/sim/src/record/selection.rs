@@ -1,7 +1,7 @@
 //! Which part of a run its logs are of.
 
 use crate::medium::Frame;
-use multihop_core::{FlowId, FrameKind, NodeId, Time};
+use multihop_core::{FlowId, NodeId, Time};
 
 /// What a log is to have.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -50,7 +50,7 @@ impl FlowFilter {
         if selection.flows.is_empty() {
             return true;
         }
-        let is_answer = matches!(frame.kind, FrameKind::Cts | FrameKind::Ack | FrameKind::BlockAck);
+        let is_answer = frame.is_answer();
         let Some(node) = (if is_answer { frame.to } else { Some(frame.from) }) else { return false };
         if node.index() >= self.0.len() {
             self.0.resize(node.index() + 1, false);

@@ -5,7 +5,7 @@ use crate::airlog::AirLog;
 use crate::framelog::FrameLog;
 use crate::medium::Frame;
 use crate::record::Polled;
-use multihop_core::{FrameKind, Port};
+use multihop_core::Port;
 
 /// What is written while a run goes on.
 #[derive(Default)]
@@ -36,7 +36,7 @@ impl World {
             hand_over(polled, log);
         }
         let sender = &self.nodes[row as usize];
-        if matches!(frame.kind, FrameKind::Cts | FrameKind::Ack | FrameKind::BlockAck) {
+        if frame.is_answer() {
             log.answer_begins(frame, sender.stack.queue_length());
         } else {
             let access = sender.mac.access(frame);

@@ -13,7 +13,7 @@ impl World {
     pub(super) fn book_begin(&mut self, frame: &Frame, row: u32) {
         self.record.causes.begins(frame);
         self.frame_begins(frame, row);
-        if let Some(to) = frame.to
+        if let Some(to) = frame.receiver()
             && self.record.causes.last_linked(frame.from) != Some(to)
         {
             if self.listeners.between(frame.from, to).is_none() {
@@ -27,7 +27,7 @@ impl World {
     /// There is nothing of a frame, for its sender's radio is off.
     pub(super) fn book_unsent(&mut self, frame: &Frame, row: u32) {
         self.frame_begins(frame, row);
-        if let Some(to) = frame.to {
+        if let Some(to) = frame.receiver() {
             self.lose(frame, to, LossCause::Off);
         }
     }

@@ -134,7 +134,7 @@ export class Timeline {
   /** Makes another sort known: an object with the columns of its table. */
   learn(sort) {
     sort.isAnswer = sort.kind === KIND.cts || sort.kind === KIND.ack || sort.kind === KIND.blockAck;
-    sort.usual = sort.to < 0 ? 1 : 0;
+    sort.usual = sort.to < 0 || sort.to === sort.from ? 1 : 0;
     this.sorts.push(sort);
   }
 

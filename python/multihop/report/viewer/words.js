@@ -44,7 +44,8 @@ export function transmission(model, i, followed = null) {
   const others = packets.length > 1 ? ` and ${packets.length - 1} more` : "";
   const tries = model.try[i] > 1 ? `, try ${model.try[i]}` : "";
   const contended = model.contends[i] >= 0 ? ` It had contended for ${span(model.start[i] - model.contends[i])}${backoff(model, i)}.` : "";
-  return `${model.name(model.from[i])} sent ${model.kindName(i)}${what ? ` of ${what}${others}` : ""} to ${model.name(model.to[i])}${tries}, `
+  const to = model.to[i] === model.from[i] ? "itself" : model.name(model.to[i]);
+  return `${model.name(model.from[i])} sent ${model.kindName(i)}${what ? ` of ${what}${others}` : ""} to ${to}${tries}, `
     + `${onAir(model, i)}: it ${fate(model, i)}${exceptions(model, i, packets, own)}.${contended}`;
 }
 

@@ -128,7 +128,8 @@ impl RtWinf {
     /// answered.
     fn occupy(&mut self, heard: &DecodedFrame, mine: bool) {
         let reserved = heard.air.end + heard.duration;
-        let before = if heard.kind == FrameKind::Cts { self.phy.rts + self.phy.sifs } else { Span::ZERO };
+        let answers = heard.kind == FrameKind::Cts && heard.to != Some(heard.from);
+        let before = if answers { self.phy.rts + self.phy.sifs } else { Span::ZERO };
         let start = if self.options.full_busy {
             Time::ZERO + heard.air.start.since(Time::ZERO + before)
         } else {

@@ -182,6 +182,12 @@ name = "b" => name = " " -> topology.nodes[1].name: empty name
 ["200 m", "0 m"] => ["-0 m", "0 m"] -> topology.nodes[1].position: is where "a" stands
 { name = "b", position = ["200 m", "0 m"] } => { name = "b" } -> topology.nodes[1].position: "b" has no position | matrix
 { name = "b", position = ["200 m", "0 m"] } => { position = ["200 m", "0 m"] } -> topology.nodes[1].name: missing
+{ name = "b", position = ["200 m", "0 m"] } => { name = "b", position = ["200 m", "0 m"], transmit_power = "20 dBm" } -> topology.nodes[1].transmit_power: "20 dBm" has no effect with medium.model = "ranges" | set medium.model = "sinr"
+{ name = "b", position = ["200 m", "0 m"] } => { name = "b", position = ["200 m", "0 m"], antenna_gain = "2 dBm" } -> topology.nodes[1].antenna_gain: dBm | dBi, dB
+{ name = "b", position = ["200 m", "0 m"] } => { name = "b", position = ["200 m", "0 m"], antenna_gain = "61 dBi" } -> topology.nodes[1].antenna_gain: "61 dBi" is out of range | from -40 dBi to 60 dBi
+{ name = "b", position = ["200 m", "0 m"] } => { name = "b", position = ["200 m", "0 m"], radios = [{ channel = 1, antenna_gain = "2 dBi" }] } -> topology.nodes[1].radios[0].antenna_gain: "2 dBi" has no effect with medium.model = "ranges"
+{ name = "b", position = ["200 m", "0 m"] } => { name = "b", position = ["200 m", "0 m"], radios = [{ channel = 300 }] } -> topology.nodes[1].radios[0].channel: 300 is out of range
+{ name = "b", position = ["200 m", "0 m"] } => { name = "b", position = ["200 m", "0 m"], transmit_power = "2 dBm", radios = [{ channel = 1 }] } -> topology.nodes[1].transmit_power: "2 dBm" is given beside radios | remove one
 metric = "hops" => metric = "ett" -> routing.metric: did you mean "etx"?
 failures = 2 => failures = 0 -> routing.failures: 1 to 1000
 hold = "10 s" => hold = "10 kg" -> routing.hold: kg

@@ -29,6 +29,7 @@ standard = "802.11ac" => standard = "802.11n" @ channel_width -> phy.channel_wid
 standard = "802.11ac"\nband = "5 GHz" => standard = "802.11ax"\nband = "2.4 GHz" @ channel_width -> phy.channel_width: does not exist in "802.11ax" at "2.4 GHz" | "20 MHz", "40 MHz"
 guard_interval = "800 ns" => guard_interval = "1600 ns" -> phy.guard_interval: does not exist in "802.11ac" | "400 ns", "800 ns"
 standard = "802.11ac" => standard = "802.11ax" @ coding -> phy.coding: "bcc" does not exist in "802.11ax" in channels wider than 20 MHz | it has "ldpc"
+channel_width = "80 MHz" => channel_width = "10 MHz" -> phy.channel_width: "10 MHz" does not exist in "802.11ac" at "5 GHz" | "20 MHz", "40 MHz"
 standard = "802.11ac" => standard = "802.11a" @ band -> phy.band: "5 GHz" is no choice in "802.11a" | 802.11n
 data_rate = "MCS 9" => rate = "MCS 9" -> phy.rate: unknown key | did you mean "data_rate", "control_rate" or "ack_rate"? known: standard
 data_rate = "MCS 9" => data_rate = "MCS 10" -> phy.data_rate: "MCS 10" does not exist: "802.11ac" in 80 MHz has no such scheme with NSS 1 | MCS 0, 1, 2, 3, 4, 5, 6, 7, 8, 9

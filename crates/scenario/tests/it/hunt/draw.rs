@@ -48,7 +48,7 @@ const HARDWARE: [&str; 5] = [
 ];
 
 /// Amounts of each unit that matter somewhere: zero, the least, common ones, and more than most ranges have.
-const AMOUNTS: [(&str, &[&str]); 8] = [
+const AMOUNTS: [(&str, &[&str]); 9] = [
     (
         "s|ms|us",
         &[
@@ -70,6 +70,7 @@ const AMOUNTS: [(&str, &[&str]); 8] = [
     ("m|km", &["0 m", "1 cm", "1 m", "100 m", "200 m", "249.9 m", "250 m", "500 m", "20 km"]),
     ("m/s", &["0 m/s", "1 m/s", "20 m/s", "3000 km/h"]),
     ("dBm", &["-200 dBm", "-100 dBm", "-90 dBm", "-75 dBm", "0 dBm", "20 dBm", "100 dBm"]),
+    ("dBi", &["-10 dBi", "0 dBi", "3 dBi", "12 dBi", "100 dBi"]),
     ("dB)", &["0 dB", "3 dB", "10 dB", "100 dB"]),
     ("Hz", &["1 Hz", "914 MHz", "2.4 GHz", "1000 GHz"]),
 ];
@@ -143,7 +144,8 @@ impl Draw {
     }
 
     /// Draws oftener what few scenarios would have: long links, disciplines, queues of the hardware, few
-    /// tries, outages, wireless routing.
+    /// tries, outages, wireless routing, mixed networks, narrow channels, CTS to self, powers of single
+    /// nodes.
     fn season(&self, rng: &mut Rng, made: &mut Value) {
         if rng.below(3) == 0 {
             if made["medium"].is_null() {
@@ -167,6 +169,24 @@ impl Draw {
         }
         if rng.below(4) > 0 {
             made.as_object_mut().and_then(|table| table.remove("mobility"));
+        }
+        match rng.below(16) {
+            0 => made["phy"] = json!({ "standard": "802.11g", "mixed": true }),
+            1 => {
+                let width = pick(rng, &["5 MHz", "10 MHz"]);
+                made["phy"] = json!({ "standard": "802.11a", "channel_width": width });
+            }
+            _ => {}
+        }
+        if rng.below(6) == 0 {
+            made["mac"]["cts_to_self"] = true.into();
+        }
+        if made["topology"]["nodes"].is_array() && rng.below(3) == 0 {
+            made["medium"] = json!({ "model": "sinr" });
+            for node in made["topology"]["nodes"].as_array_mut().into_iter().flatten() {
+                node["transmit_power"] = pick(rng, &["10 dBm", "20 dBm", "30 dBm"]).into();
+                node["antenna_gain"] = pick(rng, &["-3 dBi", "0 dBi", "9 dBi"]).into();
+            }
         }
         if rng.below(5) == 0 {
             made["mac"]["discipline"] = "stations".into();

@@ -134,6 +134,10 @@ fn parts(scenario: &Value, config: &Config) -> Vec<String> {
         ("access categories", config.edca.is_some()),
         ("hardware queue", config.hardware_queue.is_some()),
         ("airtime limits", config.hardware_queue.is_some_and(|hardware| hardware.airtime.is_some())),
+        ("CTS to self", config.cts_to_self),
+        ("mixed network", scenario["phy"]["mixed"] == true),
+        ("narrow channel", config.phy.options().bandwidth.mhz() < 20),
+        ("powers of nodes", !config.powers.is_empty()),
         ("codepoints", config.flows.iter().any(|flow| flow.dscp.number() > 0)),
     ];
     parts.extend(present.iter().filter(|(_, is)| *is).map(|(part, _)| (*part).to_owned()));
@@ -270,9 +274,18 @@ fn scenarios_of_the_schema_break_no_law() {
     let kinds = |prefix: &str| tally.parts.keys().filter(|part| part.starts_with(prefix)).count();
     assert_eq!((kinds("routing"), kinds("medium"), kinds("queue")), (4, 4, 3), "{:?}", tally.parts);
     assert!(kinds("scheme") * 10 > multihop_schemes::REGISTRY.len() * 9, "{:?}", tally.parts);
-    for part in
-        ["wires", "outages", "motion by a model", "long links", "delays by distance", "address resolution"]
-    {
+    for part in [
+        "wires",
+        "outages",
+        "motion by a model",
+        "long links",
+        "delays by distance",
+        "address resolution",
+        "CTS to self",
+        "mixed network",
+        "narrow channel",
+        "powers of nodes",
+    ] {
         assert!(tally.parts.contains_key(part), "no {part}: {:?}", tally.parts);
     }
 }

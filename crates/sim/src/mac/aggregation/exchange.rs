@@ -48,23 +48,20 @@ impl Sum {
 }
 
 impl Mac {
-    /// The access was won for what the station has to say to one neighbour. Returns whether that was said, so
-    /// that no data follow.
-    pub(in crate::mac) fn begin_block(&mut self, ctx: &mut Context, demands: Demands) -> bool {
-        match self.own.function.current.as_ref().expect("access is used only with a frame to send").cargo {
-            Cargo::Packet(_) => false,
-            Cargo::Block { window, .. } => {
-                self.assemble(ctx, window, demands);
-                false
-            }
-            Cargo::Request { window } => {
-                self.send_request(ctx, window);
-                true
+    /// The access was won: MPDUs for one neighbour are put together, if that is what the station has.
+    pub(in crate::mac) fn begin_block(&mut self, ctx: &mut Context, demands: Demands) {
+        let out = self.own.function.current.as_mut().expect("access is used only with a frame to send");
+        match out.cargo {
+            Cargo::Packet(_) => {}
+            Cargo::Block { window, .. } => self.assemble(ctx, window, demands),
+            Cargo::Request { .. } => {
+                let link = ctx.timing.on(out.rates);
+                out.data = link.airtime(RateClass::Control, BLOCK_ACK_REQUEST_BYTES);
             }
         }
     }
 
-    fn send_request(&mut self, ctx: &mut Context, index: u32) {
+    pub(in crate::mac) fn send_request(&mut self, ctx: &mut Context, index: u32) {
         let out = self.own.function.current.as_mut().expect("a request is to be sent");
         let peer = out.peer.expect("agreements are with one neighbour");
         out.data_tries += 1;
@@ -83,7 +80,6 @@ impl Mac {
         load.mpdus.clear();
         (load.start, load.tid, load.agreement) = (window.start(), window.tid, window.agreement);
         let frame = Frame { load: Some(agreements.load), ..frame };
-        self.own.function.current.as_mut().expect("it is being sent").data = frame.airtime();
         self.own.phase = Phase::AwaitingAck;
         self.arm(ctx, ctx.now + frame.airtime() + link.block_ack_timeout);
         self.transmit(ctx, frame);

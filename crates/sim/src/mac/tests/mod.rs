@@ -10,6 +10,7 @@ mod events;
 mod hardware;
 mod ns2;
 mod pauses;
+mod protection;
 mod reactions;
 pub(crate) mod script;
 mod standard;

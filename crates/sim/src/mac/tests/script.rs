@@ -457,6 +457,7 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
         persistence: Persistence::default(),
         delivery: Delivery::default(),
         protection: Protection::default(),
+        cts_to_self: false,
         sensitivity_by_rate: false,
         preamble_detection: None,
         fading: None,
@@ -475,6 +476,7 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
         mobility: Mobility::default(),
         link_rates: Vec::new(),
         radios: Radios::default(),
+        powers: Vec::new(),
         wires: Vec::new(),
     }
 }

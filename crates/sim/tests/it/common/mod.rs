@@ -102,6 +102,7 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
         persistence: Persistence::default(),
         delivery: Delivery::default(),
         protection: Protection::default(),
+        cts_to_self: false,
         sensitivity_by_rate: false,
         preamble_detection: None,
         fading: None,
@@ -123,6 +124,7 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
         mobility: Mobility::default(),
         link_rates: Vec::new(),
         radios: Radios::default(),
+        powers: Vec::new(),
         wires: Vec::new(),
     }
 }

@@ -6,4 +6,5 @@ mod edca;
 mod fairness;
 mod hardware;
 mod mpdus;
+mod protection;
 mod rate_control;
