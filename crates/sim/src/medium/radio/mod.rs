@@ -114,11 +114,6 @@ impl Radio {
         self.locked().is_some_and(|locked| locked.is_recognized())
     }
 
-    /// Is it receiving a frame of this node that began now?
-    pub fn has_begun(&self, from: u32, now: Time) -> bool {
-        self.lock.as_ref().is_some_and(|lock| (lock.from, lock.start) == (from, now))
-    }
-
     /// The received power of the frame that was decoded last, in the units of the noise of
     /// [`Collisions::Sinr`].
     pub fn ended_power(&self) -> f64 {
