@@ -1,12 +1,13 @@
-//! Frames that begin at one instant, over every medium and kind of MAC: with ties reversed a run is the same.
+//! Frames that begin at one instant, over every medium and kind of MAC: with ties reversed a run is the same, and
+//! of stations whose signals are equally strong none has an advantage by its number.
 
 use crate::common::{add_flow, network, saturate};
-use multihop_core::{Dscp, NodeId, Span};
+use multihop_core::{Dscp, NodeId, Rate, Span};
 use multihop_dot11::{AccessCategory, DataRate, DcfRules, EdcaParameters, Phy, Preamble, Standard};
 use multihop_link::Algorithm;
 use multihop_sim::config::{
     AggregationConfig, AppConfig, Channel, Config, Delivery, MatrixLink, MatrixQuantity, MediumModel,
-    PathLoss, Protection, Radios, RateControlConfig, SensedLink,
+    NodeConfig, PathLoss, Protection, Radios, RateControlConfig, SensedLink,
 };
 use multihop_sim::{Ties, World, run};
 
@@ -212,5 +213,81 @@ fn reversed_ties_change_nothing_over_distances() {
         config.delays_by_distance = true;
         change(&mut config);
         assert_eq!(run(&config), World::new(&config, Ties::Reversed).finish(), "{kind}");
+    }
+}
+
+/// Stations of equal power around a receiver of this number.
+fn star(standard: Standard, receiver: usize) -> Config {
+    const AROUND: usize = 4;
+    let others = (0..AROUND).map(|i| std::f64::consts::TAU * i as f64 / AROUND as f64);
+    let mut positions: Vec<[f64; 2]> = others.map(|angle| [10.0 * angle.cos(), 10.0 * angle.sin()]).collect();
+    positions.insert(receiver, [0.0, 0.0]);
+    let mut config = crowd(standard);
+    let node = |position: &[f64; 2]| NodeConfig { position: Some(*position), ..config.nodes[0].clone() };
+    config.nodes = positions.iter().map(node).collect();
+    config.flows.clear();
+    for station in (0..=AROUND).filter(|node| *node != receiver) {
+        saturate(&mut config, station, receiver);
+    }
+    config
+}
+
+/// How far the shares of the stations are from equal ones, in standard errors.
+fn bias(config: &Config, seeds: u64) -> f64 {
+    let stations = config.flows.len() as f64;
+    let shares = (0..seeds).map(|seed| {
+        let outcome = run(&Config { seed, ..config.clone() });
+        let all: u64 = outcome.flows.iter().map(|flow| flow.delivered_bytes).sum();
+        outcome.flows.iter().map(|flow| flow.delivered_bytes as f64 / all as f64 - 1.0 / stations).collect()
+    });
+    let shares: Vec<Vec<f64>> = shares.collect();
+    let mean = |station: usize| shares.iter().map(|of| of[station]).sum::<f64>() / seeds as f64;
+    let means: Vec<f64> = (0..config.flows.len()).map(mean).collect();
+    let squares =
+        shares.iter().flat_map(|of| of.iter().zip(&means).map(|(share, mean)| (share - mean).powi(2)));
+    let variance = squares.sum::<f64>() / (stations * (seeds - 1) as f64);
+    let farthest = means.iter().fold(0.0, |most: f64, mean| most.max(mean.abs()));
+    farthest / (variance / seeds as f64).sqrt()
+}
+
+/// Equally strong stations have equal shares, whichever number their receiver has, at every rate of DSSS and with
+/// every other PHY. With 10 seeds and 4 stations, one case in 10 000 is farther off by chance.
+#[test]
+fn of_equally_strong_stations_none_has_an_advantage() {
+    let phys = [
+        (Standard::Dsss, Some(1_000), false),
+        (Standard::Dsss, Some(2_000), true),
+        (Standard::Dot11b, Some(5_500), true),
+        (Standard::Dot11b, Some(11_000), true),
+        (Standard::Dot11g, Some(6_000), false),
+        (Standard::Dot11a, Some(54_000), true),
+        (Standard::Fhss, Some(1_000), false),
+        (Standard::Dot11n, None, false),
+        (Standard::Dot11ac, None, true),
+        (Standard::Dot11ax, None, false),
+    ];
+    for (standard, rate, with_rts) in phys {
+        for (medium, model) in media().into_iter().filter(|(name, _)| !name.contains("whole")) {
+            if matches!(model, MediumModel::Sensed { .. } | MediumModel::Matrix { .. })
+                && !medium.contains("equal")
+            {
+                continue; // links that are not equal
+            }
+            for receiver in [0, 2] {
+                let mut config = star(standard, receiver);
+                config.medium.model = model.clone();
+                if let MediumModel::Matrix { links, .. } = &mut config.medium.model {
+                    links.retain(|link| link.from.0 < 5 && link.to.0 < 5);
+                }
+                config.mac.rts_threshold = with_rts.then_some(0);
+                if let Some(rate) = rate {
+                    config.data_rate = Rate::from_kbps(rate).into();
+                }
+                config.duration =
+                    Span::from_ms(if rate.is_some_and(|rate| rate < 5_000) { 6_000 } else { 2_000 });
+                let bias = bias(&config, 10);
+                assert!(bias < 4.5, "{standard:?} {rate:?}, {medium}, receiver {receiver}: {bias}");
+            }
+        }
     }
 }
