@@ -342,7 +342,7 @@ impl Timing {
 
     /// Airtime of a CF-End, which goes to all.
     pub fn cf_end(&self) -> Span {
-        self.nominal.airtime(RateClass::Control, CF_END_BYTES)
+        self.nominal.airtime(RateClass::CfEnd, CF_END_BYTES)
     }
 
     /// A frame that starts now, without packet. `between` are its sender and its receiver, of a CF-End the
@@ -369,7 +369,7 @@ impl Timing {
             FrameKind::BlockAck => {
                 (RateClass::Ack, block_ack_bytes(self.aggregation.as_ref()), link.block_ack)
             }
-            FrameKind::CfEnd => (RateClass::Control, CF_END_BYTES, self.cf_end()),
+            FrameKind::CfEnd => (RateClass::CfEnd, CF_END_BYTES, self.cf_end()),
             FrameKind::Data => unreachable!("DATA is not a control frame"),
         };
         let start = now + self.propagation;
