@@ -150,7 +150,7 @@ def _saturated_cell(stations: int) -> Scenario:
         "warmup": "1 s",
         "record_interval": "10 s",
         "phy": {"standard": "802.11n", "data_rate": "MCS 7"},
-        "mac": {"rules": "bianchi"},
+        "mac": {"rules": "bianchi", "aggregation": {"request_limit": 7}},
         "medium": {"model": "ranges", "capture": "off", "propagation_delay": "0 s"},
         "topology": {"nodes": nodes},
         "schemes": {"udp": {"segment_size": f"{sinr.PAYLOAD} B"}},

@@ -73,7 +73,7 @@ pub(super) fn hash(
     sink.unless(measurements.is_empty(), measurements);
     sink.unless(*discipline == Discipline::DropTail, discipline);
     sink.given(hardware_queue.as_ref()).given(aggregation.as_ref());
-    sink.unless(*persistence == Persistence::default(), persistence);
+    sink.persistence(*persistence);
     sink.flag(*delivery == Delivery::Mpdu, "MPDU by MPDU");
     sink.flag(*sensitivity_by_rate, "sensitivity by rate");
     sink.given(preamble_detection.as_ref());
@@ -105,6 +105,19 @@ impl Sink {
     fn schemes(&mut self, identities: &[(&'static str, Value)]) {
         for (base, parameters) in identities {
             self.text(format_args!(" {base} {parameters}"));
+        }
+    }
+
+    /// A limit of requests came later than the rest.
+    fn persistence(&mut self, persistence: Persistence) {
+        let Persistence { retry_limit, reorders_without_end, request_limit } = persistence;
+        if retry_limit.is_some() || reorders_without_end {
+            self.text(format_args!(
+                " Persistence {{ retry_limit: {retry_limit:?}, reorders_without_end: {reorders_without_end:?} }}"
+            ));
+        }
+        if let Some(limit) = request_limit {
+            self.text(format_args!(" {limit} requests"));
         }
     }
 

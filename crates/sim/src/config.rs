@@ -210,16 +210,26 @@ pub struct AggregationConfig {
     pub single_delimited: bool,
 }
 
-/// How long the ends of a block acknowledgement agreement hold on to an MPDU. As usual, an MPDU has as many
-/// tries as a frame, and [`AggregationConfig::reordering_timeout`] holds.
+/// How long the ends of a block acknowledgement agreement hold on to an MPDU.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Persistence {
-    /// Transmissions of an MPDU, alone or among others, before it is given up, if not `short_retry_limit`;
-    /// `u32::MAX` for no end. One that was sent alone `short_retry_limit` times is given up besides.
+    /// Transmissions of an MPDU, alone or among others, before it is given up, if not [`MPDU_RETRY_LIMIT`] or
+    /// the MAC's `short_retry_limit`, whichever is higher; `u32::MAX` for no end. An MPDU that was sent alone
+    /// `short_retry_limit` times is given up besides.
     pub retry_limit: Option<u32>,
+    /// Requests for a block acknowledgement in a row without an answer before what was sent is given up;
+    /// `u32::MAX` for no end. By default [`REQUEST_LIMIT`], or no end if MPDUs have no retry limit.
+    pub request_limit: Option<u32>,
     /// A receiver waits for what is missing without end.
     pub reorders_without_end: bool,
 }
+
+/// Transmissions of an MPDU before it is given up: `IWL_DEFAULT_TX_RETRY` of Linux's iwlwifi, and
+/// `MT_TXD3_REM_TX_COUNT` of its mt76.
+pub const MPDU_RETRY_LIMIT: u32 = 15;
+
+/// Requests for a block acknowledgement before a station gives up: `IWL_BAR_DFAULT_RETRY_LIMIT` of iwlwifi.
+pub const REQUEST_LIMIT: u32 = 60;
 
 /// What duration fields reserve in a transmission opportunity (802.11-2020, 9.2.5.2).
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]

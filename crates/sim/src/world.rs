@@ -30,7 +30,7 @@ use crate::slab::Slab;
 use crate::stack::{End, Network, Stack, Surroundings};
 use build::SlotPlan;
 pub use frames::Logs;
-use mpdus::Arrivals;
+use mpdus::MpduEnds;
 use multihop_core::{FlowId, NodeId, Port, Time};
 use multihop_transport::Progress;
 use purpose::{Purpose, Purposes};
@@ -63,7 +63,7 @@ pub struct World {
     packets: Slab,
     loads: Loads,
     /// By row; none unless MPDUs are passed on one by one.
-    arrivals: Vec<Arrivals>,
+    mpdu_ends: Vec<MpduEnds>,
     record: Recorder,
     network: Network,
     config: Config,
@@ -124,7 +124,7 @@ impl World {
         let mut nodes = build::nodes(config, &timing, &mut plan);
         let agents = build::routing_agents(config, &mut plan);
         let notices = build::notices(&nodes.0, &mut plan);
-        let (loads, arrivals) = build::aggregation(config, &mut nodes.0, &mut plan);
+        let (loads, mpdu_ends) = build::aggregation(config, &mut nodes.0, &mut plan);
         build::join_radios(config, &mut nodes.0, &mut plan);
         let wires = wires::build(config, &mut nodes.0, &mut plan);
         let measurements = Measurements::new(config, &timing, &mut nodes.0);
@@ -149,7 +149,7 @@ impl World {
             agenda.arm(slot, at, Lane::Upper);
         }
         let (mut nodes, flows) = (order.arranged(nodes.0), nodes.1);
-        let arrivals = order.arranged(arrivals);
+        let mpdu_ends = order.arranged(mpdu_ends);
         for node in &mut nodes {
             node.mac.join(&node.stack);
         }
@@ -165,7 +165,7 @@ impl World {
             wires,
             packets: Slab::default(),
             loads,
-            arrivals,
+            mpdu_ends,
             network: Network {
                 routes,
                 flows,

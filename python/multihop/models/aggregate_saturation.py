@@ -22,7 +22,7 @@ class Aggregates:
         eifs: the same of a collision.
         window: slots of the first contention window, `CW_min + 1`.
         stages: how many times it doubles.
-        requests: how often one is sent before the A-MPDU is sent again; none if until it is answered.
+        requests: how often one is sent before an A-MPDU is sent again; none if until it is answered.
     """
 
     a_mpdu: float

@@ -47,9 +47,15 @@ keys! {
         /// Transmissions of an MPDU, alone or among others, before it is given up: `"none"` for no end, as
         /// the standard has it under a block acknowledgement agreement, where lifetimes alone end tries
         /// (802.11-2020, 10.23.2.12.1), and as ns-3. One that is sent alone `mac.short_retry_limit` times is
-        /// given up besides. Default: `mac.short_retry_limit`, because drivers have such a limit.
+        /// given up besides. By default 15, as Linux's iwlwifi and mt76 have it, or `mac.short_retry_limit` if
+        /// that is higher; `mac.rate_control.tries` where stations choose their rates.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub retry_limit: Option<Limit>,
+        /// Requests for a block acknowledgement (BlockAckReq) without an answer in a row before what was sent
+        /// is given up: `"none"` for no end. By default 60, as iwlwifi has it, and no end with
+        /// `retry_limit = "none"`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub request_limit: Option<Limit>,
         /// A recipient waits so long for an MPDU before it passes on those behind it, by default as long as
         /// Linux: `"off"` for without end, as in the standard and in ns-3.
         pub reordering_timeout: Switch<Duration> = Switch::At(REORDERING_TIMEOUT),
@@ -161,8 +167,10 @@ fn least_packet(config: &Config, flow: &FlowConfig) -> u32 {
 impl Aggregation {
     /// How long the ends of an agreement hold on to MPDUs.
     pub(super) fn persistence(&self) -> Persistence {
+        let most = |limit: Limit| limit.get().unwrap_or(u32::MAX);
         Persistence {
-            retry_limit: self.retry_limit.map(|limit| limit.get().unwrap_or(u32::MAX)),
+            retry_limit: self.retry_limit.map(most),
+            request_limit: self.request_limit.map(most),
             reorders_without_end: self.reordering_timeout == Switch::Off,
         }
     }
@@ -172,6 +180,7 @@ impl Aggregation {
         let of_a_mpdus = [
             ("mpdus", self.mpdus.is_some()),
             ("window", self.window.is_some()),
+            ("request_limit", self.request_limit.is_some()),
             ("spacing", self.spacing.0 > 0.0),
             ("delivery", self.delivery != Delivery::Ppdu),
             ("rts", self.rts),

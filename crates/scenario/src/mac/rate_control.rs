@@ -21,8 +21,9 @@ const CHAIN_TRIES: u32 = 21;
 pub struct RateControl {
     /// How they choose.
     pub algorithm: RateAlgorithm,
-    /// Spatial streams that they use at most, in 802.11n, ac and ax. Default: as many as `phy.data_rate`
-    /// has.
+    /// Spatial streams that they use at most, in 802.11n, ac and ax. Streams share the transmit power, and
+    /// receivers separate them by zero forcing, so that several need a stronger signal than in ns-3. Default:
+    /// as many as `phy.data_rate` has.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(transform = bounds!(1, 8))]
     pub streams: Option<u32>,

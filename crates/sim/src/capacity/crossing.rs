@@ -151,14 +151,14 @@ fn cross_in(
     };
     let (_, data, exchange) = shares(&Opportunity::of_one(full, limits, timing, rates));
     let (share, _, airtime) = shares(opportunity);
-    let tries = geometric(1.0 - arrives, timing.short_retry_limit);
+    let tries = geometric(1.0 - arrives, timing.mpdu_retry_limit);
     let waited = ns(timing.mean_access(category)) + opportunity.between;
     Crossing {
         data: data / arrives,
         exchange: exchange / arrives,
         airtime: tries * airtime,
         access: tries * share * waited,
-        delivered: 1.0 - (1.0 - arrives).powf(f64::from(timing.short_retry_limit)),
+        delivered: 1.0 - (1.0 - arrives).powf(f64::from(timing.mpdu_retry_limit)),
         delivery: arrives,
         transmissions: tries,
     }

@@ -43,16 +43,20 @@ pub struct LinkTiming {
 
 impl LinkTiming {
     /// Of links at a DATA rate. RTS have the highest basic rate not above it, responses that not above the
-    /// rate of the frame that they answer (9.7.6), where the configuration says nothing else.
+    /// rate of the frame that they answer (9.7.6), where the configuration says nothing else. A CF-End may have any
+    /// basic rate (802.11-2020, 10.6.6.3) and has the lowest, since it ends the NAV of all that heard the
+    /// opportunity, however far they are.
     pub(super) fn new(config: &Config, data_rate: DataRate) -> LinkTiming {
         let (phy, rules) = (&config.phy, config.mac.rules);
         let control = config.control_rate.unwrap_or_else(|| phy.request_rate(data_rate));
         let cts_rate = config.control_rate.unwrap_or_else(|| phy.response_rate(control));
         let ack_rate =
             config.ack_rate.or(config.control_rate).unwrap_or_else(|| phy.response_rate(data_rate));
+        let lowest = phy.basic_rates().iter().copied().min().expect("every PHY has basic rates");
+        let cf_end_rate = config.control_rate.unwrap_or(lowest);
         let bits = phy.bit_rate(data_rate).expect("the rate belongs to the PHY");
         let timing = |rate| phy.timing(rate, rules.airtime);
-        let timings = in_classes([control, cts_rate, ack_rate], data_rate).map(timing);
+        let timings = in_classes([control, cts_rate, ack_rate, cf_end_rate], data_rate).map(timing);
         let (rts, cts, ack) =
             (timings[0].airtime(RTS_BYTES), timings[1].airtime(CTS_BYTES), timings[2].airtime(ACK_BYTES));
         let timeout = |rate: Rate, response: Span| {
@@ -93,7 +97,7 @@ impl LinkTiming {
             ack_timeout: timeout(ack_rate, ack),
             nav_reset: phy.sifs * 2 + cts + phy.rx_start_delay(cts_rate) + phy.slot * 2,
             timings,
-            rates: [control, cts_rate, ack_rate, bits],
+            rates: [control, cts_rate, ack_rate, bits, cf_end_rate],
             data: data_rate,
         }
     }
@@ -105,8 +109,8 @@ impl LinkTiming {
 
     /// What frames are sent at, by [`RateClass`].
     pub(super) fn data_rates(&self) -> [DataRate; RateClass::COUNT] {
-        let [control, cts, ack, _] = self.rates;
-        in_classes([control, cts, ack], self.data)
+        let [control, cts, ack, _, cf_end] = self.rates;
+        in_classes([control, cts, ack, cf_end], self.data)
     }
 
     /// What a frame of a class that no RTS precedes is protected by: a CTS to the station itself, and SIFS.
@@ -135,8 +139,11 @@ impl LinkTiming {
     }
 }
 
-fn in_classes([control, cts, ack]: [Rate; 3], data: DataRate) -> [DataRate; RateClass::COUNT] {
-    [control.into(), cts.into(), ack.into(), data]
+fn in_classes(
+    [control, cts, ack, cf_end]: [Rate; RateClass::COUNT - 1],
+    data: DataRate,
+) -> [DataRate; RateClass::COUNT] {
+    [control.into(), cts.into(), ack.into(), data, cf_end.into()]
 }
 
 /// The largest number up to `most` for which `holds`, which holds for all below it as well.

@@ -4,7 +4,9 @@ use super::access::Access;
 use super::aggregation::{BLOCK_ACK_REQUEST_BYTES, block_ack_bytes};
 use super::link_timing::{LinkTiming, equal_wait, largest};
 use super::rate_control::{RateChoices, candidates};
-use crate::config::{AggregationConfig, Config, MatrixQuantity, MediumModel, Protection};
+use crate::config::{
+    AggregationConfig, Config, MPDU_RETRY_LIMIT, MatrixQuantity, MediumModel, Protection, REQUEST_LIMIT,
+};
 use crate::medium::{Collisions, Frame, FrameLoss, RateClass, RateErrors, RateSet, femtowatts};
 use multihop_core::{FrameKind, Interval, NodeId, Span, Time};
 use multihop_dot11::{
@@ -40,6 +42,8 @@ pub struct Timing {
     pub short_retry_limit: u32,
     /// Tries of an MPDU before it is given up.
     pub mpdu_retry_limit: u32,
+    /// Requests for a block acknowledgement in a row without an answer before what was sent is given up.
+    pub request_limit: u32,
     /// How long a receiver waits for an MPDU before it passes on what it holds; none for without end.
     pub reordering_timeout: Option<Span>,
     /// Transmissions of DATA after RTS before giving up.
@@ -86,6 +90,12 @@ impl Timing {
         };
         let tries = config.rate_control.and_then(|control| control.tries);
         let limit = |own: Option<u32>| tries.or(own).unwrap_or(u32::MAX);
+        let mpdu_retry_limit = config
+            .persistence
+            .retry_limit
+            .or(tries)
+            .unwrap_or(limit(config.mac.short_retry_limit).max(MPDU_RETRY_LIMIT));
+        let request_limit = if mpdu_retry_limit == u32::MAX { u32::MAX } else { REQUEST_LIMIT };
         let mut timing = Timing {
             rules,
             slot: phy.slot,
@@ -98,7 +108,8 @@ impl Timing {
             differentiates: config.edca.is_some(),
             protection: config.protection,
             short_retry_limit: limit(config.mac.short_retry_limit),
-            mpdu_retry_limit: config.persistence.retry_limit.unwrap_or(limit(config.mac.short_retry_limit)),
+            mpdu_retry_limit,
+            request_limit: config.persistence.request_limit.unwrap_or(request_limit),
             reordering_timeout: config
                 .aggregation
                 .filter(|_| !config.persistence.reorders_without_end)
@@ -334,7 +345,7 @@ impl Timing {
 
     /// Airtime of a CF-End, which goes to all.
     pub fn cf_end(&self) -> Span {
-        self.nominal.airtime(RateClass::Control, CF_END_BYTES)
+        self.nominal.airtime(RateClass::CfEnd, CF_END_BYTES)
     }
 
     /// A frame that starts now, without packet. `between` are its sender and its receiver, of a CF-End, and
@@ -364,7 +375,7 @@ impl Timing {
             FrameKind::BlockAck => {
                 (RateClass::Ack, block_ack_bytes(self.aggregation.as_ref()), link.block_ack)
             }
-            FrameKind::CfEnd => (RateClass::Control, CF_END_BYTES, self.cf_end()),
+            FrameKind::CfEnd => (RateClass::CfEnd, CF_END_BYTES, self.cf_end()),
             FrameKind::Data => unreachable!("DATA is not a control frame"),
         };
         let start = now + self.propagation;

@@ -37,4 +37,12 @@ impl Collisions {
     pub fn are_by_pairs(&self) -> bool {
         matches!(self, Collisions::Pairwise { .. })
     }
+
+    /// Whether a preamble and header is recognized however strong the interference is.
+    pub fn recognizes_all(&self) -> bool {
+        match self {
+            Collisions::Pairwise { .. } => true,
+            Collisions::Sinr { header, detection, .. } => header.is_none() && *detection <= 0.0,
+        }
+    }
 }

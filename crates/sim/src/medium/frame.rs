@@ -15,11 +15,13 @@ pub enum RateClass {
     Ack,
     /// Unicast data.
     Data,
+    /// CF-End.
+    CfEnd,
 }
 
 impl RateClass {
     /// How many there are.
-    pub const COUNT: usize = 4;
+    pub const COUNT: usize = 5;
 }
 
 /// Which rates the frames of a link have: links of one DATA rate share a set.

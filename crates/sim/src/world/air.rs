@@ -83,7 +83,7 @@ impl World {
                 at_listener!(self, node, self.now, |mac, ctx| mac.on_busy(ctx));
             }
         }
-        if frame.load.is_some() && !self.arrivals.is_empty() {
+        if frame.load.is_some() && !self.mpdu_ends.is_empty() {
             self.expect_mpdus(frame, reached);
         }
     }

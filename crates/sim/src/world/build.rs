@@ -1,6 +1,6 @@
 //! What a run is made of before it begins: slots of the agenda, nodes with their stacks, routing agents.
 
-use super::mpdus::Arrivals;
+use super::mpdus::MpduEnds;
 use super::purpose::Purpose;
 use crate::agenda::Slot;
 use crate::apps::App;
@@ -180,8 +180,8 @@ pub(super) fn aggregation(
     config: &Config,
     nodes: &mut [Node],
     plan: &mut SlotPlan,
-) -> (Loads, Vec<Arrivals>) {
-    let (mut loads, mut arrivals) = (Loads::default(), Vec::new());
+) -> (Loads, Vec<MpduEnds>) {
+    let (mut loads, mut mpdu_ends) = (Loads::default(), Vec::new());
     if let Some(limits) = config.aggregation {
         let packets =
             limits.mpdus * limits.a_msdu.map_or(1, |most| (most / smallest_datagram(config)).max(1));
@@ -189,11 +189,11 @@ pub(super) fn aggregation(
             node.mac.aggregate(loads.add(), plan.add(index, Purpose::Reordering(index)));
             node.stack.keep_waiting(packets as usize);
             if config.delivery == Delivery::Mpdu {
-                arrivals.push(Arrivals::new(plan.add(index, Purpose::MpduEnds(index))));
+                mpdu_ends.push(MpduEnds::new(plan.add(index, Purpose::MpduEnds(index))));
             }
         }
     }
-    (loads, arrivals)
+    (loads, mpdu_ends)
 }
 
 /// Slots of the nodes whose router policies may have something to signal.

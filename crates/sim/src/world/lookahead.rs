@@ -33,7 +33,7 @@ impl World {
         if !self.wires.is_empty() {
             return self.next_event();
         }
-        let shortest = if self.arrivals.is_empty() {
+        let shortest = if self.mpdu_ends.is_empty() {
             self.timing.shortest_data()
         } else {
             self.timing.shortest_preamble()
@@ -50,7 +50,7 @@ impl World {
 
     /// Does the frame of the node in this row bring MPDUs that are passed on one by one?
     fn passes_mpdus(&self, row: u32) -> bool {
-        !self.arrivals.is_empty()
+        !self.mpdu_ends.is_empty()
             && self.wavefronts.is_none()
             && !self.loads.mpdus(self.nodes[row as usize].mac.on_air().load).is_empty()
     }

@@ -9,20 +9,21 @@ use crate::node::{in_node, settle};
 use crate::outages::Sent;
 use multihop_core::Time;
 
-/// Where a node waits for the ends of MPDUs.
+/// Course of a sender's A-MPDU at its addressee. Each sender has one slot, and not each addressee: which of the
+/// A-MPDUs that begin at one instant an addressee receives is known only when all have begun.
 #[derive(Clone, Debug)]
-pub(super) struct Arrivals {
-    /// When the next one is over.
+pub(super) struct MpduEnds {
+    /// End of the next MPDU.
     slot: Slot,
-    /// The A-MPDU that is on its way here, and the link that it comes by.
-    incoming: Option<(Frame, Link)>,
+    /// The A-MPDU on the air, and its link to the addressee.
+    sent: Option<(Frame, Link)>,
     course: Course,
 }
 
-impl Arrivals {
-    /// Nothing comes so far.
-    pub(super) fn new(slot: Slot) -> Arrivals {
-        Arrivals { slot, incoming: None, course: Course::default() }
+impl MpduEnds {
+    /// Nothing is on the air.
+    pub(super) fn new(slot: Slot) -> MpduEnds {
+        MpduEnds { slot, sent: None, course: Course::default() }
     }
 
     /// When the MPDU is over that comes next; none for the last, which ends with its frame.
@@ -46,37 +47,34 @@ impl World {
             }
         };
         let Some(link) = addressee else { return };
-        if !self.nodes[link.row()].radio.has_begun(frame.from.0, self.now) {
-            return;
-        }
-        let arrivals = &mut self.arrivals[link.row()];
-        (arrivals.incoming, arrivals.course) = (Some((*frame, *link)), Course::of(mpdus));
-        if let Some(at) = arrivals.next(frame, mpdus) {
-            self.agenda.arm(arrivals.slot, at, Lane::AirEnd);
+        let ends = &mut self.mpdu_ends[self.order.of(frame.from)];
+        (ends.sent, ends.course) = (Some((*frame, *link)), Course::of(mpdus));
+        if let Some(at) = ends.next(frame, mpdus) {
+            self.agenda.arm(ends.slot, at, Lane::AirEnd);
         }
     }
 
-    /// An MPDU is over at the node of this row.
+    /// An MPDU of the sender in this row is over at its addressee, which may not receive the A-MPDU.
     #[inline(never)]
     pub(super) fn mpdu_ends(&mut self, row: u32) {
-        let arrivals = &mut self.arrivals[row as usize];
-        let Some((frame, link)) = arrivals.incoming.take() else { return };
+        let ends = &mut self.mpdu_ends[row as usize];
+        let Some((frame, link)) = ends.sent.take() else { return };
         if self.outages.sent(frame.from.0) != Sent::Whole {
             return;
         }
         let mpdus = self.loads.mpdus(frame.load);
         let loss = self.timing.frame_loss.from(frame.from, frame.kind).to(link.to);
-        let course = arrivals.course;
-        let node = &mut self.nodes[row as usize];
+        let course = ends.course;
+        let node = &mut self.nodes[link.row()];
         let collisions = &self.timing.collisions;
         let of_place = (mpdus, &course);
         let Some(decoded) = node.radio.mpdu_ends(collisions, &link, &frame, of_place, loss, self.now) else {
             return;
         };
-        arrivals.course.advance(mpdus);
-        if let Some(at) = arrivals.next(&frame, mpdus) {
-            arrivals.incoming = Some((frame, link));
-            self.agenda.arm(arrivals.slot, at, Lane::AirEnd);
+        ends.course.advance(mpdus);
+        if let Some(at) = ends.next(&frame, mpdus) {
+            ends.sent = Some((frame, link));
+            self.agenda.arm(ends.slot, at, Lane::AirEnd);
         }
         if decoded {
             in_node!(self, node, self.now, |mac, ctx| {

@@ -10,7 +10,7 @@ pub(super) enum Purpose {
     MacTimer(u32),
     AirStart(u32),
     AirEnd(u32),
-    /// An MPDU of an A-MPDU ends at a node.
+    /// An MPDU of a node's A-MPDU ends at its addressee.
     MpduEnds(u32),
     Reordering(u32),
     LinkLayer(u32),

@@ -20,5 +20,6 @@ mod routing;
 mod saturation;
 mod schemes;
 mod stepping;
+mod ties;
 mod wires;
 mod wlan;

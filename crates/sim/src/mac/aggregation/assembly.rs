@@ -154,6 +154,9 @@ impl Originator {
             ctx.packets.set_next_msdu(last, Some(more.packet));
             last = more.packet;
             bytes = a_msdu_with(bytes, more.size + llc);
+            if held.payload == 0 && more.payload > 0 {
+                held.flow = more.flow;
+            }
             held.size += more.size;
             held.payload += more.payload;
             held.bytes = around + bytes;

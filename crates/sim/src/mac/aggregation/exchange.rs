@@ -193,7 +193,8 @@ impl Mac {
         let out = self.own.function.current.take().expect("an exchange is over");
         let index = out.cargo.window().expect("it was one of an agreement");
         let window = &mut agreements.originators[self.own.function.category as usize].windows[index as usize];
-        let gives_up = decide(window, answer, ctx);
+        let in_vain = out.is_request() && answer == Answer::None && window.request_failed(ctx.timing);
+        let gives_up = decide(window, answer, in_vain, ctx);
         if self.own.rates.is_some() && !out.is_request() && answer != Answer::Unreachable {
             let [sent, acknowledged] = window.in_flight();
             self.learn_rate_of(ctx, window.peer, sent, acknowledged);
@@ -207,18 +208,16 @@ impl Mac {
         if answered {
             ctx.stack.on_delivered(window.peer);
             window.request_tries = 0;
-            window.request = gave_up;
+            window.request = std::mem::take(&mut window.owes_request) || gave_up;
+        } else if in_vain {
+            window.request = false;
         } else if (out.wants_block_ack() && answer != Answer::Unreachable) || gave_up {
-            window.request_tries += u32::from(out.is_request());
-            let goes_on = window.request_tries < ctx.timing.short_retry_limit
-                || (ctx.timing.tries_without_end() && window.is_behind());
-            window.request = gave_up || goes_on;
-            if gave_up || !window.request {
+            window.request = true;
+            if gave_up {
                 window.request_tries = 0;
             }
         }
-        let asked_in_vain = out.is_request() && !window.request;
-        if answered || asked_in_vain || answer == Answer::Unreachable || !window.is_behind() {
+        if answered || in_vain || answer == Answer::Unreachable || !window.is_behind() {
             self.reset_cw(ctx); // 10.22.2.2
         } else {
             self.double_cw(ctx);
@@ -367,8 +366,9 @@ fn report_mpdus(ctx: &mut Context, window: &mut Window, template: &Exchange, fat
     })
 }
 
-/// What the answer means for each MPDU; returns whether any is given up.
-fn decide(window: &mut Window, answer: Answer, ctx: &Context) -> bool {
+/// What the answer means for each MPDU, or that the neighbour was asked `in_vain`; returns whether any is given
+/// up.
+fn decide(window: &mut Window, answer: Answer, in_vain: bool, ctx: &Context) -> bool {
     // Tries that have no end are not ended by RTS either.
     let unreachable = answer == Answer::Unreachable && !ctx.timing.tries_without_end();
     let mut gives_up = false;
@@ -388,7 +388,7 @@ fn decide(window: &mut Window, answer: Answer, ctx: &Context) -> bool {
         let exhausted = held.tries >= ctx.timing.mpdu_retry_limit || held.tries_alone >= alone;
         if arrived {
             held.state = State::Acknowledged;
-        } else if exhausted || (unreachable && held.flying) {
+        } else if exhausted || in_vain || (unreachable && held.flying) {
             held.state = State::GivenUp;
         } else if ctx.stack.is_expired(ctx.now, held.enqueued) {
             held.state = State::Expired;

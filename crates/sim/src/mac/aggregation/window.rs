@@ -2,6 +2,7 @@
 //! acknowledged.
 
 use super::sequence::{HALF, after};
+use crate::mac::Timing;
 use crate::slab::Handle;
 use multihop_core::{FlowId, NodeId, Span, Time};
 use std::collections::VecDeque;
@@ -26,7 +27,7 @@ pub(super) enum State {
 pub(super) struct Held {
     /// Its packet, or the first of an A-MSDU.
     pub(super) packet: Handle,
-    /// The flow of that.
+    /// The flow of the first packet with payload, or of the first: that may be a message of a routing protocol.
     pub(super) flow: FlowId,
     /// Network-layer bytes of all of its packets, and payload bytes of the transport.
     pub(super) size: u32,
@@ -63,6 +64,8 @@ pub(super) struct Window {
     pub(super) request: bool,
     /// Requests in a row without a response.
     pub(super) request_tries: u32,
+    /// The neighbour did not answer while the window moved on: it is asked once it is heard again.
+    pub(super) owes_request: bool,
     pub(super) spent: Spent,
     /// Of the last DATA frame: airtime of a successful exchange of it, and its MPDUs.
     pub(super) airtime: Span,
@@ -88,6 +91,7 @@ impl Window {
             tid,
             request: false,
             request_tries: 0,
+            owes_request: false,
             spent: Spent::default(),
             airtime: Span::ZERO,
             mpdus: 1,
@@ -156,6 +160,24 @@ impl Window {
         self.held.iter().any(|held| held.state == State::Waiting && held.tries > 0)
     }
 
+    /// One more request was not answered. Returns whether the station stops to ask; then the next request waits
+    /// until the neighbour is heard again. Until then no further request has more than the tries of a frame, and
+    /// neither has one that asks about no MPDU, but moves the recipient's window.
+    pub(super) fn request_failed(&mut self, timing: &Timing) -> bool {
+        self.request_tries += 1;
+        let is_away = self.owes_request && !timing.tries_without_end();
+        let limit = if self.is_behind() && !is_away {
+            timing.request_limit
+        } else {
+            timing.request_limit.min(timing.short_retry_limit)
+        };
+        let in_vain = self.request_tries >= limit;
+        if in_vain {
+            (self.request_tries, self.owes_request) = (0, true);
+        }
+        in_vain
+    }
+
     /// MPDUs of the last frame, and those of them that were acknowledged.
     pub(super) fn in_flight(&self) -> [u32; 2] {
         let flying = self.held.iter().filter(|held| held.flying);
@@ -183,7 +205,7 @@ impl Window {
         if self.unanswered >= MOST_UNANSWERED && self.held.iter().all(|held| held.tries == 0) {
             self.agreement += 1;
             self.unanswered = 0;
-            (self.request, self.request_tries) = (false, 0);
+            (self.request, self.request_tries, self.owes_request) = (false, 0, false);
         }
     }
 }

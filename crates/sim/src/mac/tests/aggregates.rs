@@ -115,27 +115,62 @@ fn a_lost_block_ack_is_asked_for_and_nothing_is_sent_twice() {
     assert_eq!((link.data, link.acknowledged, link.given_up), (3, 3, 0));
 }
 
-/// Seven requests ask what became of the frame; then it is sent again, which is the second of its seven
-/// tries. After the last, requests ask the recipient to pass on what it may hold. Then the next packet's turn
-/// comes.
+/// Sixty requests ask what became of the frame; then its packets are given up. The next packet has its seven tries
+/// alone, and after them seven requests ask the recipient to pass on what it may hold.
 #[test]
-fn a_block_ack_lost_a_hundred_times_ends_in_packets_given_up() {
+fn a_neighbour_asked_in_vain_costs_the_packets() {
     let mut s = waiting(AGGREGATION, 3);
     let kinds: Vec<_> = s.runs_until(1_000_000).iter().map(|(_, kind, ..)| *kind).collect();
-    let mut expected = [[BlockAckRequest; 8]; 7];
-    for round in &mut expected {
-        round[0] = Data;
-    }
-    assert_eq!(kinds, expected.concat());
+    assert_eq!(kinds, [vec![Data], vec![BlockAckRequest; 60]].concat());
     let link = s.record.nodes[A.index()].links()[0];
     assert_eq!((link.acknowledged, link.given_up), (1, 2));
     let (mpdus, all) = exchanges(&mut s);
-    assert_eq!(mpdus[1..].iter().map(|mpdu| mpdu.data_tries).collect::<Vec<_>>(), [7, 7]);
+    assert_eq!(mpdus[1..].iter().map(|mpdu| mpdu.data_tries).collect::<Vec<_>>(), [1, 1]);
     assert_eq!(all.last().map(|last| (last.fate, last.size)), Some((Fate::GivenUp, 2_000)));
     for round in 0..10 {
         s.queues(2_000_000 + round * 1_000_000, Some(B));
     }
     assert_eq!(s.runs_until(20_000_000).len(), 10 * (7 + 7), "seven tries each, seven requests after them");
+}
+
+/// The recipient still waits for what was given up: it is asked to go on behind that once it answers again.
+#[test]
+fn a_neighbour_that_is_heard_again_is_asked_to_move_on() {
+    let mut s = waiting(AGGREGATION, 3);
+    s.runs_until(1_000_000);
+    s.queues(2_000_000, Some(B));
+    let ack = s.control(Ack, B, A, 0);
+    let end = s.hears(2_000_000 + SINGLE + 10, ack, Signal::Clear);
+    let answer = s.block_ack(B, 4, &[]);
+    s.hears(end + 50 + REQUEST + 10, answer, Signal::Clear);
+    let sent = s.runs_until(3_000_000);
+    let expected = [(2_000_000, Data, Some(B), 314), (end + 50, BlockAckRequest, Some(B), 458)];
+    assert_eq!(sent, expected);
+}
+
+/// A neighbour that was asked sixty times in vain is asked seven times about what follows.
+#[test]
+fn a_neighbour_that_is_away_is_asked_less() {
+    let mut s = waiting(AGGREGATION, 3);
+    s.runs_until(1_000_000);
+    (0..3).for_each(|_| s.queues(2_000_000, Some(B)));
+    let kinds: Vec<_> = s.runs_until(3_000_000).iter().map(|(_, kind, ..)| *kind).collect();
+    assert_eq!(kinds, [vec![Data; 2], vec![BlockAckRequest; 7]].concat(), "alone, then together");
+}
+
+/// What a block acknowledgement says was lost goes fifteen times, twice as often as a frame alone.
+#[test]
+fn among_others_an_mpdu_has_fifteen_tries() {
+    let mut s = waiting(AGGREGATION, 3);
+    let mut at = 2_311;
+    for _ in 0..15 {
+        let answer = s.block_ack(B, 1, &[]);
+        at = s.hears(at + PAIR + 10, answer, Signal::Clear) + 50;
+    }
+    let kinds: Vec<_> = s.runs_until(100_000).iter().map(|(_, kind, ..)| *kind).collect();
+    assert_eq!(kinds, [vec![Data; 15], vec![BlockAckRequest; 7]].concat());
+    let link = s.record.nodes[A.index()].links()[0];
+    assert_eq!((link.acknowledged, link.given_up), (1, 2));
 }
 
 /// Among others an MPDU is sent as often as it takes, twenty times here; alone it has the seven tries of a
@@ -184,18 +219,19 @@ fn behind_rts_four_tries_alone_and_no_end_of_rts() {
     assert_eq!(kinds, [[Rts, Data].repeat(4), vec![BlockAckRequest; 7]].concat());
 }
 
-/// Where tries have no end, a block acknowledgement is asked for as long as it takes; otherwise the A-MPDU is
-/// sent again after seven requests in vain.
+/// Where tries have no end, a block acknowledgement is asked for as long as it takes, unless requests have a limit.
 #[test]
 fn requests_have_an_end_where_tries_have_one() {
-    for (retry_limit, again) in [(None, true), (Some(u32::MAX), false)] {
-        let persistence = Persistence { retry_limit, ..Persistence::default() };
+    let none = Some(u32::MAX);
+    for (retry_limit, request_limit, most) in
+        [(None, None, Some(60)), (none, None, None), (none, Some(5), Some(5)), (None, none, None)]
+    {
+        let persistence = Persistence { retry_limit, request_limit, ..Persistence::default() };
         let mut s = waits(persistent(AGGREGATION, persistence), 3);
-        let kinds: Vec<_> = s.runs_until(20_000).iter().map(|(_, kind, ..)| *kind).collect();
-        assert_eq!(kinds[..8], [vec![Data], vec![BlockAckRequest; 7]].concat());
-        assert_eq!(kinds[8] == Data, again, "{kinds:?}");
-        assert_eq!(kinds.iter().filter(|kind| **kind == Data).count() > 1, again);
-        assert!(kinds.len() > 10, "{kinds:?}");
+        let kinds: Vec<_> = s.runs_until(200_000).iter().map(|(_, kind, ..)| *kind).collect();
+        assert_eq!(kinds[0], Data);
+        assert!(kinds[1..].iter().all(|kind| *kind == BlockAckRequest), "{kinds:?}");
+        assert!(most.map_or(kinds.len() > 100, |most| kinds.len() == 1 + most), "{}", kinds.len());
     }
 }
 
@@ -216,8 +252,9 @@ fn a_recipient_may_wait_without_end() {
 #[test]
 fn a_packet_given_up_moves_the_recipient_on() {
     let mut setup = config(DcfRules::IEEE.with_quality_of_service(), None);
-    (setup.mac.cw_min, setup.mac.cw_max, setup.mac.short_retry_limit) = (0, 0, Some(1));
+    (setup.mac.cw_min, setup.mac.cw_max) = (0, 0);
     setup.aggregation = Some(AGGREGATION);
+    setup.persistence.retry_limit = Some(1);
     let mut s = Script::with(&setup);
     (0..3).for_each(|_| s.queues(1_000, Some(B)));
     let ack = s.control(Ack, B, A, 0);

@@ -37,6 +37,22 @@ fn exchanges_are_the_sum_of_their_frames_and_sifs_9_3_2_6() {
     assert_eq!(link.overhead(RateClass::Data), span(192));
 }
 
+/// A CF-End of 20 bytes goes to all: at the lowest basic rate, 20 us and 8 symbols at 6 Mb/s, 192 us and 160 bits at
+/// 1 Mb/s, whatever DATA goes at; or at the rate that the scenario sets.
+#[test]
+fn a_cf_end_has_the_lowest_basic_rate() {
+    let of = |standard, data_rate: DataRate, control_rate| {
+        let phy = Phy::new(standard, Preamble::Long);
+        Timing::new(&Config { phy, data_rate, control_rate, ..config(DcfRules::IEEE, None) }).cf_end()
+    };
+    let mbps = |mbps: u64| Rate::from_kbps(mbps * 1_000);
+    let ax = Phy::new(Standard::Dot11ax, Preamble::Long).schemes().last().expect("it has schemes");
+    assert_eq!(of(Standard::Dot11ax, ax.into(), None), span(52));
+    assert_eq!(of(Standard::Dot11a, mbps(54).into(), None), span(52));
+    assert_eq!(of(Standard::Dot11b, mbps(11).into(), None), span(352));
+    assert_eq!(of(Standard::Dot11a, mbps(54).into(), Some(mbps(24))), span(28));
+}
+
 /// The mean of 0 .. CW is half of CW; ns-2 draws one less (9.3.3).
 #[test]
 fn a_mean_back_off_is_half_of_the_largest_and_windows_double_up_to_the_limit() {
@@ -102,7 +118,8 @@ fn a_station_and_its_base_use_the_rate_of_the_station_both_ways() {
     for (station, rate) in [(1, 5_500), (2, 2_000), (3, 11_000)] {
         assert_eq!((kbps(&timing, 0, station), kbps(&timing, station, 0)), (rate, rate));
     }
-    let data: Vec<DataRate> = timing.rates().skip(3).step_by(4).collect();
+    let data: Vec<DataRate> =
+        timing.rates().skip(RateClass::Data as usize).step_by(RateClass::COUNT).collect();
     assert_eq!(data, MBPS.map(|kbps| Rate::from_kbps(kbps).into()));
 }
 

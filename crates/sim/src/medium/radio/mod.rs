@@ -114,11 +114,6 @@ impl Radio {
         self.locked().is_some_and(|locked| locked.is_recognized())
     }
 
-    /// Is it receiving a frame of this node that began now?
-    pub fn has_begun(&self, from: u32, now: Time) -> bool {
-        self.lock.as_ref().is_some_and(|lock| (lock.from, lock.start) == (from, now))
-    }
-
     /// The received power of the frame that was decoded last, in the units of the noise of
     /// [`Collisions::Sinr`].
     pub fn ended_power(&self) -> f64 {
@@ -253,30 +248,54 @@ impl Radio {
         self.count_bits(collisions, now);
         self.energy += link.energy;
         self.loud = self.is_loud(collisions);
-        // Of signals that begin at one instant the strongest is received, or of those that have begun when one is
-        // detected; of equals, one that does not depend on order.
-        let rank = |power: f64, from: u32| (power, std::cmp::Reverse(from));
-        let fresh = rank(link.power, frame.from.0);
-        let together = |start: Time| start == now || (*detection > 0.0 && now <= start + DETECTION);
-        let stronger = |lock: &LockedSignal| together(lock.start) && fresh > rank(lock.power, lock.from);
-        if link.energy >= *sensitivity && self.lock.as_ref().is_none_or(stronger) {
-            let rate = frame.rate_index();
-            let noise = if *measured { errors[rate].noise_of(link, *noise as f64) } else { 0.0 };
-            let from = now + frame.overhead;
-            self.rest.disturbance.bits = Bits {
-                ln_success: 0.0,
-                counted: from,
-                from,
-                ln_header: 0.0,
-                header_counted: now,
-                keeps_curve: frame.load.is_some() && frame.kind == FrameKind::Data,
-                rate,
-                noise,
-            };
-            self.lock = Some(LockedSignal { counted: true, ..self.lock_on(link, frame, now) });
-            self.rest.curve.clear();
+        if link.energy >= *sensitivity {
+            // The strongest is received of the signals that begin at one instant, or before one is detected.
+            let together = |start: Time| start == now || (*detection > 0.0 && now <= start + DETECTION);
+            match &self.lock {
+                Some(lock) if lock.start == now && lock.power.to_bits() == link.power.to_bits() => {
+                    self.tie(collisions, link, frame);
+                }
+                Some(lock) if !together(lock.start) || lock.power >= link.power => {}
+                _ => {
+                    let noise = if *measured {
+                        errors[frame.rate_index()].noise_of(link, *noise as f64)
+                    } else {
+                        0.0
+                    };
+                    self.receive(link, frame, noise, now);
+                }
+            }
         }
         was_quiet && self.senses_others()
+    }
+
+    /// Locks on a signal whose bits are counted, in this noise of its own.
+    fn receive(&mut self, link: &Link, frame: &Frame, noise: f64, now: Time) {
+        let from = now + frame.overhead;
+        self.rest.disturbance.bits = Bits {
+            ln_success: 0.0,
+            counted: from,
+            from,
+            ln_header: 0.0,
+            header_counted: now,
+            keeps_curve: frame.load.is_some() && frame.kind == FrameKind::Data,
+            rate: frame.rate_index(),
+            noise,
+        };
+        self.lock = Some(LockedSignal { counted: true, ..self.lock_on(link, frame, now) });
+        self.rest.curve.clear();
+    }
+
+    /// A signal begins together with the one that the receiver is locked on, and is as strong: none of them is
+    /// decoded. Record 7 says why. The loss is known when the last of them ends.
+    #[cold]
+    fn tie(&mut self, collisions: &Collisions, link: &Link, frame: &Frame) {
+        let Some(lock) = &mut self.lock else { return };
+        let before = lock.with(&self.rest.disturbance).overlap();
+        let is_recognized = collisions.recognizes_all() && (before.any_decodable || link.decodable());
+        self.rest.disturbance.overlap = Overlap { collided: true, any_decodable: is_recognized, ..before };
+        lock.end = lock.end.max(frame.end());
+        (lock.overlapped, lock.counted) = (true, false);
     }
 
     /// A signal begins upon another one, where overlaps are settled by pairs.
