@@ -84,7 +84,7 @@ impl LinkTiming {
             if is_protected { timings[0].airtime(CTS_BYTES) + phy.sifs } else { Span::ZERO }
         };
         LinkTiming {
-            protections: in_classes([control, cts_rate, ack_rate], data_rate).map(protection),
+            protections: in_classes([control, cts_rate, ack_rate, cf_end_rate], data_rate).map(protection),
             block_ack,
             block_ack_timeout: timeout(ack_rate, block_ack),
             single_mpdu,
