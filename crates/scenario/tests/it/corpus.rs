@@ -31,6 +31,13 @@ fn the_corpus_of_motion_is_read() {
     replay("mobility", mobility::check);
 }
 
+/// A script with heights, a status, a jump, a block, and names with braces.
+const HEIGHTS: &str = "\
+    set i 1\n$node_($i) set X_ 0.001; ${node_(1)} set Y_ [expr {1.0/8 - (2)}]\n$node_(1) set Z_ 3\n\
+    $ns_ at [expr 1+.5] {$node_(1) setdest .002 5e-3 4 1E1}\n$node_(2) set X_ 1\n$node_(2) set Y_ 1\n\
+    $ns_ at 3 \"$node_(2) setdest 2 2 1 2.0; $node_(2) switch off\"\n$ns_ at 0 \"$node_(2) set X_ 1\"\n\
+    if {$i} {\n puts \"[expr $i*2]\"\n}\n";
+
 /// Writes the seeds, of the scenarios and files of motion that are part of the project, without their
 /// comments: `cargo test -p multihop-scenario --test it corpus:: -- --ignored`.
 #[test]
@@ -47,6 +54,7 @@ fn write_the_seeds() {
     }
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let three = "0 0 0 5 10 20 10 1 10 10 30\n2 0 0 5 10 20 20 1\n";
+    let degrees = text(&data.join("degrees.fcd.xml"));
     let files = [
         (0, text(&data.join("passing.tcl"))),
         (0, text(&data.join("from_one.tcl"))),
@@ -54,6 +62,13 @@ fn write_the_seeds() {
         (2, text(&data.join("passing.movements"))),
         (3, three.to_owned()),
         (4, text(&data.join("passing.fcd.xml"))),
+        // Forms of scripts, and units: behind the format, five for each of the coordinates, 25 for that of times.
+        (0, text(&data.join("forms.tcl"))),
+        (4, degrees.clone()),
+        (19, degrees),
+        (37, text(&data.join("passing.movements"))),
+        (15, HEIGHTS.to_owned()),
+        (60, text(&data.join("forms.tcl"))),
     ];
     for (n, (format, text)) in files.iter().enumerate() {
         fs::write(folder("mobility").join(format!("seed-{n}")), [&[*format][..], text.as_bytes()].concat())

@@ -20,5 +20,6 @@ mod own_scheme;
 mod re_tfrc;
 mod schemes;
 mod sensitivity;
+mod trace_forms;
 mod traces;
 mod wlan;
