@@ -359,8 +359,12 @@ def _is_in(file: Path, directory: Path) -> bool:
 
 def print_run(comparison: Comparison) -> None:
     """What `run` prints: flows, and metrics of the whole."""
+    from multihop.comparison import phases
+
     _print_flows(comparison)
     _print_metrics(comparison, comparison.measured_metrics)
+    for sentence in phases.sentences(comparison):
+        console.say(sentence)
 
 
 def _print_flows(comparison: Comparison) -> None:

@@ -17,6 +17,7 @@ mod long_links;
 mod meaning;
 mod mobility;
 mod own_scheme;
+mod rate_reach;
 mod re_tfrc;
 mod schemes;
 mod sensitivity;

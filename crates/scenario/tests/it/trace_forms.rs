@@ -89,10 +89,11 @@ fn a_node_halts_and_does_not_jump() {
     assert_eq!(problem(late), (1, TraceProblem::SetDuringRun { node: 0, time: 9.0 }));
 }
 
+type Is = fn(&TraceProblem) -> bool;
+
 #[test]
 fn a_motion_that_is_not_read_is_never_passed_over() {
     let start = "$node_(0) set X_ 0\n$node_(0) set Y_ 0\n";
-    type Is = fn(&TraceProblem) -> bool;
     let refused: [(&str, Is); 16] = [
         ("for {set i 0} {$i < 5} {incr i} {\n $node_($i) set X_ $i\n}\n", |p| {
             matches!(p, TraceProblem::NotExecuted { .. })
