@@ -5,7 +5,7 @@ use super::reach::components;
 use crate::document::{Document, KeyPath, Result, key};
 use crate::error::{TopologyProblem, Whereabouts};
 use crate::flows::Made;
-use multihop_core::NodeId;
+use multihop_core::{NodeId, Rate};
 use multihop_dot11::DataRate;
 use multihop_sim::config::{Config, LinkError, Radios};
 
@@ -58,7 +58,7 @@ fn lower_rate(config: &Config, ends: [NodeId; 2]) -> Option<DataRate> {
         return None;
     }
     let (phy, nominal) = (&config.phy, config.data_rate);
-    let speed = |rate: &DataRate| phy.bit_rate(*rate).map(|rate| rate.bps());
+    let speed = |rate: &DataRate| phy.bit_rate(*rate).map(Rate::bps);
     let streams = if let DataRate::Mcs(mcs) = nominal { mcs.streams } else { 1 };
     let schemes = phy.schemes().filter(|mcs| mcs.streams <= streams).map(DataRate::Mcs);
     let mut rates: Vec<DataRate> = schemes.collect();
