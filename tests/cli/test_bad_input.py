@@ -315,7 +315,8 @@ FAILING = {
 @pytest.mark.parametrize("case", FAILING)
 def test_what_fails_leaves_no_empty_folder(inline, chain, tmp_path, case):
     assert chain.name == "chain.toml"
-    (tmp_path / "study.toml").write_text('name = "s"\nbase = "chain.toml"\nseeds = 1\n[factors]\n"topology.hops" = [0]\n')
+    study = 'name = "s"\nbase = "chain.toml"\nseeds = 1\n[factors]\n"topology.hops" = [0]\n'
+    (tmp_path / "study.toml").write_text(study)
     outcome = inline(*FAILING[case])
     assert outcome.code != 0, outcome.out
     assert not (tmp_path / "new").exists(), outcome.err

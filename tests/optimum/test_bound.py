@@ -302,7 +302,11 @@ def test_the_total_is_the_same_in_any_unit(bps):
 @pytest.mark.parametrize(
     ("phy", "least", "most"),
     [
-        ({"standard": "802.11ax", "data_rate": "MCS 6", "channel_width": "160 MHz", "guard_interval": "1600 ns"}, 1e8, 1e9),
+        (
+            {"standard": "802.11ax", "data_rate": "MCS 6", "channel_width": "160 MHz", "guard_interval": "1600 ns"},
+            1e8,
+            1e9,
+        ),
         ({"standard": "802.11ax", "data_rate": "MCS 11 NSS 8", "channel_width": "160 MHz"}, 1e9, 1e10),
         ({"standard": "802.11b", "data_rate": "1 Mb/s"}, 1e5, 1e6),
     ],

@@ -35,6 +35,7 @@ def test_flows_of_one_period_that_differ_are_named_with_their_numbers():
     assert rates[1] > 2 * rates[0]
     assert f"{rates[1]:.3g}" in said
     assert f"{rates[0]:.3g}" in said
+    assert "the full queue of n0:" in said
     assert "jitter = 0.1" in said
     assert said in comparison.verdict()
 
@@ -50,11 +51,17 @@ def test_jitter_breaks_the_phase_and_ends_the_remark():
 def test_flows_share_a_queue_where_they_leave_by_one_radio_or_one_wire():
     view = multihop.check(DOWNLOADS)
     [group] = phases.in_phase(view)
-    assert (group.flows, view["nodes"][group.node]["name"]) == ((0, 1), "n3")
+    assert (group.flows, [view["nodes"][node]["name"] for node in group.nodes]) == ((0, 1), ["n3", "n0"])
     assert abs(group.interval_s - 1470 * 8 / 100e6) < 1e-9
     up = multihop.check(DOWNLOADS, set={"topology.direction": "up"})
-    assert [view["nodes"][group.node]["name"] for group in phases.in_phase(up)] == ["n0"]
-    other = {"name": "b", "from": "n0", "to": "n2", "scheme": "udp", "app": {"kind": "cbr", "rate": "9 Mb/s", "packet": "1470 B"}}
+    assert [[view["nodes"][node]["name"] for node in group.nodes] for group in phases.in_phase(up)] == [["n0"]]
+    other = {
+        "name": "b",
+        "from": "n0",
+        "to": "n2",
+        "scheme": "udp",
+        "app": {"kind": "cbr", "rate": "9 Mb/s", "packet": "1470 B"},
+    }
     differs = {"flows": [{**other, "name": "a", "app": {**other["app"], "rate": "8 Mb/s"}}, other]}
     listed = {name: value for name, value in DOWNLOADS.items() if name != "traffic"} | differs
     assert phases.in_phase(multihop.check(listed)) == []
@@ -71,7 +78,7 @@ def test_check_warns_of_a_queue_that_overflows(inline, tmp_path):
     file.write_text("".join(f"{key} = {inline_toml(value)}\n" for key, value in DOWNLOADS.items()))
     shown = inline("check", file)
     assert shown.code == 0
-    assert "n3->n1 and n3->n2 send at equal intervals of 0.118 ms" in shown.err
+    assert "n3->n1 and n3->n2 send at equal intervals of 0.118 ms through the queue of n0" in shown.err
     assert "jitter = 0.1" in shown.err
     assert "remark" not in inline("check", file, "--set", 'traffic.app.rate="5 Mb/s"').err
     assert "their phase decides" in inline("run", file).out

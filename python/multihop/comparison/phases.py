@@ -30,21 +30,21 @@ _MOST_FLOWS = 4
 
 @dataclass(frozen=True)
 class InPhase:
-    """Flows that send at equal intervals through one queue.
+    """Flows that send at equal intervals through the same queues.
 
     Attributes:
         flows: their indices.
         interval_s: between two packets of each.
-        node: index of the node that has the queue.
+        nodes: indices of the nodes that have the queues.
     """
 
     flows: tuple[int, ...]
     interval_s: float
-    node: int
+    nodes: tuple[int, ...]
 
 
 def in_phase(view: _core.ScenarioView) -> list[InPhase]:
-    """Groups of flows with equal intervals whose paths share a queue; each group once, at its first queue."""
+    """Groups of flows with equal intervals whose paths share queues."""
     wires = {(wire["sender"], wire["receiver"]) for wire in view["wires"]}
     queues: dict[tuple[float, tuple[int, ...]], list[int]] = defaultdict(list)
     for index, flow in enumerate(view["flows"]):
@@ -52,13 +52,13 @@ def in_phase(view: _core.ScenarioView) -> list[InPhase]:
         if interval is None:
             continue
         for hop in zip(flow["path"], flow["path"][1:], strict=False):
-            # A wire has a queue of its own in each direction; all that leaves by a radio shares that of the radio.
+            # A wire has a queue of its own in each direction; what leaves by a radio shares the radio's.
             queues[interval, hop if hop in wires else hop[:1]].append(index)
-    groups: dict[tuple[int, ...], InPhase] = {}
+    shared: dict[tuple[float, tuple[int, ...]], list[int]] = defaultdict(list)
     for (interval, queue), flows in queues.items():
         if len(flows) > 1:
-            groups.setdefault(tuple(flows), InPhase(tuple(flows), interval, queue[0]))
-    return list(groups.values())
+            shared[interval, tuple(flows)].append(queue[0])
+    return [InPhase(flows, interval, tuple(nodes)) for (interval, flows), nodes in shared.items()]
 
 
 def sentences(runs: Runs) -> list[str]:
@@ -72,10 +72,14 @@ def sentences(runs: Runs) -> list[str]:
 def _sentence(runs: Runs, variant: str, group: InPhase) -> str | None:
     flows = list(group.flows)
     rates = runs.rates(variant).mean(axis=0)[flows]
-    lost = runs.by_flow(variant, "dropped_queue_full")[flows] / np.maximum(runs.by_flow(variant, "packets_sent")[flows], 1)
+    lost = runs.by_flow(variant, "dropped_queue_full")[flows] / np.maximum(
+        runs.by_flow(variant, "packets_sent")[flows], 1
+    )
     if rates.max() < _DIFFERENT * rates.min() or not (lost > _LOSSES).any():
         return None
-    view = runs.results[variant][0].view
+    view, nodes = runs.results[variant][0].view, runs.results[variant][0].nodes
+    names = [view["nodes"][node]["name"] for node in group.nodes]
+    full = nodes[nodes["name"].isin(names)].nlargest(1, "dropped_queue_full")["name"].iloc[0]
     by_rate = sorted(zip(-rates, flows, strict=True))
     shown = by_rate if len(by_rate) <= _MOST_FLOWS else [*by_rate[: _MOST_FLOWS - 1], by_rate[-1]]
     each = ", ".join(f"{view['flows'][flow]['name']} {three_digits(-rate / 1e6)}" for rate, flow in shown)
@@ -83,29 +87,33 @@ def _sentence(runs: Runs, variant: str, group: InPhase) -> str | None:
     under = f"{variant}: " if len(runs.variants) > 1 else ""
     return (
         f"{under}{each} Mb/s{of}, with equal intervals of {_milliseconds(group.interval_s)} through the full queue of "
-        f"{view['nodes'][group.node]['name']}: their phase decides whose packets find room, not the scheme; "
+        f"{full}: their phase decides whose packets find room, not the scheme; "
         "app.jitter = 0.1 breaks it."
     )
 
 
 def warnings(view: _core.ScenarioView, capacity: _core.CapacityView) -> list[str]:
-    """What is known before a run: groups that offer the radio of a node more than it can send alone."""
-    return [
-        f"{_names(view, group.flows)} send at equal intervals of {_milliseconds(group.interval_s)} through the queue "
-        f"of {view['nodes'][group.node]['name']}, which overflows: their phase decides whose packets find room; "
-        "app.jitter = 0.1 breaks it"
-        for group in in_phase(view)
-        if _load(group, capacity) > 1.0
-    ]
+    """What is known before a run: groups that offer a node more than it can send alone."""
+    said = []
+    for group in in_phase(view):
+        loads = {node: _load(group, node, capacity) for node in group.nodes}
+        node = max(loads, key=loads.__getitem__)
+        if loads[node] > 1.0:
+            said.append(
+                f"{_names(view, group.flows)} send at equal intervals of {_milliseconds(group.interval_s)} through the "
+                f"queue of {view['nodes'][node]['name']}, which overflows: their phase decides whose packets find "
+                "room; app.jitter = 0.1 breaks it"
+            )
+    return said
 
 
-def _load(group: InPhase, capacity: _core.CapacityView) -> float:
-    """Share of the time that a queue's packets of a group take to send, the MAC's waiting included."""
+def _load(group: InPhase, node: int, capacity: _core.CapacityView) -> float:
+    """Share of the time that a node takes to send the packets of a group, the MAC's waiting included."""
     load = 0.0
     for flow in group.flows:
         demand = capacity["demands"][flow]
         messages = (demand["offered_bps"] or 0.0) / (8 * demand["payload_bytes"])
-        own = (time for time in demand["forward"] if capacity["links"][time["link"]][0] == group.node)
+        own = (time for time in demand["forward"] if capacity["links"][time["link"]][0] == node)
         load += messages * sum(time["airtime_s"] + time["access_s"] for time in own)
     return load
 

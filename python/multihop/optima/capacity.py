@@ -115,8 +115,8 @@ class Shares:
         extras.require("optimum", "the largest sum of goodputs")
         from scipy.optimize import linprog
 
-        # Flows in units of what each carries alone, and their sum in units of the largest of these: the solver
-        # has absolute tolerances, so that all numbers have to be near one.
+        # Flows in units of what each carries alone, and their sum in units of the largest of these: the
+        # solver has absolute tolerances, so that all numbers have to be near one.
         unit = self.alone_bps
         largest = float(unit.max(initial=0.0))
         if not self.cliques or largest == 0.0:

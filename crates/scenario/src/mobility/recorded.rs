@@ -51,8 +51,8 @@ pub struct Script {
     pub count: Option<u32>,
     /// Number in the file of the first of the nodes that move. Where the key is left out, the number is 0 if
     /// all numbers of the file are below the number of nodes that move, or else the lowest number of the
-    /// file. A file with as many nodes as move may also leave out numbers: its nodes are taken in the order
-    /// of their numbers.
+    /// file. A file that does not begin with 0, and has as many nodes as move, may also leave out numbers: its
+    /// nodes are taken in the order of their numbers.
     pub first_node: Option<u32>,
     /// The instant of the file at which the run begins.
     #[serde(default)]
@@ -176,6 +176,7 @@ impl Recorded {
         let (index, name) = (node.index, node.name.clone());
         let [lowest, highest] = [numbers.first(), numbers.last()].map(|number| number.copied().unwrap_or(0));
         let first_instead = (first.is_some() && highest - lowest < moving).then_some(lowest);
+        let enough = if lowest > 0 { numbers.len() } else { highest + 1 };
         let option = if self.count.is_some() { "count" } else { "nodes" };
         let problem = MobilityProblem::StandsStill {
             index,
@@ -207,7 +208,7 @@ fn places(numbers: &[usize], first: Option<u32>, moving: usize) -> Vec<Option<us
         None if lowest > 0 && highest == moving => 1, // some files count from 1
         None if highest < moving => 0,
         None if highest - lowest < moving => lowest,
-        None if numbers.len() == moving => return (0..moving).map(Some).collect(),
+        None if lowest > 0 && numbers.len() == moving => return (0..moving).map(Some).collect(),
         None => 0,
     };
     numbers.iter().map(|number| number.checked_sub(first).filter(|place| *place < moving)).collect()
@@ -230,6 +231,7 @@ mod tests {
         assert_eq!(whole(&[6, 8], None, 5), Some(vec![0, 2]));
         assert_eq!(whole(&[3, 7, 20], None, 3), Some(vec![0, 1, 2]));
         assert_eq!(whole(&[3, 7, 20], None, 4), None);
+        assert_eq!(whole(&[0, 7, 20], None, 3), None);
         assert_eq!(whole(&[6, 7], Some(5), 3), Some(vec![1, 2]));
         assert_eq!(whole(&[6, 7], Some(7), 3), None);
         assert_eq!(whole(&[0, 1, 2], None, 2), None);
