@@ -178,15 +178,8 @@ impl Recorded {
         let first_instead = (first.is_some() && highest - lowest < moving).then_some(lowest);
         let enough = if lowest > 0 { numbers.len() } else { highest + 1 };
         let option = if self.count.is_some() { "count" } else { "nodes" };
-        let problem = MobilityProblem::StandsStill {
-            index,
-            name,
-            moving,
-            first,
-            first_instead,
-            enough: numbers.len(),
-            option,
-        };
+        let problem =
+            MobilityProblem::StandsStill { index, name, moving, first, first_instead, enough, option };
         self.at_line(node.line, problem)
     }
 
