@@ -29,6 +29,7 @@ class NodeView(TypedDict):
 class FlowView(TypedDict):
     """A flow of a resolved scenario.
 
+    `interval` is that of datagrams which are sent at equal intervals, in seconds; none of others.
     `path` holds node indices from source to destination; it is empty without a route. `acknowledges` is of
     emulations: the flow answers another in the reverse direction, and is none of those that share the medium.
     """
@@ -38,6 +39,7 @@ class FlowView(TypedDict):
     destination: str
     scheme: str
     app: str
+    interval: float | None
     hops: int
     path: list[int]
     acknowledges: NotRequired[bool]

@@ -292,3 +292,44 @@ def test_results_can_be_made_again_in_their_folder(inline, chain, tmp_path):
 def test_names_that_are_too_long(inline, chain, option):
     assert "too long" in inline("run", chain, option, "x" * 5000).fails_cleanly()
     assert "too long" in inline("run", "x" * 5000).fails_cleanly()
+
+
+#: Commands that fail before they write anything, each with a place to write to.
+FAILING = {
+    "run": ["run", "chain.toml", "--duration", "500 ms", "--out", "new/results"],
+    "run for a report": ["run", "chain.toml", "--set", "topolgy.hops=2", "--report", "new/report.html"],
+    "run for a log": ["run", "chain.toml", "--set", "topology.hops=0", "--frames", "new/run.frames"],
+    "run of no seeds": ["run", "chain.toml", "--seeds", "0", "--out", "new"],
+    "compare": ["compare", "chain.toml", "--schemes", "tcp-newreno,nothing", "--out", "new/results"],
+    "explain": ["explain", "nowhere.toml", "--report", "new/report.html"],
+    "study": ["study", "run", "study.toml", "--out", "new/study"],
+    "reproduce": ["reproduce", "recn", "nothing", "--out", "new"],
+    "league": ["league", "--schemes", "nothing", "--out", "new"],
+    "when": ["when", "--schemes", "nothing", "--out", "new"],
+    "import": ["import", "chain.toml", "--out", "new/mesh.toml"],
+    "measure": ["measure", "chain.toml", "--out", "new/capture"],
+    "view": ["view", "chain.toml", "--out", "new/page.html"],
+}
+
+
+@pytest.mark.parametrize("case", FAILING)
+def test_what_fails_leaves_no_empty_folder(inline, chain, tmp_path, case):
+    assert chain.name == "chain.toml"
+    study = 'name = "s"\nbase = "chain.toml"\nseeds = 1\n[factors]\n"topology.hops" = [0]\n'
+    (tmp_path / "study.toml").write_text(study)
+    outcome = inline(*FAILING[case])
+    assert outcome.code != 0, outcome.out
+    assert not (tmp_path / "new").exists(), outcome.err
+
+
+def test_a_folder_that_was_there_stays(inline, chain, tmp_path):
+    (tmp_path / "new").mkdir()
+    assert inline("run", chain, "--duration", "500 ms", "--out", "new/results").code == 2
+    assert list((tmp_path / "new").iterdir()) == []
+
+
+def test_an_option_that_makes_the_run_too_short_is_named_with_the_one_that_would_do(inline, chain):
+    said = inline("run", chain, "--duration", "500 ms").fails_cleanly()
+    assert "(--duration)" in said
+    assert '--warmup "50 ms"' in said
+    assert inline("run", chain, "--duration", "500 ms", "--warmup", "50 ms").code == 0

@@ -11,7 +11,7 @@ from validation.scenarios import cell, ns2_chain
 
 import multihop
 from conftest import CHAIN, SCENARIOS
-from multihop.optima.capacity import LEVELS, maximal_cliques
+from multihop.optima.capacity import LEVELS, Shares, maximal_cliques
 
 #: 1 Mb/s for everything, with RTS/CTS: 352 + 304 + DATA + 304 us and three SIFS of 10 us.
 PLAIN = """
@@ -283,3 +283,36 @@ def test_ns2_is_not_above_the_hard_bound(peer):
 def test_a_saturated_cell_of_ns2_is_not_above_the_hard_bound(peer):
     bound = levels(multihop.bound(cell("ns2", peer["stations"], peer["rts"], 100)))
     assert 0.4 * bound["hard"] < peer["goodput_mbps"] * 1e6 <= bound["hard"]
+
+
+@pytest.mark.parametrize("bps", [1e-3, 1.0, 1e6, 1e9, 1e12])
+def test_the_total_is_the_same_in_any_unit(bps):
+    # The solver's tolerances are absolute: with rates of Gb/s it gave up, or was some per cent off.
+    generator = np.random.default_rng(5)
+    for _ in range(20):
+        rows, flows = generator.integers(1, 40, size=2)
+        airtime = (generator.random((rows, flows)) < 0.4) * generator.uniform(0.2, 5.0, (rows, flows))
+        airtime[0, airtime.max(axis=0) == 0] = 1.0
+        cliques = tuple((row,) for row in range(rows))
+        total = Shares(airtime, np.full(flows, np.inf), cliques).total_bps
+        scaled = Shares(airtime / bps, np.full(flows, np.inf), cliques).total_bps
+        assert scaled == pytest.approx(total * bps, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("phy", "least", "most"),
+    [
+        (
+            {"standard": "802.11ax", "data_rate": "MCS 6", "channel_width": "160 MHz", "guard_interval": "1600 ns"},
+            1e8,
+            1e9,
+        ),
+        ({"standard": "802.11ax", "data_rate": "MCS 11 NSS 8", "channel_width": "160 MHz"}, 1e9, 1e10),
+        ({"standard": "802.11b", "data_rate": "1 Mb/s"}, 1e5, 1e6),
+    ],
+)
+def test_fast_and_slow_standards_have_bounds(phy, least, most):
+    hops = {"generator": "chain", "hops": 4, "spacing": "5 m"}
+    traffic = {"pattern": "all-to-one", "scheme": "udp", "gateway": "n2"}
+    bound = levels(multihop.bound({"duration": "1 s", "phy": phy, "topology": hops, "traffic": traffic}))
+    assert least < bound["idle-channel"] <= bound["carrier-sense"] <= bound["hard"] < most

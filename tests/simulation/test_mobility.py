@@ -127,14 +127,14 @@ WHOLE = {"setdest": TCL, "bonnmotion": MOVEMENTS, "fcd": FCD}
 
 #: Format, what is replaced by what, and the line and the words that the message must have.
 BROKEN = {
-    "setdest, cut": ("setdest", '2.0"\n$god_ set-dist 0 1 1\n', "", 6, "no line of a setdest script"),
+    "setdest, cut": ("setdest", '2.0"\n$god_ set-dist 0 1 1\n', "", 6, "is not closed by"),
     "setdest, no number": ("setdest", "100.0", "1OO.0", 4, "1OO.0"),
     "setdest, infinite": ("setdest", "50.0 50.0", "50.0 inf", 6, "inf"),
     "setdest, a node too many": ("setdest", '"$node_(1)', '"$node_(7)', 6, "node 7"),
     "setdest, one more than there are": ("setdest", "$node_(1)", "$node_(2)", 4, "a node 2"),
     "setdest, before the start": ("setdest", "at 1.0", "at -1.0", 6, "time -1.0"),
     "setdest, unknown command": ("setdest", "setdest", "teleport", 6, "teleport"),
-    "setdest, Tcl that is not ours": ("setdest", "# two", "set val(nn) 2 ;#", 1, "set val(nn)"),
+    "setdest, Tcl that is not ours": ("setdest", "# two", "source nodes.tcl ;#", 1, "nodes.tcl"),
     "bonnmotion, cut": ("bonnmotion", " 150 0\n", " 150", 2, "5 numbers"),
     "bonnmotion, no number": ("bonnmotion", "50 0\n0", "5O 0\n0", 1, "5O"),
     "bonnmotion, a node too many": ("bonnmotion", "150 0\n", "150 0\n0 7 7 1 7 7\n", 3, "a node 2"),

@@ -478,6 +478,8 @@ fn flows_view<'py>(
         entry.set_item("destination", name(flow.destination))?;
         entry.set_item("scheme", &config.schemes[flow.scheme].name)?;
         entry.set_item("app", flow.app.name())?;
+        let datagrams = config.schemes[flow.scheme].scheme.datagrams();
+        entry.set_item("interval", flow.app.equal_interval().filter(|_| datagrams))?;
         let is_hop = |pair: &&[multihop_core::NodeId]| !config.radios.share_node(pair[0], pair[1]);
         entry.set_item("hops", path.windows(2).filter(is_hop).count())?;
         entry.set_item("path", path.iter().map(|node| node.0).collect::<Vec<_>>())?;

@@ -163,15 +163,19 @@ impl<'a> Document<'a> {
 
     /// The error that something is wrong with the value at `path`.
     pub(crate) fn error(&self, path: &KeyPath, problem: impl Into<Problem>) -> ScenarioError {
-        let (place, written) = if let Some((_, option, value)) = self.override_of(path) {
-            (Place::Override((*option).to_owned()), Some(value.as_str()))
-        } else {
-            let (place, value) = self.find(path);
-            let value = value.filter(|value| !value.get_ref().is_table()); // which the key names
-            (self.place(place.start), value.map(|value| self.written(value.span())))
-        };
+        let (place, written) = self.given(path);
         let written = written.map(shorten);
         ScenarioError { written, ..ScenarioError::new(place, path.to_string(), problem) }
+    }
+
+    /// Where the value at `path` comes from, and the value as it is written.
+    fn given(&self, path: &KeyPath) -> (Place, Option<&str>) {
+        if let Some((_, option, value)) = self.override_of(path) {
+            return (Place::Override((*option).to_owned()), Some(value.as_str()));
+        }
+        let (place, value) = self.find(path);
+        let value = value.filter(|value| !value.get_ref().is_table()); // which the key names
+        (self.place(place.start), value.map(|value| self.written(value.span())))
     }
 
     /// `value`, if it is between two bounds, which are written as in a file: see [`bound`].
@@ -210,6 +214,14 @@ impl<'a> Document<'a> {
     fn override_of(&self, path: &KeyPath) -> Option<&(&'static str, &'static str, String)> {
         let [Step::Key(key)] = path.0.as_slice() else { return None };
         self.overridden.iter().find(|(overridden, ..)| overridden == key)
+    }
+
+    /// The option of the command line that gives the value of a key, if one does.
+    pub(crate) fn option_of(&self, path: &KeyPath) -> Option<String> {
+        match self.given(path).0 {
+            Place::Line { .. } => None,
+            option => Some(option.to_string()),
+        }
     }
 
     /// Where the key is, or the innermost table around it that is there, and the value if it is there.
@@ -271,6 +283,15 @@ pub(crate) fn bound<Q: FromStr>(text: &str) -> Q {
     let ends = text.rmatch_indices(' ').map(|(end, _)| end);
     let mut beginnings = once(text.len()).chain(ends).map(|end| &text[..end]);
     beginnings.find_map(|beginning| beginning.parse().ok()).expect("bounds are written as in a file")
+}
+
+/// An option that gives a key a value as another, such as `--duration` or `--set duration`, gave its own.
+pub(crate) fn option_like(other: &str, key: &str, value: impl fmt::Display) -> String {
+    if other.starts_with("--set") {
+        format!("--set '{key}=\"{value}\"'")
+    } else {
+        format!("--{} \"{value}\"", key.replace('_', "-"))
+    }
 }
 
 /// A time for a message.

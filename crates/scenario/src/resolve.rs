@@ -243,7 +243,10 @@ fn times(document: &Document<'_>, scenario: &Scenario) -> Result<(Span, Span)> {
     let at = key!["warmup"];
     let warmup = document.time(&at, scenario.warmup.unwrap_or_default(), 0.0)?;
     if warmup >= length {
-        return Err(document.error(&at, RunProblem::AllWarmup { duration: length }));
+        return Err(document.error(
+            &at,
+            RunProblem::AllWarmup { duration: length, by: document.option_of(&key!["duration"]) },
+        ));
     }
     Ok((length, warmup))
 }
@@ -258,7 +261,8 @@ fn record_interval(document: &Document<'_>, scenario: &Scenario, duration: Span,
     };
     let step = document.time(&at, interval, 1e-9)?;
     if step > duration {
-        return Err(document.error(&at, RunProblem::StepTooLong { duration }));
+        let by = document.option_of(&key!["duration"]);
+        return Err(document.error(&at, RunProblem::StepTooLong { duration, by }));
     }
     let rows = duration.ns().div_ceil(step.ns()).saturating_mul(flows);
     if rows > SERIES_ROWS_MAX {

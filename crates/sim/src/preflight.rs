@@ -2,6 +2,7 @@
 
 use crate::config::{Config, MediumModel};
 use crate::mac::Timing;
+pub use crate::mac::candidates;
 pub use crate::medium::{exceed, farthest, femtowatts, light};
 use crate::routing::{LinkQuality, Routes};
 use multihop_core::{NodeId, Span};

@@ -24,6 +24,17 @@ _LEFT_OVER_AFTER_S = 24 * 3600.0
 _DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG}
 
 
+#: Directories that were made to write into, the outer ones first.
+_made: list[Path] = []
+
+
+def remove_empty_directories() -> None:
+    """Removes those directories that this process made and wrote nothing into: a command failed before."""
+    while _made:
+        with suppress(OSError):  # one that is not empty stays
+            _made.pop().rmdir()
+
+
 def require_writable_directory(directory: Path) -> None:
     """Makes the directory if needed and proves that a file can be written there.
 
@@ -31,7 +42,9 @@ def require_writable_directory(directory: Path) -> None:
         UserError: if not.
     """
     try:
+        missing = [place for place in (directory, *directory.parents) if not place.exists()]
         directory.mkdir(parents=True, exist_ok=True)
+        _made.extend(reversed(missing))
         with tempfile.TemporaryFile(dir=directory):
             pass
     except (FileExistsError, NotADirectoryError) as error:

@@ -81,6 +81,19 @@ def _cannot_write(error: OSError) -> str:
 
 
 def _run() -> int:
+    """Runs the command; one that fails leaves no directory that it made and wrote nothing into."""
+    from multihop.base.files import remove_empty_directories
+
+    code = EXIT_FAILED
+    try:
+        code = _command()
+    finally:
+        if code:
+            remove_empty_directories()
+    return code
+
+
+def _command() -> int:
     import typer
 
     from multihop._core import InternalError, ScenarioError

@@ -20,6 +20,7 @@ from multihop.base.files import require_writable_directory
 from multihop.cli import completion, console
 from multihop.cli.settings import SetOption, read
 from multihop.results.provenance import record
+from multihop.simulation.scenario import load
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 
@@ -43,6 +44,7 @@ def check(
 ) -> None:
     """Read a scenario and show what would be run, without running it."""
     from multihop import api
+    from multihop.comparison import phases
 
     view = api.check(scenario, set=read(set))
     if as_json:
@@ -65,6 +67,9 @@ def check(
         for flow in view["flows"]
     ]
     console.out().print(console.table(["flow", "scheme", "app", "path"], rows))
+    if phases.in_phase(view):
+        for sentence in phases.warnings(view, load(scenario).capacity({"set": read(set)})):
+            console.note(f"remark: {sentence}")
 
 
 def list_names(

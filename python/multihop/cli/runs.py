@@ -20,7 +20,7 @@ from multihop.cli.settings import SetOption, read
 from multihop.results.provenance import record
 from multihop.simulation.logs import NO_LOGS, Logs, Selection, selection
 from multihop.simulation.scenario import Scenario, load
-from multihop.simulation.seeds import seed_list, seed_number
+from multihop.simulation.seeds import MAX_SEEDS, seed_list, seed_number
 
 if TYPE_CHECKING:
     from multihop.api.results import Comparison
@@ -242,6 +242,8 @@ def _simulate(
 
     if jobs is not None and jobs < 1:
         raise UserError(f"--jobs: found {jobs}; needs at least 1")
+    if not 1 <= seeds <= MAX_SEEDS:
+        raise UserError(f"--seeds: found {seeds}; needs 1 to {MAX_SEEDS}")
     seed_list(seeds, first_seed or 0)
     if out is not None:
         require_results_directory(out)
@@ -359,8 +361,12 @@ def _is_in(file: Path, directory: Path) -> bool:
 
 def print_run(comparison: Comparison) -> None:
     """What `run` prints: flows, and metrics of the whole."""
+    from multihop.comparison import phases
+
     _print_flows(comparison)
     _print_metrics(comparison, comparison.measured_metrics)
+    for sentence in phases.sentences(comparison):
+        console.say(sentence)
 
 
 def _print_flows(comparison: Comparison) -> None:

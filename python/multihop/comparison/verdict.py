@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from multihop import _core
+from multihop.comparison import phases
 from multihop.comparison.runs import Contrast, Runs
 from multihop.optima.optimum import FLOOR
 from multihop.results.columns import METRIC, Metric
@@ -26,9 +27,9 @@ _BELOW_ZERO = -0.005
 
 
 def sentences(runs: Runs) -> list[str]:
-    """One line per question: unserved flows, goodput, fairness, delay, and losses of single flows."""
+    """One line per question: unserved flows, goodput, fairness, delay, losses of single flows, and phases."""
     unserved = Unserved(runs)
-    return [*unserved.sentences(), *_who_is_better(runs, unserved), *_losses(runs)]
+    return [*unserved.sentences(), *_who_is_better(runs, unserved), *_losses(runs), *phases.sentences(runs)]
 
 
 def about_optimum(runs: Runs) -> list[str]:

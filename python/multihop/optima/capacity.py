@@ -115,14 +115,17 @@ class Shares:
         extras.require("optimum", "the largest sum of goodputs")
         from scipy.optimize import linprog
 
-        # In units of what each flow carries alone, all numbers are near one.
+        # Flows in units of what each carries alone, and their sum in units of the largest of these: the
+        # solver has absolute tolerances, so that all numbers have to be near one.
         unit = self.alone_bps
-        if not self.cliques:
+        largest = float(unit.max(initial=0.0))
+        if not self.cliques or largest == 0.0:
             return 0.0
-        found = linprog(-unit, A_ub=self.airtime * unit, b_ub=np.ones(len(self.airtime)), bounds=(0, 1), method="highs")
+        limits = {"A_ub": self.airtime * unit, "b_ub": np.ones(len(self.airtime)), "bounds": (0, 1)}
+        found = linprog(-unit / largest, **limits, method="highs")
         if found.fun is None:
             raise RuntimeError(f"the linear programme was not solved: {found.message}")
-        return float(-found.fun)
+        return float(-found.fun) * largest
 
 
 @dataclass(frozen=True)

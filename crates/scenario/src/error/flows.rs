@@ -1,7 +1,8 @@
 //! What can be wrong with `[[flows]]` and `[traffic]`.
 
+use super::run::given_by;
 use super::{instead_of, problems};
-use crate::document::seconds;
+use crate::document::{option_like, seconds};
 use multihop_core::Span;
 
 problems! {
@@ -17,10 +18,11 @@ problems! {
     EndlessWeb =>
         "VALUE datagrams are not acknowledged, so that a transfer would never end";
         "use a TCP scheme, or leave out \"web\"";
-    StartsAfterRun { is_last: bool, run: Span } =>
-        "VALUE lets the {}flow start when the run of {} has ended",
-            if *is_last { "last " } else { "" }, seconds(*run);
-        "start earlier, or run for longer";
+    StartsAfterRun { is_last: bool, run: Span, by: Option<String>, key: String } =>
+        "VALUE lets the {}flow start when the run of {}{} has ended",
+            if *is_last { "last " } else { "" }, seconds(*run), given_by(by.as_ref());
+        "start earlier{}, or run for longer",
+            by.as_ref().map(|_| format!(", such as {}", option_like("--set", key, "0 s"))).unwrap_or_default();
     StopsBeforeStart { latest_s: f64 } =>
         "VALUE is not after the start, which is at {latest_s} s at the latest";
         "stop later, or start earlier";

@@ -33,11 +33,25 @@ problems! {
     Unreadable { why: String } =>
         "VALUE cannot be read: {why}";
         "give a file that is there";
-    StandsStill { index: usize, name: String, first: usize, moving: usize } =>
+    StandsStill {
+        index: usize,
+        name: String,
+        moving: usize,
+        first: Option<u32>,
+        first_instead: Option<usize>,
+        enough: usize,
+        option: &'static str,
+    } =>
         "the file has a node {index} ({name:?}), but {}{}",
             if *moving == 1 { "1 node moves".into() } else { format!("{moving} nodes move") },
-            if *first == 0 { String::new() } else { format!(", and the first of them is node {first}") };
-        "let more nodes move (mobility.nodes or mobility.count), or take it out of the file";
+            first.map(|first| format!(", and the first of them is node {first}")).unwrap_or_default();
+        "{}{}, or take the node out of the file",
+            match (first_instead, *option) {
+                (Some(first), _) => format!("set mobility.first_node = {first}"),
+                (None, "count") => format!("set mobility.count = {enough}"),
+                (None, _) => format!("let {enough} nodes move (mobility.nodes or mobility.count)"),
+            },
+            if first.is_some() && first_instead.is_none() { " and leave out mobility.first_node" } else { "" };
 
     // Outages.
     NobodyOff =>

@@ -1,7 +1,7 @@
 //! What can be wrong with a run as a whole.
 
 use super::problems;
-use crate::document::seconds;
+use crate::document::{option_like, seconds};
 use multihop_core::Span;
 use multihop_schemes::quantity::{Duration, Length};
 
@@ -17,12 +17,14 @@ problems! {
         "add [[flows]] with from, to and scheme, or [traffic] with a pattern";
 
     // Times.
-    AllWarmup { duration: Span } =>
-        "VALUE leaves nothing of the duration, which is {}", seconds(*duration);
-        "give a shorter warm-up, or a longer duration";
-    StepTooLong { duration: Span } =>
-        "VALUE is longer than the run of {}", seconds(*duration);
-        "give a time up to the duration";
+    AllWarmup { duration: Span, by: Option<String> } =>
+        "VALUE leaves nothing of the duration, which is {}{}", seconds(*duration), given_by(by.as_ref());
+        "give a shorter warm-up{}, or a longer duration",
+            by.as_ref().map(|by| format!(", such as {}", option_like(by, "warmup", tenth(*duration)))).unwrap_or_default();
+    StepTooLong { duration: Span, by: Option<String> } =>
+        "VALUE is longer than the run of {}{}", seconds(*duration), given_by(by.as_ref());
+        "give a time up to the duration{}",
+            by.as_ref().map(|by| format!(", such as {}", option_like(by, "record_interval", tenth(*duration)))).unwrap_or_default();
     TooManyRows { rows: u64, flows: u64, most: u64, least: Duration } =>
         "VALUE makes {rows} rows of time series ({flows} flows)";
         "at most {most} are kept; give at least {least}";
@@ -40,4 +42,14 @@ problems! {
     DelayTooLong { distance: Length, delay: Duration, most: Duration } =>
         "VALUE lets frames be sensed {distance} away, {delay} after they are sent";
         "delays by distance are possible up to {most}, the shortest pause or frame; give a time, or put nodes closer together";
+}
+
+/// A tenth of a duration.
+fn tenth(duration: Span) -> Duration {
+    Duration::from(duration / 10)
+}
+
+/// The option behind what it gives.
+pub(super) fn given_by(option: Option<&String>) -> String {
+    option.map(|option| format!(" ({option})")).unwrap_or_default()
 }

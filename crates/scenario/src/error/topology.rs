@@ -1,6 +1,7 @@
 //! What can be wrong with `[topology]`.
 
 use super::problems;
+use multihop_dot11::DataRate;
 use multihop_schemes::quantity::Length;
 use std::fmt;
 
@@ -104,6 +105,9 @@ problems! {
     NoPathBecause { ends: [Whereabouts; 2], key: String } =>
         "no path: {}, {}, because of {key} alone", ends[0], ends[1];
         "lower {key}: a link is used of which 1 % of DATA frames are acknowledged";
+    NoPathAtRate { ends: [Whereabouts; 2], rate: DataRate, lower: DataRate } =>
+        "no path: {}, {}; at {lower} they had one, but phy.data_rate is {rate}", ends[0], ends[1];
+        "set phy.data_rate = \"{lower}\", let stations choose their rates (mac.rate_control), or join the components: closer nodes, more power";
 }
 
 /// Where an end of a flow is.

@@ -19,6 +19,22 @@ problems! {
     OutOfRange { what: String, written: String, low: f64, high: f64 } =>
         "{what} {written}";
         "needs a number from {low} to {high}";
+    TooFast { speed: f64, fastest: f64 } =>
+        "a node moves at {speed:.0} m/s";
+        "needs at most {fastest} m/s";
+    SpeedsContradict { stated: f64, moved: f64, instead: Vec<&'static str> } =>
+        "the file states speeds of {stated:.1} m/s, but places in metres change by {} m a second", rounded(*moved);
+        "set mobility.{}", instead.join(", or mobility.");
+    ImplausiblySlow { speed: f64, slow: f64, like: &'static str } =>
+        "nodes move, but none faster than {} m/s, less than {slow} m/s: places are hardly in metres, or times hardly in seconds",
+            rounded(*speed);
+        "set mobility.coordinates = \"{like}\", or what else it is, or \"metres\" if this is meant, or mobility.times = \"milliseconds\"";
+    ImplausiblyFast { speed: f64, fast: f64 } =>
+        "a node moves at {speed:.0} m/s, more than {fast} m/s: places are hardly in metres, or times hardly in seconds";
+        "give the file in metres and seconds, or set mobility.coordinates = \"metres\" if this is meant";
+    ImplausiblyNear { metres: f64, like: &'static str } =>
+        "all nodes are within {} m: places are hardly in metres", rounded(*metres);
+        "set mobility.coordinates = \"{like}\", or what else it is, or \"metres\" if this is meant";
     Jump { metres: f64, seconds: f64, fastest: f64 } =>
         "{metres} m in {seconds} s";
         "nodes do not jump: needs at most {fastest} m/s";
@@ -27,12 +43,30 @@ problems! {
     NoSetdest { line: String } =>
         "{line:?} is no line of a setdest script";
         "needs a line such as $node_(0) set X_ 10.0, $ns_ at 1.0 \"$node_(0) setdest 5.0 5.0 2.0\", or a # comment";
-    SetDuringRun { node: usize } =>
-        "node {node} is set to a place during the run";
-        "needs setdest with a speed: nodes do not jump";
+    SetDuringRun { node: usize, time: f64 } =>
+        "node {node} is set to a place during the run, at {time} s";
+        "needs the place at 0 s, and from then on setdest with a speed: nodes do not jump";
     NoStart { node: usize } =>
         "node {node} has no place to start from";
-        "add $node_({node}) set X_ and set Y_";
+        "add $node_({node}) set X_ 0 and set Y_ 0 for the corner, where ns-2 and ns-3 let such a node start, or another place";
+    NotClosed { missing: char } =>
+        "a command begins that is not closed by {missing:?}";
+        "is the file whole?";
+    Computed { written: String } =>
+        "{written:?} is computed by the script";
+        "needs a number, a variable that the script sets to one, or arithmetic of these";
+    NotExecuted { command: String } =>
+        "nodes move within {command:?}, which is not executed here";
+        "write out the lines that the script would execute, such as $ns_ at 1.0 \"$node_(0) setdest 5.0 5.0 2.0\"";
+    Sourced { file: String } =>
+        "the script reads another: {file:?}";
+        "give that one as mobility.file, or put its lines here";
+    TwoFamilies { one: String, other: String } =>
+        "nodes are called both {one:?} and {other:?}";
+        "needs one array of nodes, such as $node_(0), $node_(1)";
+    FourNumbers { node: usize } =>
+        "setdest with four numbers, and node {node} has no height";
+        "needs x y speed, or x y z speed and $node_({node}) set Z_";
     NoNodeNamed =>
         "no node is named";
         "needs lines such as $node_(0) set X_ 10.0";
@@ -76,4 +110,10 @@ problems! {
     NoAttribute { tag: String, key: &'static str } =>
         "<{tag}> without {key}";
         "needs {key}=\"...\"";
+}
+
+/// A small number with as many digits as say something.
+fn rounded(value: f64) -> String {
+    let digits = if value > 0.0 { (2.0 - value.log10().ceil()).clamp(0.0, 9.0) as usize } else { 0 };
+    format!("{value:.digits$}")
 }

@@ -390,8 +390,9 @@ impl Flows<'_> {
         if latest >= self.duration.seconds() {
             let keys = [("start_interval", after_first > 0.0), ("start_jitter", jitter > Span::ZERO)];
             let key = keys.into_iter().find(|(_, given)| *given).map_or("start", |(key, _)| key);
-            let problem = FlowProblem::StartsAfterRun { is_last: after_first > 0.0, run: self.duration };
-            return Err(self.document.error(&offer.at.join(key), problem));
+            let (at, by) = (offer.at.join(key), self.document.option_of(&key!["duration"]));
+            let (is_last, run, key) = (after_first > 0.0, self.duration, at.to_string());
+            return Err(self.document.error(&at, FlowProblem::StartsAfterRun { is_last, run, by, key }));
         }
         let Some(stop) = offer.stop else { return Ok((start, interval, jitter, None)) };
         let stop = time("stop", stop)?;

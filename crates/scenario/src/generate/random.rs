@@ -20,7 +20,7 @@ pub struct RandomGeometric {
     /// Side of the square.
     pub side: Length,
     /// The network counts as connected if its nodes are over hops of at most this length. Default: as far as
-    /// frames can be decoded on the scenario's medium.
+    /// frames can be decoded on the scenario's medium at `phy.data_rate`.
     pub radius: Option<Length>,
     /// Seed of the placement. It is not that of the run, so that all runs of a study share one network.
     #[serde(default = "one")]

@@ -2,7 +2,7 @@
 
 use crate::document::{Document, Result, key};
 use crate::error::{MobilityProblem, Place, Problem, ScenarioError};
-use crate::mobility::trace::{Format, Trace, TraceNode, read_file};
+use crate::mobility::trace::{Coordinates, Format, Times, Trace, TraceNode, Units, read_file};
 use crate::mobility::{after, decimetre, located};
 use multihop_core::{NodeId, Span};
 use multihop_schemes::bounds;
@@ -28,6 +28,10 @@ pub struct Recorded {
     /// The instant of the file at which the run begins.
     #[serde(default)]
     pub file_start: Duration,
+    /// What coordinates are. Default: metres; in files that state speeds degrees, where the speeds say so.
+    pub coordinates: Option<Coordinates>,
+    /// Unit of times. Default: seconds.
+    pub times: Option<Times>,
     /// As with the other models: how wrong a distance may be.
     #[serde(default = "decimetre")]
     pub resolution: Length,
@@ -45,12 +49,18 @@ pub struct Script {
     /// Instead of `nodes`: so many are added to those of the topology, called m0, m1, ..., and move.
     #[schemars(transform = bounds!(1, 100_000))]
     pub count: Option<u32>,
-    /// The file's number of the first of the nodes that move. Where it is left out, it is 1 if the file has
-    /// no node 0 and its highest number is that of the nodes that move, and 0 otherwise.
+    /// Number in the file of the first of the nodes that move. Where the key is left out, the number is 0 if
+    /// all numbers of the file are below the number of nodes that move, or else the lowest number of the
+    /// file. A file that does not begin with 0, and has as many nodes as move, may also leave out numbers: its
+    /// nodes are taken in the order of their numbers.
     pub first_node: Option<u32>,
     /// The instant of the file at which the run begins.
     #[serde(default)]
     pub file_start: Duration,
+    /// What coordinates are. Default: metres; in files that state speeds degrees, where the speeds say so.
+    pub coordinates: Option<Coordinates>,
+    /// Unit of times. Default: seconds.
+    pub times: Option<Times>,
     /// As with the other models: how wrong a distance may be.
     #[serde(default = "decimetre")]
     pub resolution: Length,
@@ -74,6 +84,10 @@ pub struct BonnMotion {
     /// The instant of the file at which the run begins.
     #[serde(default)]
     pub file_start: Duration,
+    /// What coordinates are. Default: metres; in files that state speeds degrees, where the speeds say so.
+    pub coordinates: Option<Coordinates>,
+    /// Unit of times. Default: seconds.
+    pub times: Option<Times>,
     /// As with the other models: how wrong a distance may be.
     #[serde(default = "decimetre")]
     pub resolution: Length,
@@ -90,8 +104,8 @@ impl BonnMotion {
             document.between(&key!["mobility", "dimensions"], dimensions, "2", "3")?;
         }
         let format = Format::BonnMotion { dimensions: self.dimensions };
-        let BonnMotion { file, nodes, count, file_start, resolution, .. } = self.clone();
-        Recorded { file, nodes, count, file_start, resolution }
+        let BonnMotion { file, nodes, count, file_start, coordinates, times, resolution, .. } = self.clone();
+        Recorded { file, nodes, count, file_start, coordinates, times, resolution }
             .resolve(document, format, None, moving, config)
     }
 }
@@ -103,8 +117,9 @@ impl Script {
         moving: &[usize],
         config: &mut Config,
     ) -> Result<(Vec<usize>, String)> {
-        let Script { file, nodes, count, first_node, file_start, resolution } = self.clone();
-        let recorded = Recorded { file, nodes, count, file_start, resolution };
+        let Script { file, nodes, count, first_node, file_start, coordinates, times, resolution } =
+            self.clone();
+        let recorded = Recorded { file, nodes, count, file_start, coordinates, times, resolution };
         recorded.resolve(document, Format::Setdest, first_node, moving, config)
     }
 }
@@ -121,10 +136,11 @@ impl Recorded {
         let start = document.time(&key!["mobility", "file_start"], self.file_start, 0.0)?;
         let trace = self.read(document, format)?;
         let (mut moved, mut identity) = (Vec::new(), format!("{start:?}"));
-        let first = first_node.map_or_else(|| first_number(&trace, moving.len()), |first| first as usize);
-        for node in trace.nodes {
-            let Some(&index) = node.index.checked_sub(first).and_then(|place| moving.get(place)) else {
-                return Err(self.nobody_moves(&node, first, moving.len()));
+        let numbers: Vec<usize> = trace.nodes.iter().map(|node| node.index).collect();
+        let places = places(&numbers, first_node, moving.len());
+        for (node, place) in trace.nodes.into_iter().zip(places) {
+            let Some(&index) = place.and_then(|place| moving.get(place)) else {
+                return Err(self.nobody_moves(&node, &numbers, first_node, moving.len()));
             };
             write!(identity, " {index} {:?} {:?}", node.motion, node.off).expect("strings take all text");
             config.mobility.motions[index] = node.motion.advanced(start.seconds());
@@ -143,15 +159,28 @@ impl Recorded {
 
     fn read(&self, document: &Document<'_>, format: Format) -> Result<Trace> {
         let at = key!["mobility", "file"];
-        let trace = read_file(&located(document, &self.file), format)
+        let units = Units { coordinates: self.coordinates, times: self.times };
+        let trace = read_file(&located(document, &self.file), format, units)
             .map_err(|error| document.error(&at, MobilityProblem::Unreadable { why: error.to_string() }))?;
         trace.map_err(|error| self.at_line(error.line, error.problem))
     }
 
     /// A node of the file that is none of those that move.
-    fn nobody_moves(&self, node: &TraceNode, first: usize, count: usize) -> ScenarioError {
+    fn nobody_moves(
+        &self,
+        node: &TraceNode,
+        numbers: &[usize],
+        first: Option<u32>,
+        moving: usize,
+    ) -> ScenarioError {
         let (index, name) = (node.index, node.name.clone());
-        self.at_line(node.line, MobilityProblem::StandsStill { index, name, first, moving: count })
+        let [lowest, highest] = [numbers.first(), numbers.last()].map(|number| number.copied().unwrap_or(0));
+        let first_instead = (first.is_some() && highest - lowest < moving).then_some(lowest);
+        let enough = if lowest > 0 { numbers.len() } else { highest + 1 };
+        let option = if self.count.is_some() { "count" } else { "nodes" };
+        let problem =
+            MobilityProblem::StandsStill { index, name, moving, first, first_instead, enough, option };
+        self.at_line(node.line, problem)
     }
 
     /// What is wrong in a line of the file.
@@ -161,9 +190,44 @@ impl Recorded {
     }
 }
 
-/// The number that a file gives to the first of so many nodes: some count from 1.
-fn first_number(trace: &Trace, count: usize) -> usize {
-    let numbers = (trace.nodes.first(), trace.nodes.last());
-    let (Some(lowest), Some(highest)) = numbers else { return 0 };
-    usize::from(lowest.index > 0 && highest.index == count)
+/// Which of so many nodes that move each node of a file is, by the numbers in the file, in ascending order.
+fn places(numbers: &[usize], first: Option<u32>, moving: usize) -> Vec<Option<usize>> {
+    let (lowest, highest) = match numbers {
+        [] => return Vec::new(),
+        [lowest, .., highest] | [lowest @ highest] => (*lowest, *highest),
+    };
+    let first = match first {
+        Some(first) => first as usize,
+        None if lowest > 0 && highest == moving => 1, // some files count from 1
+        None if highest < moving => 0,
+        None if highest - lowest < moving => lowest,
+        None if lowest > 0 && numbers.len() == moving => return (0..moving).map(Some).collect(),
+        None => 0,
+    };
+    numbers.iter().map(|number| number.checked_sub(first).filter(|place| *place < moving)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::places;
+
+    #[test]
+    fn numbers_of_a_file_are_taken_as_they_are_where_they_fit() {
+        let whole = |numbers: &[usize], first, moving| {
+            let places: Option<Vec<usize>> = places(numbers, first, moving).into_iter().collect();
+            places
+        };
+        assert_eq!(whole(&[0, 2], None, 3), Some(vec![0, 2]));
+        assert_eq!(whole(&[1, 3], None, 3), Some(vec![0, 2]));
+        assert_eq!(whole(&[2, 3], None, 4), Some(vec![2, 3]));
+        assert_eq!(whole(&[6, 7], None, 2), Some(vec![0, 1]));
+        assert_eq!(whole(&[6, 8], None, 5), Some(vec![0, 2]));
+        assert_eq!(whole(&[3, 7, 20], None, 3), Some(vec![0, 1, 2]));
+        assert_eq!(whole(&[3, 7, 20], None, 4), None);
+        assert_eq!(whole(&[0, 7, 20], None, 3), None);
+        assert_eq!(whole(&[6, 7], Some(5), 3), Some(vec![1, 2]));
+        assert_eq!(whole(&[6, 7], Some(7), 3), None);
+        assert_eq!(whole(&[0, 1, 2], None, 2), None);
+        assert_eq!(whole(&[], None, 2), Some(vec![]));
+    }
 }

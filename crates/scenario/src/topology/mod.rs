@@ -14,7 +14,7 @@ use crate::mobility::Mobility;
 use crate::phy::rate::{DataRate, rate_of};
 use crate::topology::powers::Level;
 use crate::topology::radios::Radio;
-use crate::topology::reach::radius;
+use crate::topology::reach::nominal_radius;
 use crate::wires::{self, Wire};
 use measured::Link;
 use multihop_core::NodeId;
@@ -203,7 +203,7 @@ impl Topology {
         config: &mut Config,
         mobility: Option<&Mobility>,
     ) -> Result<Nodes> {
-        let radius = radius(config);
+        let radius = nominal_radius(config);
         let mut nodes = match (self, &mut config.medium.model) {
             (Topology::Generated(_), MediumModel::Matrix { .. } | MediumModel::Sensed { .. }) => {
                 Err(document.error(&key!["topology", "generator"], TopologyProblem::NoMeasuredLinks))

@@ -5,7 +5,8 @@ use super::reach::components;
 use crate::document::{Document, KeyPath, Result, key};
 use crate::error::{TopologyProblem, Whereabouts};
 use crate::flows::Made;
-use multihop_core::NodeId;
+use multihop_core::{NodeId, Rate};
+use multihop_dot11::DataRate;
 use multihop_sim::config::{Config, LinkError, Radios};
 
 /// Every flow needs a path over links that work both ways.
@@ -34,6 +35,8 @@ pub(crate) fn check(
         document.error(at, TopologyProblem::NoPathForChannels { ends, channels })
     } else if let Some(key) = culprit(document, config, ids) {
         document.error(at, TopologyProblem::NoPathBecause { ends, key: key.to_string() })
+    } else if let Some(lower) = lower_rate(config, ids) {
+        document.error(at, TopologyProblem::NoPathAtRate { ends, rate: config.data_rate, lower })
     } else {
         document.error(at, TopologyProblem::NoPath { ends })
     })
@@ -45,6 +48,26 @@ fn are_joined(config: &Config, ends: [NodeId; 2], change: &dyn Fn(&mut Config)) 
     change(&mut other);
     let component = components(&other);
     component[ends[0].index()] == component[ends[1].index()]
+}
+
+/// The highest rate of DATA at which two nodes would have a path, where the rate is fixed and too high.
+fn lower_rate(config: &Config, ends: [NodeId; 2]) -> Option<DataRate> {
+    /// Every rate is a search of its own.
+    const NODES_MOST: usize = 1000;
+    if config.rate_control.is_some() || config.nodes.len() > NODES_MOST {
+        return None;
+    }
+    let (phy, nominal) = (&config.phy, config.data_rate);
+    let speed = |rate: &DataRate| phy.bit_rate(*rate).map(Rate::bps);
+    let streams = if let DataRate::Mcs(mcs) = nominal { mcs.streams } else { 1 };
+    let schemes = phy.schemes().filter(|mcs| mcs.streams <= streams).map(DataRate::Mcs);
+    let mut rates: Vec<DataRate> = schemes.collect();
+    if rates.is_empty() {
+        rates = phy.rates().map(|(rate, _)| DataRate::Bits(rate)).collect();
+    }
+    rates.retain(|rate| speed(rate) < speed(&nominal));
+    rates.sort_by_key(|rate| std::cmp::Reverse(speed(rate)));
+    rates.into_iter().find(|rate| are_joined(config, ends, &|other| other.data_rate = *rate))
 }
 
 /// The channels of a node's radios.

@@ -114,7 +114,8 @@ fn scripts_may_number_nodes_from_one() {
     assert_eq!(*from_one.problem, MobilityProblem::NoPosition { node: "c".into() }.into());
     for (first, index) in [(0, 2), (2, 1)] {
         let error = read(&format!("{two}first_node = {first}\n")).err().unwrap();
-        assert_eq!(*error.problem, stands_still(index, first), "{error}");
+        assert_eq!(*error.problem, stands_still(index, Some(first), 2), "{error}");
+        assert!(error.remedy().starts_with("set mobility.first_node = 1,"), "{error}");
     }
     // Node 2 of the file is switched off from 30 s to 40 s.
     let off = |text: &str| {
@@ -208,7 +209,8 @@ fn files_that_cannot_be_used_are_named() {
         "{xml}"
     );
     let many = read(&file("passing.tcl")).err().unwrap();
-    assert_eq!(*many.problem, stands_still(2, 0));
+    assert_eq!(*many.problem, stands_still(2, None, 3));
+    assert!(many.remedy().starts_with("let 3 nodes move"), "{many}");
     assert!(many.to_string().starts_with("passing.tcl:"), "{many}");
     let backwards =
         read(&format!("{WALK}[[outages]]\nnode = \"a\"\nfrom = \"5 s\"\nto = \"5 s\"\n")).err().unwrap();
@@ -299,9 +301,12 @@ fn what_is_added_or_drawn_may_be_refused() {
     assert_eq!(*error.problem, MobilityProblem::NameTaken { name: "m1".into() }.into());
 }
 
-/// A file has this node, whose name is its number, and two others move.
-fn stands_still(index: usize, first: usize) -> Problem {
-    MobilityProblem::StandsStill { index, name: index.to_string(), first, moving: 2 }.into()
+/// A file of so many nodes has this one, whose name is its number, and two others move.
+fn stands_still(index: usize, first: Option<u32>, enough: usize) -> Problem {
+    let first_instead = first.map(|_| 1);
+    let name = index.to_string();
+    MobilityProblem::StandsStill { index, name, moving: 2, first, first_instead, enough, option: "nodes" }
+        .into()
 }
 
 fn read_alone(text: &str) -> Result<Resolved, ScenarioError> {

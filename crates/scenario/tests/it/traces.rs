@@ -3,7 +3,7 @@
 
 use multihop_core::Rng;
 use multihop_scenario::TraceProblem;
-use multihop_scenario::trace::{Format, Trace, TraceError, read, read_file};
+use multihop_scenario::trace::{self, Format, Trace, TraceError, Units};
 use multihop_sim::mobility::{Motion, crossings};
 use std::collections::BTreeMap;
 use std::fs;
@@ -39,7 +39,14 @@ fn found() -> Vec<(PathBuf, Format)> {
 }
 
 fn parsed(path: &Path, format: Format) -> Trace {
-    read_file(path, format).unwrap().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    trace::read_file(path, format, Units::default())
+        .unwrap()
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Reads a text whose units nobody states.
+fn read(text: &[u8], format: Format) -> Result<Trace, TraceError> {
+    trace::read(text, format, Units::default())
 }
 
 fn error(text: &str, format: Format) -> TraceError {
@@ -98,9 +105,12 @@ fn scripts_switch_nodes_and_hold_comments_and_what_is_for_nam() {
     let node = read(text.as_bytes(), Format::Setdest).unwrap().nodes.remove(0);
     assert_eq!((node.motion.at(10.0), node.motion.at(15.0)), ([5.0, 0.0], [15.0, 0.0]));
     assert_eq!(node.off, [[12.0, 40.0], [60.0, f64::INFINITY]]);
-    for wrong in
-        ["$node_(1) switch away", "$node_(1) random-motion 1", "$god switch off", "$ns_ at 1 \"stop\""]
-    {
+    for wrong in [
+        "$node_(1) switch away",
+        "$node_(1) random-motion 1",
+        "$god switch off",
+        "$ns_ at 1 \"$node_(1) stop\"",
+    ] {
         let found = error(&format!("$node_(1) set X_ 5.0\n{wrong}"), Format::Setdest);
         assert!(found.line == 2 && matches!(found.problem, TraceProblem::NoSetdest { .. }), "{found}");
     }
@@ -233,7 +243,7 @@ fn what_is_wrong_is_named_with_its_line() {
         (Format::Setdest, "\n\n$node_(0) set X_ 1.0\n", 3, "no place to start from"),
         (Format::Setdest, "$node_(0) set X_ east\n", 1, "X_ east"),
         (Format::Setdest, "$node_(0) set W_ 1\n", 1, "no line of a setdest script"),
-        (Format::Setdest, "puts hello\n", 1, "no line of a setdest script"),
+        (Format::Setdest, "hello there\n", 1, "no line of a setdest script"),
         (Format::Setdest, &format!("{start}$ns_ at -1.0 \"$node_(0) setdest 1 2 3\"\n"), 3, "time -1.0"),
         (Format::Setdest, &format!("{start}$ns_ at 1.0 \"$node_(0) setdest 1 2 -3\"\n"), 3, "speed -3"),
         (Format::Setdest, &format!("{start}$ns_ at 1.0 \"$node_(0) setdest 1 2\"\n"), 3, "no line"),

@@ -98,4 +98,14 @@ impl AppConfig {
             AppConfig::External => "external",
         }
     }
+
+    /// The interval of packets that are sent at equal intervals, in seconds.
+    pub fn equal_interval(&self) -> Option<f64> {
+        match *self {
+            AppConfig::Cbr { rate, packet, jitter: 0.0 } => {
+                Some(rate.span_of_bytes(u64::from(packet)).seconds())
+            }
+            _ => None,
+        }
+    }
 }

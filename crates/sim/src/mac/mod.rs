@@ -37,6 +37,7 @@ pub(crate) mod tests;
 
 pub use aggregation::Fullest;
 pub use carrier_sense::Reservation;
+pub use rate_control::candidates;
 pub use timing::Timing;
 
 use crate::agenda::{Agenda, Lane, Slot};

@@ -56,7 +56,7 @@ const TOGETHER: u32 = 16;
 
 /// The rates that stations of a configuration choose from, by streams and ascending; none where rates are
 /// fixed.
-pub(super) fn candidates(config: &Config) -> Vec<DataRate> {
+pub fn candidates(config: &Config) -> Vec<DataRate> {
     let Some(control) = config.rate_control else { return Vec::new() };
     let phy = &config.phy;
     let schemes: Vec<DataRate> =

@@ -129,6 +129,13 @@ impl Motion {
         later
     }
 
+    /// The same motion with every place replaced, by a map that keeps straight lines straight.
+    #[must_use]
+    pub fn mapped(&self, place: impl Fn([f64; 2]) -> [f64; 2]) -> Motion {
+        let leg = |leg: &Leg| Leg { from: place(leg.from), to: place(leg.to), ..*leg };
+        Motion { origin: place(self.origin), legs: self.legs.iter().map(leg).collect() }
+    }
+
     /// Its greatest speed, in metres per second.
     pub fn fastest(&self) -> f64 {
         self.legs.iter().map(Leg::speed).fold(0.0, f64::max)

@@ -12,6 +12,9 @@ use std::collections::{BTreeMap, BinaryHeap};
 const GOOD_DELIVERY: f64 = 0.5;
 /// Links that deliver a smaller share than this are not used at all.
 pub const LEAST_DELIVERY: f64 = 0.01;
+/// Links that are usable only below the nominal rate cost this much more, so that they are used only where
+/// there is no other route.
+const BELOW_NOMINAL: f64 = 1e6;
 /// Delivery is judged for data frames of this size.
 pub const NOMINAL_BYTES: u32 = 1000;
 
@@ -106,19 +109,30 @@ impl LinkQuality {
     }
 
     /// Share of the tries over `from -> to` that succeed: DATA there, and ACK back. A wire needs one try. An
-    /// associated station tries no node but its base station, and is tried by no other.
+    /// associated station tries no node but its base station, and is tried by no other. Where stations choose
+    /// their rates and the nominal rate does not reach, the share is that of the best rate in use.
     pub fn success(&self, from: NodeId, to: NodeId) -> f64 {
+        self.judged(from, to).0
+    }
+
+    /// The same, and whether only a rate below the nominal one reaches.
+    fn judged(&self, from: NodeId, to: NodeId) -> (f64, bool) {
         if self.is_wired(from, to) {
-            return 1.0;
+            return (1.0, false);
         }
         if !self.may_exchange(from, to) {
-            return 0.0;
+            return (0.0, false);
         }
         let (Some(there), Some(back)) = (self.links.between(from, to), self.links.between(to, from)) else {
-            return 0.0;
+            return (0.0, false);
         };
-        let rates = self.timing.between(from, to);
-        self.data(from, there, rates, NOMINAL_BYTES) * self.ack(to, back, rates)
+        let at = |rates: RateSet| self.data(from, there, rates, NOMINAL_BYTES) * self.ack(to, back, rates);
+        let nominal = at(self.timing.between(from, to));
+        if nominal >= LEAST_DELIVERY || self.timing.rate_control.is_none() {
+            return (nominal, false);
+        }
+        let best = self.timing.rates_between(from, to).into_iter().map(at).fold(nominal, f64::max);
+        (best, best > nominal)
     }
 
     /// May they exchange unicast frames by radio, as far as associations go?
@@ -216,15 +230,16 @@ impl Routes {
     /// What the route costs by the metric of the configuration; none if there is none.
     pub fn cost(&self, ends: (NodeId, NodeId), config: &Config, quality: &LinkQuality) -> Option<f64> {
         let hops = self.hops(ends.0, ends.1, &config.radios)?;
-        let hop = |(from, to)| cost(config.routing.metric, quality.success(from, to));
+        let hop = |(from, to)| cost(config.routing.metric, quality.judged(from, to));
         Some(hops.into_iter().map(hop).sum())
     }
 }
 
 /// Among paths of equal hops, the one with the fewest expected transmissions is taken.
-fn cost(metric: RouteMetric, success: f64) -> f64 {
+fn cost(metric: RouteMetric, (success, below_nominal): (f64, bool)) -> f64 {
     let etx = 1.0 / success;
-    match metric {
+    let more = if below_nominal { BELOW_NOMINAL } else { 0.0 };
+    more + match metric {
         RouteMetric::Etx => etx,
         RouteMetric::Hops if success >= GOOD_DELIVERY => 1.0 + 1e-6 * etx,
         RouteMetric::Hops => 1_000.0 + etx,
@@ -271,7 +286,7 @@ impl Search {
         let metric = config.routing.metric;
         let links = quality.usable().into_iter();
         let mut links: Vec<(u32, u32, f64)> =
-            links.map(|(from, to, success)| (from.0, to.0, cost(metric, success))).collect();
+            links.map(|(from, to, _)| (from.0, to.0, cost(metric, quality.judged(from, to)))).collect();
         // Between the radios of a node packets go for nothing.
         for (radio, node) in &config.radios.further {
             let others = config.radios.of(*node).filter(|other| other < radio);

@@ -1,13 +1,14 @@
 //! `BonnMotion`'s `.movements`: a line for each node, with `t x y` for each place that it comes by, or `t x y
 //! z`.
 
-use super::{Motion, Result, Trace, TraceError, TraceNode, coordinate, reach, shortened, time};
+use super::units::{self, Units};
+use super::{Motion, Result, Trace, TraceError, TraceNode, reach, shortened};
 use crate::error::TraceProblem;
 use std::io::BufRead;
 
 /// Reads a file. Without `dimensions` they are those of a `dim=` in a comment, or else those that all lines
 /// fit.
-pub(super) fn read(from: impl BufRead, dimensions: Option<u32>) -> Result<Trace> {
+pub(super) fn read(from: impl BufRead, dimensions: Option<u32>, units: Units) -> Result<Trace> {
     let mut stated = dimensions;
     let mut lines: Vec<(usize, Vec<f64>)> = Vec::new();
     super::for_each_line(from, |line, text| {
@@ -32,8 +33,13 @@ pub(super) fn read(from: impl BufRead, dimensions: Option<u32>) -> Result<Trace>
         Some(dimensions) => dimensions as usize + 1,
         None => guess(&lines)?,
     };
-    let nodes = lines.iter().enumerate().map(|(index, (line, values))| node(index, *line, values, group));
-    Ok(Trace { nodes: nodes.collect::<Result<_>>()?, hops: Vec::new() })
+    let nodes =
+        lines.iter().enumerate().map(|(index, (line, values))| node(index, *line, values, group, units));
+    let trace = Trace { nodes: nodes.collect::<Result<_>>()?, hops: Vec::new() };
+    let in_degrees = units.in_degrees(1, &units::Statements::default())?;
+    let trace = if in_degrees { units::projected(trace) } else { trace };
+    units::check(&trace, units, false, units::FAST)?;
+    Ok(trace)
 }
 
 /// Numbers of each place with its time: those of which all lines are made, with times that increase.
@@ -56,16 +62,16 @@ fn guess(lines: &[(usize, Vec<f64>)]) -> Result<usize> {
     }
 }
 
-fn node(index: usize, line: usize, values: &[f64], group: usize) -> Result<TraceNode> {
+fn node(index: usize, line: usize, values: &[f64], group: usize, units: Units) -> Result<TraceNode> {
     if !values.len().is_multiple_of(group) {
         let problem = TraceProblem::PartOfPlace { numbers: values.len(), group };
         return Err(TraceError::new(line, problem));
     }
     let mut motion: Option<(f64, Motion)> = None;
     for place in values.chunks(group) {
-        let now = time(line, &place[0].to_string())?;
-        let to =
-            [coordinate(line, "x", &place[1].to_string())?, coordinate(line, "y", &place[2].to_string())?];
+        let now = units.time(line, &place[0].to_string())?;
+        let axis = |axis: usize, what| units.coordinate(line, axis, what, &place[1 + axis].to_string());
+        let to = units.ordered([axis(0, "x")?, axis(1, "y")?]);
         let Some((before, motion)) = &mut motion else {
             motion = Some((now, Motion::standing(to)));
             continue;

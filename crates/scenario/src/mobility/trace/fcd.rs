@@ -1,12 +1,17 @@
 //! SUMO's floating car data: where each vehicle and person is at every time step, as XML.
 //!
 //! Between two steps a vehicle goes straight. It is there from its first step to its last, and on if that is
-//! the last of the file.
+//! the last of the file. SUMO writes places in metres, or with `--fcd-output.geo` in degrees: what the file says
+//! of speeds, or the configuration that SUMO writes into its first comment, tells which.
 
-use super::{Motion, Result, Trace, TraceError, TraceNode, coordinate, reach, shortened, time};
+use super::units::{self, Coordinates, Stated, Statements, Units};
+use super::{Motion, Result, Trace, TraceError, TraceNode, reach, shortened};
 use crate::error::TraceProblem;
+use multihop_sim::mobility::FASTEST;
+use quick_xml::events::attributes::Attribute;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, BufRead, Read};
@@ -43,19 +48,21 @@ impl<R: BufRead> BufRead for Lines<R> {
 
 #[derive(Default)]
 struct Tracks {
+    units: Units,
+    statements: Statements,
     now: Option<f64>,
     /// By name: index into `nodes`.
     names: BTreeMap<String, usize>,
     nodes: Vec<TraceNode>,
-    /// Of each, since when and until when it was there.
-    present: Vec<[f64; 2]>,
+    /// Of each, since when and until when it was there, and where it was then.
+    present: Vec<([f64; 2], [f64; 2])>,
 }
 
 /// Reads a file.
-pub(super) fn read(from: impl BufRead) -> Result<Trace> {
+pub(super) fn read(from: impl BufRead, units: Units) -> Result<Trace> {
     let mut reader = Reader::from_reader(Lines { from, line: 1 });
     let mut buffer = Vec::new();
-    let mut tracks = Tracks::default();
+    let mut tracks = Tracks { units, ..Tracks::default() };
     let mut open: Vec<String> = Vec::new();
     loop {
         buffer.clear();
@@ -73,6 +80,7 @@ pub(super) fn read(from: impl BufRead) -> Result<Trace> {
                 let problem = TraceProblem::TextAtTop { text: shortened(text.trim()) };
                 return Err(TraceError::new(begun, problem));
             }
+            Event::Comment(text) if open.is_empty() => tracks.comment(&text),
             Event::Eof if open.is_empty() => return tracks.finish(line),
             Event::Eof => {
                 let tag = shortened(&open[open.len() - 1]);
@@ -92,7 +100,7 @@ impl Tracks {
             (0, _, "fcd-export") => Ok(()),
             (0, _, other) => Err(TraceError::new(line, TraceProblem::TagAtTop { tag: shortened(other) })),
             (1, _, "timestep") => {
-                let now = time(line, &attribute(line, tag, "time")?)?;
+                let now = self.units.time(line, &attribute(line, tag, "time")?)?;
                 if let Some(before) = self.now.filter(|before| now <= *before) {
                     return Err(TraceError::new(line, TraceProblem::Backwards { now, before }));
                 }
@@ -104,26 +112,42 @@ impl Tracks {
         }
     }
 
+    /// The comment at the top, in which SUMO writes its configuration.
+    fn comment(&mut self, text: &str) {
+        let (_, option) = text.split_once("fcd-output.geo").unwrap_or_default();
+        let value = option.trim_start().strip_prefix("value=\"");
+        if value.is_some_and(|value| {
+            ["true", "1", "x", "yes", "on"].iter().any(|yes| value.starts_with(&format!("{yes}\"")))
+        }) {
+            self.units.coordinates.get_or_insert(Coordinates::LonLat);
+        }
+    }
+
     fn place(&mut self, line: usize, tag: &BytesStart) -> Result<()> {
         let now = self.now.expect("a vehicle is within a step, which has a time");
         let name = attribute(line, tag, "id")?;
-        let axis = |key| coordinate(line, key, &attribute(line, tag, key)?);
-        let to = [axis("x")?, axis("y")?];
+        let axis = |axis, key| self.units.coordinate(line, axis, key, &attribute(line, tag, key)?);
+        let to = self.units.ordered([axis(0, "x")?, axis(1, "y")?]);
         let Some(&known) = self.names.get(&name) else {
             let index = self.nodes.len();
             self.names.insert(name.clone(), index);
             let motion = Motion::standing(to);
             self.nodes.push(TraceNode { index, name, line, motion, off: Vec::new() });
-            self.present.push([now; 2]);
+            self.present.push(([now; 2], to));
             return Ok(());
         };
-        let [_, until] = &mut self.present[known];
+        let ([_, until], place) = &mut self.present[known];
         if *until == now {
             let problem = TraceProblem::VehicleTwice { name: shortened(&name), now };
             return Err(TraceError::new(line, problem));
         }
         reach(line, &mut self.nodes[known].motion, [*until, now], to)?;
-        *until = now;
+        // A speed that SUMO does not know is a large negative number.
+        let speed = optional(line, tag, "speed")?.and_then(|speed| speed.parse::<f64>().ok());
+        if let Some(speed) = speed.filter(|speed| (0.0..=FASTEST).contains(speed)) {
+            self.statements.add(Stated { from: *place, to, seconds: now - *until, speed });
+        }
+        (*until, *place) = (now, to);
         Ok(())
     }
 
@@ -132,22 +156,32 @@ impl Tracks {
             return Err(TraceError::new(line, TraceProblem::NoVehicles));
         }
         let first_to_last = self.nodes.iter_mut().zip(&self.present);
-        for (node, [since, until]) in first_to_last {
+        for (node, ([since, until], _)) in first_to_last {
             node.off.extend((*since > 0.0).then_some([0.0, *since]));
             node.off.extend((Some(*until) != self.now).then_some([*until, f64::INFINITY]));
         }
-        Ok(Trace { nodes: self.nodes, hops: Vec::new() })
+        let first = self.nodes[0].line;
+        let trace = Trace { nodes: self.nodes, hops: Vec::new() };
+        let in_degrees = self.units.in_degrees(first, &self.statements)?;
+        let trace = if in_degrees { units::projected(trace) } else { trace };
+        units::check(&trace, self.units, self.statements.len() > 0, units::FAST)?;
+        Ok(trace)
     }
 }
 
 fn attribute(line: usize, tag: &BytesStart, key: &'static str) -> Result<String> {
-    let found = tag.try_get_attribute(key).map_err(|error| no_xml(line, &error))?;
-    let Some(attribute) = found else {
+    optional(line, tag, key)?.ok_or_else(|| {
         let tag = shortened(tag.name().as_ref());
-        return Err(TraceError::new(line, TraceProblem::NoAttribute { tag, key }));
+        TraceError::new(line, TraceProblem::NoAttribute { tag, key })
+    })
+}
+
+fn optional(line: usize, tag: &BytesStart, key: &'static str) -> Result<Option<String>> {
+    let found = tag.try_get_attribute(key).map_err(|error| no_xml(line, &error))?;
+    let value = |attribute: Attribute| {
+        attribute.normalized_value(quick_xml::XmlVersion::Implicit1_0).map(Cow::into_owned)
     };
-    let value = attribute.normalized_value(quick_xml::XmlVersion::Implicit1_0);
-    Ok(value.map_err(|error| no_xml(line, &error))?.into_owned())
+    found.map(value).transpose().map_err(|error| no_xml(line, &error))
 }
 
 fn no_xml(line: usize, error: &impl fmt::Display) -> TraceError {

@@ -1,11 +1,13 @@
 //! Files of motion: what ns-2, `BonnMotion` and SUMO write.
 //!
-//! Each is read as a stream, plain or by gzip, and ends as a [`Trace`] or as one [`TraceError`] that names
-//! the line.
+//! Each is read as a stream, plain or by gzip, and ends as a [`Trace`] in metres and seconds, or as one
+//! [`TraceError`] that names the line.
 
 mod bonnmotion;
 mod fcd;
 mod setdest;
+mod tcl;
+mod units;
 
 use crate::error::TraceProblem;
 use flate2::bufread::MultiGzDecoder;
@@ -14,6 +16,7 @@ use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 use thiserror::Error;
+pub use units::{Coordinates, Times, Units};
 
 /// Formats of files.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -76,6 +79,9 @@ pub struct TraceError {
     pub problem: TraceProblem,
 }
 
+/// Bytes of a line at most: a megabyte has tens of thousands of places.
+const LONGEST: u64 = 64 << 20;
+
 /// What every reader returns.
 type Result<T> = std::result::Result<T, TraceError>;
 
@@ -83,24 +89,24 @@ type Result<T> = std::result::Result<T, TraceError>;
 ///
 /// # Errors
 /// The outer one if it cannot be opened, the inner one if it is not of this format.
-pub fn read_file(path: &Path, format: Format) -> io::Result<Result<Trace>> {
+pub fn read_file(path: &Path, format: Format, units: Units) -> io::Result<Result<Trace>> {
     let mut file = BufReader::new(std::fs::File::open(path)?);
     Ok(if file.fill_buf()?.starts_with(&[0x1f, 0x8b]) {
-        read(BufReader::new(MultiGzDecoder::new(file)), format)
+        read(BufReader::new(MultiGzDecoder::new(file)), format, units)
     } else {
-        read(file, format)
+        read(file, format, units)
     })
 }
 
 /// Reads a trace.
 ///
 /// # Errors
-/// If it is not of this format.
-pub fn read(from: impl BufRead, format: Format) -> Result<Trace> {
+/// If it is not of this format, or the motion contradicts the units.
+pub fn read(from: impl BufRead, format: Format, units: Units) -> Result<Trace> {
     match format {
-        Format::Setdest => setdest::read(from),
-        Format::BonnMotion { dimensions } => bonnmotion::read(from, dimensions),
-        Format::Fcd => fcd::read(from),
+        Format::Setdest => setdest::read(from, units),
+        Format::BonnMotion { dimensions } => bonnmotion::read(from, dimensions, units),
+        Format::Fcd => fcd::read(from, units),
     }
 }
 
@@ -122,8 +128,6 @@ impl TraceError {
 
 /// Calls `each` with the number and the text of every line that is not empty.
 fn for_each_line(from: impl BufRead, mut each: impl FnMut(usize, &str) -> Result<()>) -> Result<()> {
-    /// A megabyte has tens of thousands of places.
-    const LONGEST: u64 = 64 << 20;
     let mut from = from;
     let mut bytes = Vec::new();
     for line in 1.. {
@@ -155,16 +159,6 @@ fn number(line: usize, what: impl fmt::Display, text: &str, low: f64, high: f64)
         let (what, written) = (what.to_string(), shortened(text));
         TraceError::new(line, TraceProblem::OutOfRange { what, written, low, high })
     })
-}
-
-/// A coordinate in metres.
-fn coordinate(line: usize, what: impl fmt::Display, text: &str) -> Result<f64> {
-    number(line, what, text, -1e7, 1e7)
-}
-
-/// A time in seconds, up to a hundred years.
-fn time(line: usize, text: &str) -> Result<f64> {
-    number(line, "time", text, 0.0, 3.155_76e9)
 }
 
 /// Adds to a motion that the node, which stood at `from` at `start`, is at `to` at `end`.

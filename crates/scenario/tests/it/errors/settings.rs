@@ -1,7 +1,7 @@
 //! Options of the command line that replace values, and `--set`.
 
 use super::{SOUND, message};
-use multihop_scenario::{Overrides, Setting};
+use multihop_scenario::{Overrides, Setting, resolve};
 
 #[test]
 fn broken_overrides_name_their_option() {
@@ -96,4 +96,32 @@ fn a_key_is_not_given_by_a_setting_and_an_option() {
     let set = vec![Setting { path: "warmup".into(), value: "value = \"2 s\"".into() }];
     let message = message(SOUND, &Overrides { warmup: Some("1 s".into()), set, ..Overrides::default() });
     assert!(message.starts_with("--set warmup: given twice; remove --warmup"), "{message}");
+}
+
+/// Where an option makes the run too short for what the file says, the message names the option that would do.
+#[test]
+fn a_shorter_run_names_the_options_that_go_with_it() {
+    let text = "duration = \"10 s\"\nwarmup = \"5 s\"\n[topology]\ngenerator = \"chain\"\nhops = 1\n[[flows]]\n\
+                from = \"n0\"\nto = \"n1\"\nscheme = \"udp\"\nstart = \"2 s\"\n";
+    let shorter = |duration: &str| Overrides { duration: Some(duration.into()), ..Overrides::default() };
+    let said = |text: &str, overrides: &Overrides| {
+        resolve(text, "x.toml", overrides).err().expect("refused").to_string()
+    };
+    let warmup = said(text, &shorter("3 s"));
+    assert!(
+        warmup.contains("which is 3 s (--duration)") && warmup.contains("--warmup \"300 ms\""),
+        "{warmup}"
+    );
+    let step = said(&text.replace("warmup = \"5 s\"", "record_interval = \"5 s\""), &shorter("3 s"));
+    assert!(step.contains("such as --record-interval \"300 ms\""), "{step}");
+    let start = said(&text.replace("warmup = \"5 s\"\n", ""), &shorter("1 s"));
+    assert!(start.contains("such as --set 'flows[0].start=\"0 s\"', or run for longer"), "{start}");
+    let set = Overrides {
+        set: vec![Setting { path: "duration".into(), value: "value = \"3 s\"".into() }],
+        ..Overrides::default()
+    };
+    let by_set = said(text, &set);
+    assert!(by_set.contains("such as --set 'warmup=\"300 ms\"'"), "{by_set}");
+    let in_file = said(&text.replace("10 s", "3 s"), &Overrides::default());
+    assert!(in_file.ends_with("which is 3 s; give a shorter warm-up, or a longer duration"), "{in_file}");
 }

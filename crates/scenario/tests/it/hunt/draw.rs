@@ -76,7 +76,8 @@ const AMOUNTS: [(&str, &[&str]); 9] = [
 ];
 
 /// Files of motion, beside the scenario that is drawn.
-const FILES: [&str; 3] = ["passing.tcl", "passing.movements", "passing.fcd.xml"];
+const FILES: [&str; 5] =
+    ["passing.tcl", "passing.movements", "passing.fcd.xml", "forms.tcl", "degrees.fcd.xml"];
 
 impl Draw {
     /// From the schemas of this build.

@@ -85,7 +85,11 @@ pub fn mend(scenario: &mut Value, error: &ScenarioError, draw: &Draw, rng: &mut 
     let known = known.map(|(_, names)| names.split(", ").collect::<Vec<_>>());
     let no_path = matches!(
         *error.problem,
-        Problem::Topology(TopologyProblem::NoPath { .. } | TopologyProblem::NoPathBecause { .. })
+        Problem::Topology(
+            TopologyProblem::NoPath { .. }
+                | TopologyProblem::NoPathBecause { .. }
+                | TopologyProblem::NoPathAtRate { .. },
+        )
     );
     // The reach of the medium may be too short for any.
     let reaches = scenario["medium"].is_null() || scenario["medium"]["model"] == "matrix";
