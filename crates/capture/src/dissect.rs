@@ -35,17 +35,17 @@ pub enum DissectError {
 /// # Errors
 /// If the frame cannot be found or read.
 pub fn dissect(record: &Record<'_>) -> Result<(Reception, Frame), DissectError> {
-    dissect_with_fcs(record, None)
+    dissect_with_fcs(record, &[None; 4])
 }
 
 /// The same, where it is known better than by the header in front of the frame whether there is a frame check
-/// sequence.
+/// sequence, for management, control, data and extension frames.
 ///
 /// # Errors
 /// As [`dissect`].
 pub fn dissect_with_fcs(
     record: &Record<'_>,
-    fcs_present: Option<bool>,
+    fcs_present: &[Option<bool>; 4],
 ) -> Result<(Reception, Frame), DissectError> {
     let (mut reception, bytes) = Reception::parse(record.link_type, record.bytes)?;
     if reception.has_no_frame {
@@ -54,7 +54,8 @@ pub fn dissect_with_fcs(
     if reception.fcs_present.is_none() {
         reception.fcs_present = record.fcs_bytes.map(|bytes| bytes != 0);
     }
-    reception.fcs_present = fcs_present.or(reception.fcs_present);
+    let frame_type = bytes.first().map_or(0, |control| control >> 2 & 3);
+    reception.fcs_present = fcs_present[usize::from(frame_type)].or(reception.fcs_present);
     // In a datagram the frame is a part of the packet, which knows what of it is missing.
     let not_captured = match record.link_type {
         LinkType::Other(_) => 0,

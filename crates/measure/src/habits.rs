@@ -32,8 +32,8 @@ pub enum TimerFault {
 /// How a receiver writes.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Habits {
-    /// Whether frames end with their frame check sequence, where the receiver's word is overruled.
-    pub fcs_present: Option<bool>,
+    /// Whether frames of a type end with their frame check sequence, where the receiver's word is overruled.
+    pub fcs_present: [Option<bool>; 4],
     /// Why its timer is not used, if so.
     pub timer_fault: Option<TimerFault>,
     /// Whether the host's stamps are not used, as they stand still while the timer runs.
@@ -71,11 +71,11 @@ impl HeldRecords {
 impl Habits {
     /// What these records show.
     pub fn of(held: &HeldRecords) -> Habits {
-        let mut fcs = FcsEvidence::default();
+        let mut fcs = [FcsEvidence::default(); 4];
         let mut stamps = Vec::new();
         for record in held.iter() {
             let Ok((reception, frame)) = dissect(&record) else { continue };
-            fcs.add(
+            fcs[usize::from(frame.type_subtype >> 4 & 3)].add(
                 reception.fcs_present,
                 reception.bad_fcs == Some(true) || reception.sent,
                 frame.fcs,
@@ -89,7 +89,10 @@ impl Habits {
         let timer_range = timers.clone().max().unwrap_or_default() - timers.min().unwrap_or_default();
         let host_stands_still =
             timer_range > LONGEST_PPDU.ns() && stamps.iter().all(|(host, _)| *host == stamps[0].0);
-        Habits { fcs_present: fcs.verdict(), timer_fault: timer_fault(&stamps), host_stands_still }
+        // What is true of all frames is so of types of which there are few.
+        let all = fcs.iter().fold(FcsEvidence::default(), |all, one| all.with(one)).verdict();
+        let fcs_present = fcs.map(|evidence| evidence.verdict().or(all));
+        Habits { fcs_present, timer_fault: timer_fault(&stamps), host_stands_still }
     }
 }
 
@@ -111,6 +114,13 @@ impl FcsEvidence {
             (Some(false), Fcs::Right) => self.denied[0] += 1,
             (Some(false), _) if !is_excused => self.denied[1] += 1,
             _ => {}
+        }
+    }
+
+    fn with(self, other: &FcsEvidence) -> FcsEvidence {
+        FcsEvidence {
+            announced: std::array::from_fn(|index| self.announced[index] + other.announced[index]),
+            denied: std::array::from_fn(|index| self.denied[index] + other.denied[index]),
         }
     }
 

@@ -130,13 +130,13 @@ impl Interface {
     }
 
     fn dissect(&mut self, record: &Record<'_>, habits: Habits) {
-        let (reception, frame, state) = match dissect_with_fcs(record, habits.fcs_present) {
+        let (reception, frame, state) = match dissect_with_fcs(record, &habits.fcs_present) {
             Ok((reception, frame)) => {
                 let is_marked = reception.bad_fcs == Some(true);
                 // A check sequence that is right is no chance, whatever the receiver says.
                 let is_damaged = frame.fcs == Fcs::Wrong || is_marked && frame.fcs != Fcs::Right;
-                let is_overruled =
-                    frame.fcs_flag_is_wrong || habits.fcs_present.is_some() || is_marked && !is_damaged;
+                let by_habit = habits.fcs_present[usize::from(frame.type_subtype >> 4 & 3)].is_some();
+                let is_overruled = frame.fcs_flag_is_wrong || by_habit || is_marked && !is_damaged;
                 self.fcs_overruled += u64::from(is_overruled);
                 // Addresses and lengths in it may be anything; that it was on the air, and for how long, is all that is known.
                 if is_damaged {

@@ -312,6 +312,19 @@ fn a_flag_that_all_bytes_contradict_is_overruled_and_that_is_said() {
     }
 }
 
+/// Some drivers flag all frames, and strip the sequence from data alone (nmap, issue 1231).
+#[test]
+fn a_flag_that_all_data_contradict_is_overruled_for_data() {
+    let packets = exchanges(Clock::Full, 48, 16, |at| at[0]);
+    let right =
+        only(&written(&packets, Receiver { says_fcs: true, has_fcs: |_| true, ..Receiver::default() }));
+    // DATA have even numbers, and their packets cannot be read.
+    let receiver = Receiver { says_fcs: true, has_fcs: |number| number % 2 == 1, ..Receiver::default() };
+    let found = only(&written(&packets, receiver));
+    assert_eq!((found.quality.damaged, found.quality.fcs_overruled), (0, 30));
+    assert_eq!((busy(&found), found.links[0].2.answered), (busy(&right), 30));
+}
+
 #[test]
 fn a_frame_whose_check_sequence_is_right_is_not_damaged_whatever_its_flag() {
     let mut packets = exchanges(Clock::Full, 48, 16, |at| at[0]);
