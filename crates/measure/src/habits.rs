@@ -90,7 +90,7 @@ impl Habits {
         let host_stands_still =
             timer_range > LONGEST_PPDU.ns() && stamps.iter().all(|(host, _)| *host == stamps[0].0);
         // What is true of all frames is so of types of which there are few.
-        let all = fcs.iter().fold(FcsEvidence::default(), |all, one| all.with(one)).verdict();
+        let all = fcs.iter().fold(FcsEvidence::default(), FcsEvidence::with).verdict();
         let fcs_present = fcs.map(|evidence| evidence.verdict().or(all));
         Habits { fcs_present, timer_fault: timer_fault(&stamps), host_stands_still }
     }

@@ -373,68 +373,6 @@ mod tests {
         assert_eq!(of(20_000, 4_000_000), Grade::Good);
     }
 
-    /// The page that says what each reason does to which number.
-    const PAGE: &str = include_str!("../../../docs/how-to/trust-measure.md");
-
-    #[test]
-    fn each_reason_is_on_the_page() {
-        let mut all = Quality {
-            records: 9,
-            unreadable: 3,
-            cut: 1,
-            damaged: 1,
-            damaged_headers: 1,
-            fcs_overruled: 2,
-            unknown_airtime: 1,
-            aggregates: 1,
-            partial_aggregates: 1,
-            numbered: 1,
-            missed: 1,
-            acks: 1,
-            orphan_acks: 1,
-            to_answer: 1,
-            unanswered: 1,
-            block_acks: 1,
-            orphan_block_acks: 1,
-            timed: 1,
-            impossible: 1,
-            stamp_pairs: 2,
-            other_pairs: 1,
-            wild_stamps: 1,
-            wild_beside: 2,
-            host_steps: 2,
-            set_back: Span::from_ms(1),
-            airtime: Span::from_ms(2),
-            overlapping: Span::from_ms(1),
-            copies: 2,
-            other_records: 2,
-            timer_fault: Some(TimerFault::StandsStill),
-            stalled: 2,
-            timer_steps: 1,
-            backward: 2,
-            length: Span::from_ms(20_000),
-            longest_silence: Span::from_ms(20_000),
-            channel_changes: 2,
-            stations_beyond: 2,
-            broken: true,
-            ..Quality::default()
-        };
-        let mut said = all.verdict().1;
-        (all.records, all.length) = (0, Span::ZERO);
-        said.extend(all.verdict().1);
-        all.records = 9;
-        said.extend(all.verdict().1);
-        assert!(said.len() > 30, "{}", said.len());
-        for sentence in said {
-            // What is left without its numbers.
-            let fixed = sentence
-                .split(|letter: char| letter.is_ascii_digit())
-                .map(|part| part.trim_matches(['.', '(', '%', ')', ' ']));
-            let longest = fixed.max_by_key(|part| part.len()).unwrap_or_default();
-            assert!(PAGE.contains(longest), "the page has no row of {longest:?}");
-        }
-    }
-
     #[test]
     fn why_records_cannot_be_read_is_said_behind_their_number() {
         let quality = Quality {

@@ -10,6 +10,7 @@ mod frames;
 mod fuzz;
 #[path = "../../../../fuzz/targets/measure.rs"]
 mod measure;
+mod reasons;
 mod receivers;
 mod sanity;
 mod timeline;
