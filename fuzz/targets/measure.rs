@@ -1,5 +1,5 @@
-//! Any bytes as a capture to be measured: a report that does not contradict itself, or one sentence. The first
-//! byte chooses what is known of stamps, and how wide bins are.
+//! Any bytes as a capture to be measured: a report that does not contradict itself, or one sentence. The
+//! first byte chooses what is known of stamps, and how wide bins are.
 
 use multihop_capture::Capture;
 use multihop_core::Span;

@@ -333,7 +333,7 @@ scheme = "udp"
 
 
 def test_flows_without_a_path_are_left_out_and_it_is_said_so(inline, tmp_path):
-    (tmp_path / "motion.txt").write_text("0 90000 0 50 100 0\n")
+    (tmp_path / "motion.txt").write_text("0 90000 0 5000 100 0\n")
     (tmp_path / "s.toml").write_text(MOVING)
     found = multihop.optimum(tmp_path / "s.toml")
     assert found.rates_bps.tolist() == pytest.approx([found.shares.alone_bps[0], 0])

@@ -9,9 +9,9 @@ use multihop_dot11::{Band, Bandwidth, Clock, HePpdu, HtPpdu, MPDU_DELIMITER, Ppd
 /// itself, from its preamble to its last symbol.
 ///
 /// Of a PPDU of HT and later whose sending is not known it is what the legacy preamble announced, if that was
-/// reported. None where the receiver did not say enough ([`ppdu`]) or said something that cannot be. The silence that
-/// belongs to OFDM frames at 2.4 GHz is not part of it: see [`txtime`]. For the frames of an A-MPDU, which
-/// share a preamble, there is [`aggregate_airtime`].
+/// reported. None where the receiver did not say enough ([`ppdu`]) or said something that cannot be. The
+/// silence that belongs to OFDM frames at 2.4 GHz is not part of it: see [`txtime`]. For the frames of an
+/// A-MPDU, which share a preamble, there is [`aggregate_airtime`].
 pub fn airtime(reception: &Reception, air_bytes: u32) -> Option<Span> {
     match ppdu(reception) {
         Some(ppdu) => airtime_of(&ppdu, reception, air_bytes),

@@ -10,8 +10,8 @@ const LATENCY: Span = Span::from_ms(500);
 /// A host whose stamps step back by more did not report frames in another order: its clock was set.
 const SET_BACK: Span = JUMP;
 
-/// No PPDU is longer (aPPDUMaxTime, Table 19-25, rounded up): a timer that has the same value for longer stands
-/// still.
+/// No PPDU is longer (aPPDUMaxTime, Table 19-25, rounded up): a timer that has the same value for longer
+/// stands still.
 pub(crate) const LONGEST_PPDU: Span = Span::from_ms(10);
 
 /// TSFT counts microseconds.
@@ -22,9 +22,9 @@ const TSFT_UNIT_NS: u32 = 1_000;
 ///
 /// Where there is a timer its differences count; the host's stamps say where the line begins, and where it
 /// goes on after a step of the timer. Where the two go apart, the host's clock was set if the timer has moved
-/// on by no more than the host's, and otherwise the timer. A frame without a timer among others that have one lies as far before its
-/// host stamp as the frame before did. Without any timer the host's stamps are taken as they are, but never
-/// backwards. Where the host's clock was set back, the line goes on from where it was.
+/// on by no more than the host's, and otherwise the timer. A frame without a timer among others that have one
+/// lies as far before its host stamp as the frame before did. Without any timer the host's stamps are taken
+/// as they are, but never backwards. Where the host's clock was set back, the line goes on from where it was.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
     /// Host stamp and timer, in nanoseconds, at the last setting.
@@ -140,8 +140,8 @@ impl Clock {
         now
     }
 
-    /// Whether it is the host's clock that was set, and not the timer: that has moved on since the last frame by
-    /// no more than the host's clock, but for the host's latency.
+    /// Whether it is the host's clock that was set, and not the timer: that has moved on since the last frame
+    /// by no more than the host's clock, but for the host's latency.
     fn host_was_set(&self, host: u64, timer: u64) -> bool {
         let Some((last_host, last_timer)) = self.both else { return false };
         let step = timer.checked_sub(last_timer);
@@ -205,8 +205,8 @@ impl Trusted {
     }
 }
 
-/// Whether a stamp, in nanoseconds, is wild: its neighbours contradict it. Those are the ones before that were
-/// not, and those that follow.
+/// Whether a stamp, in nanoseconds, is wild: its neighbours contradict it. Those are the ones before that
+/// were not, and those that follow.
 ///
 /// A silence has no stamp that returns to where it began, and so is none; nor is a clock that was set.
 pub(crate) fn is_wild(

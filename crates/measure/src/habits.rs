@@ -9,12 +9,14 @@ use std::ops::Range;
 const HELD_RECORDS: usize = 2_048;
 const HELD_BYTES: usize = 4 << 20;
 
-/// Frames with a wrong check sequence, none right, from which on the flag is doubted without further evidence.
+/// Frames with a wrong check sequence, none right, from which on the flag is doubted without further
+/// evidence.
 const ENOUGH_WRONG: u64 = 8;
 
 /// Over times from this on, the host's clock shows how fast the receiver's timer runs.
 const STEP: Span = Span::from_ms(10);
-/// How far the speeds of two clocks may differ, and by how much the host may be late in all of the first records.
+/// How far the speeds of two clocks may differ, and by how much the host may be late in all of the first
+/// records.
 const SPEED: f64 = 0.01;
 const DELAY: Span = Span::from_ms(50);
 /// So many steps are enough for that.
@@ -99,7 +101,8 @@ impl Habits {
 /// Frames by what the receiver said of their frame check sequence, and what their bytes say.
 #[derive(Clone, Copy, Debug, Default)]
 struct FcsEvidence {
-    /// Said to be there: right, wrong though the receiver found no fault, and not there by the frame's length.
+    /// Said to be there: right, wrong though the receiver found no fault, and not there by the frame's
+    /// length.
     announced: [u64; 3],
     /// Said not to be there: there, and not.
     denied: [u64; 2],

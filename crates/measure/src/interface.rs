@@ -194,8 +194,8 @@ impl Interface {
         }
     }
 
-    /// A host's stamp for a frame that has nothing but a wild one: half-way between its neighbours, so that it
-    /// is in order at least.
+    /// A host's stamp for a frame that has nothing but a wild one: half-way between its neighbours, so that
+    /// it is in order at least.
     fn guess(&self) -> Option<u64> {
         let after = self.pending.front().and_then(|next| next.host).map(Time::ns);
         let before = self.trusted[0].map(|trusted| trusted.last);

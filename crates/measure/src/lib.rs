@@ -3,14 +3,14 @@
 //!
 //! [`survey`] reads a capture to its end. Each record of an interface goes through these steps:
 //!
-//! * `habits` finds out from the first records how the receiver writes: whether its flags and its timer can be
-//!   right.
+//! * `habits` finds out from the first records how the receiver writes: whether its flags and its timer can
+//!   be right.
 //! * `interface` reads the frame, leaves out stamps that those around them contradict, and recognises A-MPDUs
 //!   by their timer.
 //! * [`Clock`] makes one time line of the stamps of records and of the receiver's own timer, and counts their
 //!   steps.
-//! * `channels` gives each channel that the radio was on a `sniffer` of its own, with the time that it listened
-//!   there.
+//! * `channels` gives each channel that the radio was on a `sniffer` of its own, with the time that it
+//!   listened there.
 //! * [`Aggregates`] puts the frames of an A-MPDU together, which share a preamble.
 //! * [`Stamps`] finds out what the stamps mark, the beginning of a frame or its end, from frames and their
 //!   answers; until that is known, a bounded number of frames waits.

@@ -101,8 +101,8 @@ const OFDM_SIFS_US: u64 = 16;
 /// At 2.4 GHz (Tables 15-6, 18-5).
 const DSSS_SIFS_US: u64 = 10;
 
-/// SIFS of a band: 10 us at 2.4 GHz, 16 us at 5 GHz and above, 32 and 64 us in channels of 10 and 5 MHz (Tables
-/// 15-6, 17-21, 18-5), 28 us for frequency hopping; where the band is not known, the first.
+/// SIFS of a band: 10 us at 2.4 GHz, 16 us at 5 GHz and above, 32 and 64 us in channels of 10 and 5 MHz
+/// (Tables 15-6, 17-21, 18-5), 28 us for frequency hopping; where the band is not known, the first.
 pub(crate) fn sifs(channel: Option<Channel>) -> Span {
     let is_high = channel.is_some_and(|channel| !channel.is_2_4_ghz() && channel.mhz > 3_000);
     let hops = channel.is_some_and(Channel::is_gfsk);

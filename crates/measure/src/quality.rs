@@ -87,7 +87,8 @@ pub struct Quality {
     pub channel_changes: u64,
     /// Time that it spent on other channels.
     pub elsewhere: Span,
-    /// By how much `length` may be wrong, as when the channel changed is known only from the frames around it.
+    /// By how much `length` may be wrong, as when the channel changed is known only from the frames around
+    /// it.
     pub uncertain: Span,
     /// Stations beyond those that are distinguished.
     pub stations_beyond: u64,
@@ -191,7 +192,7 @@ impl Quality {
             (
                 self.damaged_headers,
                 frames,
-                "headers of the receiver contradict themselves, so that rates and times may be missing",
+                "headers of the receiver contradict themselves: rates and times may be missing",
             ),
             (
                 self.partial_aggregates,
@@ -215,17 +216,13 @@ impl Quality {
             (
                 self.overlapping.ns(),
                 self.airtime.ns(),
-                "s of airtime lie within other frames: stamps are not exact, and shares of time are too low",
+                "s of airtime lie within other frames, so that shares of time are too low",
             ),
-            (
-                self.set_back.ns(),
-                self.length.ns(),
-                "s may be missing, as the host's clock was set back: shares of time may be wrong",
-            ),
+            (self.set_back.ns(), self.length.ns(), "s may be missing, as the host's clock was set back"),
             (
                 self.timer_steps,
                 self.records,
-                "frames have a timer that was set anew, so that lengths are of the host's stamps",
+                "frames have a timer that was set anew: lengths there are the host's",
             ),
             (self.copies, frames, "frames are copies of the one before, as of two radios, and count twice"),
             (self.cut, self.records, CUT),
@@ -261,19 +258,19 @@ impl Quality {
         let few = format!("only {} could be read: shares of time say little", counted(frames, "frame"));
         say((1..FEW_FRAMES).contains(&frames), Grade::Poor, few);
         let silent = format!(
-            "nothing was captured for {silence:.0} s of {:.0} s on end, which counts as idle: a clock may have been set, or the radio may have been elsewhere",
+            "nothing was captured for {silence:.0} s of {:.0} s on end, which counts as idle",
             self.length.seconds()
         );
         say(is_silent, Grade::Poor, silent);
         let pairs = format!(
-            "only {} of a frame and its answer: what stamps mark is not certain, and capacities may be wrong by a preamble or a frame",
+            "only {} of a frame and its answer: what stamps mark, and so capacities, may be wrong",
             counted(self.stamp_pairs, "pair")
         );
         say(has_few_pairs, Grade::Fair, pairs);
         let broken = "the file is broken, or ends in the middle of a record";
         say(self.broken, Grade::Fair, broken.into());
         let hopped = format!(
-            "the radio changed its channel {} and spent {:.3} s elsewhere: shares are of the {:.3} s that it listened here, give or take {:.3} s",
+            "the radio changed its channel {} and spent {:.3} s elsewhere, {:.3} s here, give or take {:.3} s",
             counted(self.channel_changes, "time"),
             self.elsewhere.seconds(),
             self.length.seconds(),

@@ -61,7 +61,8 @@ pub(crate) struct Sniffer {
     at: Option<StationId>,
     gauges: Option<Gauges>,
     aggregates: Aggregates,
-    /// Frames that wait until it is known what stamps mark; none for a while in which the radio was elsewhere.
+    /// Frames that wait until it is known what stamps mark; none for a while in which the radio was
+    /// elsewhere.
     waiting: Vec<Option<CapturedFrame>>,
     /// Of the frames that wait, those that are stamped by TSFT.
     by_tsft: usize,
@@ -199,8 +200,8 @@ impl Sniffer {
         }
     }
 
-    /// The radio is elsewhere until the next frame: nothing of before goes on, and what was sent meanwhile was
-    /// not missed.
+    /// The radio is elsewhere until the next frame: nothing of before goes on, and what was sent meanwhile
+    /// was not missed.
     pub fn interrupt(&mut self) {
         self.end_aggregate();
         if self.marks.is_some() {

@@ -16,7 +16,8 @@ pub enum Marks {
     End,
 }
 
-/// An answer follows a frame after SIFS, behind the signal extension: the difference between their stamps shows what the stamps mark.
+/// An answer follows a frame after SIFS, behind the signal extension: the difference between their stamps
+/// shows what the stamps mark.
 ///
 /// Capture formats leave this open or are not kept to, and on the beginning of frames hangs all that is said
 /// of spacing. An sniffer that sends too may stamp its own frames when they begin and those of others when
@@ -31,8 +32,8 @@ pub struct Stamps {
     /// Pairs of which one frame was stamped when it began and the other when it ended, by the station of the
     /// former.
     mixed: BTreeMap<StationId, u64>,
-    /// Pairs of which it is known how long both were, and those that are possible if stamps mark the first bit
-    /// of the MPDU, and the end: the answer begins after the frame has ended.
+    /// Pairs of which it is known how long both were, and those that are possible if stamps mark the first
+    /// bit of the MPDU, and the end: the answer begins after the frame has ended.
     timed: u64,
     possible: [u64; 2],
 }
@@ -125,16 +126,16 @@ impl Stamps {
         self.pairs() - agreeing
     }
 
-    /// What a stamp marks where no pair shows it: `by_tsft`, what radiotap says, unless most answers would begin
-    /// within their frames; otherwise what a host has got, the end.
+    /// What a stamp marks where no pair shows it: `by_tsft`, what radiotap says, unless most answers would
+    /// begin within their frames; otherwise what a host has got, the end.
     pub fn usual(&self, by_tsft: bool) -> Marks {
         let [mpdu, end] = self.possible;
         let is_refuted = mpdu * 2 < self.timed && end > mpdu;
         if by_tsft && !is_refuted { Marks::Mpdu } else { Marks::End }
     }
 
-    /// What most pairs say; none where none says anything. Where it makes no difference to them whether stamps
-    /// mark the beginning or the first bit, it is the latter if they are `by_tsft`.
+    /// What most pairs say; none where none says anything. Where it makes no difference to them whether
+    /// stamps mark the beginning or the first bit, it is the latter if they are `by_tsft`.
     pub fn marks(&self, by_tsft: bool) -> Option<Marks> {
         let [begin, mpdu, end] = self.votes;
         if self.pairs() == 0 {

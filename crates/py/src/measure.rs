@@ -86,9 +86,9 @@ fn marks(stamps: Option<&str>) -> Option<Marks> {
     }
 }
 
-/// Writes the transmissions that an interface of a capture saw on a channel as a frame log, by default of those
-/// with most of them: those that begin `between` these nanoseconds after the first frame, no more than `most`.
-/// Returns the interface, the frequency of the channel in MHz if the interface has several, how many
+/// Writes the transmissions that an interface of a capture saw on a channel as a frame log, by default of
+/// those with most of them: those that begin `between` these nanoseconds after the first frame, no more than
+/// `most`. Returns the interface, the frequency of the channel in MHz if the interface has several, how many
 /// transmissions there are, the names of interfaces by number, and why the capture could not be read to its
 /// end, if so.
 #[pyfunction]

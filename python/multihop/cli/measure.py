@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Hashable
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,6 +22,8 @@ _SCREEN, _SCREEN_REASONS, _SCREEN_SNIFFERS, _SCREEN_SIDES = 5, 3, 20, 4
 #: has then.
 _SCREEN_AGGREGATES, _SCREEN_RATES, _SCREEN_BESIDE = 2, 2, 3
 _ALL = 1_000_000
+#: Columns of a line with a reason.
+_REASON_WIDTH = 100
 #: Bit rates in a line of their column.
 _RATES_IN_LINE = 3
 
@@ -190,7 +193,7 @@ def _print(found: Measurement, sniffer: Sniffer, capture: Path | None, *, everyt
     console.say(f"capture quality: {sniffer.grade}")
     most = _ALL if everything else _SCREEN_REASONS
     for reason in _reasons(sniffer, most):
-        console.say(f"  {reason}")
+        console.say(textwrap.fill(reason, _REASON_WIDTH, initial_indent="  ", subsequent_indent="    "))
     console.say()
     rows = _ALL if everything else _SCREEN
     aggregates = bool((found.of(found.links, sniffer)["blocks"] > 0).any())

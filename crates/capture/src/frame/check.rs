@@ -33,8 +33,8 @@ pub(super) struct Stripped<'f> {
     pub flag_is_wrong: bool,
 }
 
-/// Takes the frame check sequence from the end of `bytes`, of which `cut` more were not captured. `present` and
-/// `padded` are what the receiver said; bytes that contradict it go before.
+/// Takes the frame check sequence from the end of `bytes`, of which `cut` more were not captured. `present`
+/// and `padded` are what the receiver said; bytes that contradict it go before.
 ///
 /// * The sequence is of what was on the air, and so leaves out padding behind the header.
 /// * Where the receiver says that there is none, a sequence that is right is there all the same.

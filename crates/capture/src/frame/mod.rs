@@ -215,9 +215,9 @@ impl Frame {
 
     /// Reads a frame from `bytes`, of which `cut` more were not captured.
     ///
-    /// `reception` says whether there is a frame check sequence at the end. There is one, whatever it says, if
-    /// the last four bytes are right as such, and none if the frame's contents end with its last byte. A frame
-    /// check sequence that is announced but is all zero was made up by a simulator and says nothing.
+    /// `reception` says whether there is a frame check sequence at the end. There is one, whatever it says,
+    /// if the last four bytes are right as such, and none if the frame's contents end with its last byte. A
+    /// frame check sequence that is announced but is all zero was made up by a simulator and says nothing.
     ///
     /// # Errors
     /// If `bytes` end before the MAC header does, or are of another format.

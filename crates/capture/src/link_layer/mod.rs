@@ -146,8 +146,8 @@ pub struct Reception {
     pub sent: bool,
     /// The MAC header is followed by bytes, never sent, that pad it to a multiple of four.
     pub padded: bool,
-    /// Whether the header that said this contradicts itself: fields before the contradiction stand, others may
-    /// be missing. The frame behind it is found by the header's length, and need not be damaged.
+    /// Whether the header that said this contradicts itself: fields before the contradiction stand, others
+    /// may be missing. The frame behind it is found by the header's length, and need not be damaged.
     pub header_damaged: bool,
     /// Whether the PPDU carried no frame, as those that sound the channel.
     pub has_no_frame: bool,

@@ -1,6 +1,6 @@
-//! The headers with which access points send frames to `AiroPeek` and `OmniPeek` ("PEEKREMOTE"), big-endian: the
-//! older one of 20 bytes, and the newer one of 55 that begins with a magic number. Layouts as in Wireshark's
-//! `packet-peekremote.c`.
+//! The headers with which access points send frames to `AiroPeek` and `OmniPeek` ("PEEKREMOTE"), big-endian:
+//! the older one of 20 bytes, and the newer one of 55 that begins with a magic number. Layouts as in
+//! Wireshark's `packet-peekremote.c`.
 
 use super::{Channel, Encoding, HeaderError, HtEncoding, Reception, split};
 use crate::bytes::{Order, bit};
@@ -29,8 +29,8 @@ pub(super) fn is_old(datagram: &[u8]) -> bool {
     flags & 0xf8 == 0 && status & 0xb3 == 0 && follows > 0 && kept <= length && usize::from(kept) >= follows
 }
 
-/// Reads either header. `from_access_point`: an access point that mirrors reports its own frames, which have no
-/// frame check sequence, with a signal of 100 %.
+/// Reads either header. `from_access_point`: an access point that mirrors reports its own frames, which have
+/// no frame check sequence, with a signal of 100 %.
 pub(super) fn parse(datagram: &[u8], from_access_point: bool) -> Result<(Reception, &[u8]), HeaderError> {
     if is_new(datagram) { new(datagram) } else { old(datagram, from_access_point) }
 }
@@ -87,8 +87,8 @@ fn legacy(rate: u8) -> Encoding {
     Encoding::Legacy(Rate::from_kbps(500 * u64::from(rate)))
 }
 
-/// What both have, in this order: signal and noise in dBm; from `lengths` on, the length of the frame, what is
-/// left of it, flags, status, and the timer.
+/// What both have, in this order: signal and noise in dBm; from `lengths` on, the length of the frame, what
+/// is left of it, flags, status, and the timer.
 fn common(part: &[u8], powers: [usize; 2], lengths: usize, reception: &mut Reception) {
     let power = |at: usize| Some(part[at] as i8).filter(|dbm| *dbm != 0);
     (reception.signal_dbm, reception.noise_dbm) = (power(powers[0]), power(powers[1]));

@@ -27,8 +27,8 @@ type TimerOf = fn(usize, u64) -> Option<u64>;
 /// Which of begin, first bit and end of a frame is its stamp.
 type StampOf = fn([u64; 3]) -> u64;
 
-/// 30 exchanges of DATA and ACK, 5 ms apart, on a channel of this clock: `stamp` takes begin, first bit and end
-/// of a frame. Rates in units of 500 kb/s.
+/// 30 exchanges of DATA and ACK, 5 ms apart, on a channel of this clock: `stamp` takes begin, first bit and
+/// end of a frame. Rates in units of 500 kb/s.
 fn exchanges(clock: Clock, rate: u8, gap_us: u64, stamp: StampOf) -> Vec<Packet> {
     let how = Ppdu::Ofdm { rate: Rate::from_kbps(500 * u64::from(rate)), clock };
     let airtime = |bytes| how.airtime(bytes, Band::Ghz5).unwrap().ns() / 1_000;
@@ -146,8 +146,8 @@ fn one_wild_stamp_changes_nothing_but_its_count() {
     }
 }
 
-/// RTS and CTS at 1 Mb/s protect OFDM at 2.4 GHz: preambles differ, but not within pairs that show what stamps
-/// mark.
+/// RTS and CTS at 1 Mb/s protect OFDM at 2.4 GHz: preambles differ, but not within pairs that show what
+/// stamps mark.
 #[test]
 fn frames_behind_another_preamble_are_stamped_as_radiotap_says() {
     let dsss = |bytes: u64| 192 + 8 * bytes;

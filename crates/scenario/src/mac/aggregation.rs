@@ -47,8 +47,8 @@ keys! {
         /// Transmissions of an MPDU, alone or among others, before it is given up: `"none"` for no end, as
         /// the standard has it under a block acknowledgement agreement, where lifetimes alone end tries
         /// (802.11-2020, 10.23.2.12.1), and as ns-3. One that is sent alone `mac.short_retry_limit` times is
-        /// given up besides. By default 15, as Linux's iwlwifi and mt76 have it, or `mac.short_retry_limit` if
-        /// that is higher; `mac.rate_control.tries` where stations choose their rates.
+        /// given up besides. By default 15, as Linux's iwlwifi and mt76 have it, or `mac.short_retry_limit`
+        /// if that is higher; `mac.rate_control.tries` where stations choose their rates.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub retry_limit: Option<Limit>,
         /// Requests for a block acknowledgement (BlockAckReq) without an answer in a row before what was sent

@@ -51,8 +51,8 @@ pub struct Script {
     pub count: Option<u32>,
     /// Number in the file of the first of the nodes that move. Where the key is left out, the number is 0 if
     /// all numbers of the file are below the number of nodes that move, or else the lowest number of the
-    /// file. A file that does not begin with 0, and has as many nodes as move, may also leave out numbers: its
-    /// nodes are taken in the order of their numbers.
+    /// file. A file that does not begin with 0, and has as many nodes as move, may also leave out numbers:
+    /// its nodes are taken in the order of their numbers.
     pub first_node: Option<u32>,
     /// The instant of the file at which the run begins.
     #[serde(default)]

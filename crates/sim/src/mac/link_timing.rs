@@ -43,9 +43,9 @@ pub struct LinkTiming {
 
 impl LinkTiming {
     /// Of links at a DATA rate. RTS have the highest basic rate not above it, responses that not above the
-    /// rate of the frame that they answer (9.7.6), where the configuration says nothing else. A CF-End may have any
-    /// basic rate (802.11-2020, 10.6.6.3) and has the lowest, since it ends the NAV of all that heard the
-    /// opportunity, however far they are.
+    /// rate of the frame that they answer (9.7.6), where the configuration says nothing else. A CF-End may
+    /// have any basic rate (802.11-2020, 10.6.6.3) and has the lowest, since it ends the NAV of all that
+    /// heard the opportunity, however far they are.
     pub(super) fn new(config: &Config, data_rate: DataRate) -> LinkTiming {
         let (phy, rules) = (&config.phy, config.mac.rules);
         let control = config.control_rate.unwrap_or_else(|| phy.request_rate(data_rate));

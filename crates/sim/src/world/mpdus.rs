@@ -9,8 +9,8 @@ use crate::node::{in_node, settle};
 use crate::outages::Sent;
 use multihop_core::Time;
 
-/// Course of a sender's A-MPDU at its addressee. Each sender has one slot, and not each addressee: which of the
-/// A-MPDUs that begin at one instant an addressee receives is known only when all have begun.
+/// Course of a sender's A-MPDU at its addressee. Each sender has one slot, and not each addressee: which of
+/// the A-MPDUs that begin at one instant an addressee receives is known only when all have begun.
 #[derive(Clone, Debug)]
 pub(super) struct MpduEnds {
     /// End of the next MPDU.

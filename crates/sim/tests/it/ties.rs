@@ -1,5 +1,5 @@
-//! Frames that begin at one instant, over every medium and kind of MAC: with ties reversed a run is the same, and
-//! of stations whose signals are equally strong none has an advantage by its number.
+//! Frames that begin at one instant, over every medium and kind of MAC: with ties reversed a run is the same,
+//! and of stations whose signals are equally strong none has an advantage by its number.
 
 use crate::common::{add_flow, network, saturate};
 use multihop_core::{Dscp, NodeId, Rate, Span};
@@ -133,7 +133,8 @@ fn differentiate(config: &mut Config, protection: Protection) {
     }
 }
 
-/// Half of the stations on a channel that overlaps with that of the others; one is a node with a radio on each.
+/// Half of the stations on a channel that overlaps with that of the others; one is a node with a radio on
+/// each.
 fn on_two_channels(config: &mut Config) {
     let channel = |number| Channel { number, width_mhz: 20, overlaps: true };
     let channels = (0..STATIONS).map(|i| channel(if i < STATIONS / 2 { 1 } else { 3 })).collect();
@@ -250,8 +251,8 @@ fn bias(config: &Config, seeds: u64) -> f64 {
     farthest / (variance / seeds as f64).sqrt()
 }
 
-/// Equally strong stations have equal shares, whichever number their receiver has, at every rate of DSSS and with
-/// every other PHY. With 10 seeds and 4 stations, one case in 10 000 is farther off by chance.
+/// Equally strong stations have equal shares, whichever number their receiver has, at every rate of DSSS and
+/// with every other PHY. With 10 seeds and 4 stations, one case in 10 000 is farther off by chance.
 #[test]
 fn of_equally_strong_stations_none_has_an_advantage() {
     let phys = [

@@ -74,8 +74,8 @@ pub enum Field<'h> {
         /// Its bytes, little-endian.
         bytes: &'h [u8],
     },
-    /// A bit without a known meaning, and so of unknown length: the fields behind it cannot be found. The frame
-    /// can, by the length of the header. It is the last one.
+    /// A bit without a known meaning, and so of unknown length: the fields behind it cannot be found. The
+    /// frame can, by the length of the header. It is the last one.
     Unknown {
         /// Its number, counted over the words of one name space.
         bit: u32,
@@ -160,8 +160,8 @@ impl<'h> Fields<'h> {
         Some(Field::Known { bit: number as u8, round: self.round, bytes })
     }
 
-    /// The next field of a type and a length, which begins at a multiple of four bytes; none at the end. Fewer
-    /// bytes than a type and a length need are padding.
+    /// The next field of a type and a length, which begins at a multiple of four bytes; none at the end.
+    /// Fewer bytes than a type and a length need are padding.
     fn type_length_value(&mut self) -> Option<Field<'h>> {
         const HEAD: usize = 4;
         let start = self.at.next_multiple_of(4);

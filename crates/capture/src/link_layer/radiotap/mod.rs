@@ -99,8 +99,8 @@ fn read(number: u8, bytes: &[u8], reception: &mut Reception) {
     }
 }
 
-/// Takes over a field of a type and a length. Those of 802.11be say how a frame was sent in a form that is not
-/// read; that it was sent so is.
+/// Takes over a field of a type and a length. Those of 802.11be say how a frame was sent in a form that is
+/// not read; that it was sent so is.
 fn read_type(kind: u16, reception: &mut Reception) {
     const U_SIG: u16 = 33;
     const EHT: u16 = 34;
@@ -252,8 +252,8 @@ mod tests {
         assert_eq!((reception.fcs_present, reception.header_damaged), (Some(true), false));
     }
 
-    /// A header of `ath9k_htc` as in nzyme's issue 1498: two words before the timer, which begins at a multiple
-    /// of eight.
+    /// A header of `ath9k_htc` as in nzyme's issue 1498: two words before the timer, which begins at a
+    /// multiple of eight.
     #[test]
     fn the_timer_behind_two_words_is_aligned() {
         let mut fields = vec![0; 4];

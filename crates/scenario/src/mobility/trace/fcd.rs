@@ -1,8 +1,8 @@
 //! SUMO's floating car data: where each vehicle and person is at every time step, as XML.
 //!
 //! Between two steps a vehicle goes straight. It is there from its first step to its last, and on if that is
-//! the last of the file. SUMO writes places in metres, or with `--fcd-output.geo` in degrees: what the file says
-//! of speeds, or the configuration that SUMO writes into its first comment, tells which.
+//! the last of the file. SUMO writes places in metres, or with `--fcd-output.geo` in degrees: what the file
+//! says of speeds, or the configuration that SUMO writes into its first comment, tells which.
 
 use super::units::{self, Coordinates, Stated, Statements, Units};
 use super::{Motion, Result, Trace, TraceError, TraceNode, reach, shortened};

@@ -14,7 +14,8 @@ const EARTH_RADIUS_M: f64 = 6_371_000.0;
 /// vehicle's chord is shorter than its way, and its speed changes between two steps.
 const AGREES: std::ops::RangeInclusive<f64> = 1.0 / 3.0..=3.0;
 
-/// Where every node is slower than this, in metres per second, places are hardly metres or times hardly seconds.
+/// Where every node is slower than this, in metres per second, places are hardly metres or times hardly
+/// seconds.
 pub(super) const SLOW: f64 = 0.1;
 
 /// The same where a node is faster than this, in a file that states no speeds.

@@ -98,7 +98,8 @@ fn a_key_is_not_given_by_a_setting_and_an_option() {
     assert!(message.starts_with("--set warmup: given twice; remove --warmup"), "{message}");
 }
 
-/// Where an option makes the run too short for what the file says, the message names the option that would do.
+/// Where an option makes the run too short for what the file says, the message names the option that would
+/// do.
 #[test]
 fn a_shorter_run_names_the_options_that_go_with_it() {
     let text = "duration = \"10 s\"\nwarmup = \"5 s\"\n[topology]\ngenerator = \"chain\"\nhops = 1\n[[flows]]\n\

@@ -27,7 +27,8 @@ pub(super) enum State {
 pub(super) struct Held {
     /// Its packet, or the first of an A-MSDU.
     pub(super) packet: Handle,
-    /// The flow of the first packet with payload, or of the first: that may be a message of a routing protocol.
+    /// The flow of the first packet with payload, or of the first: that may be a message of a routing
+    /// protocol.
     pub(super) flow: FlowId,
     /// Network-layer bytes of all of its packets, and payload bytes of the transport.
     pub(super) size: u32,
@@ -160,9 +161,9 @@ impl Window {
         self.held.iter().any(|held| held.state == State::Waiting && held.tries > 0)
     }
 
-    /// One more request was not answered. Returns whether the station stops to ask; then the next request waits
-    /// until the neighbour is heard again. Until then no further request has more than the tries of a frame, and
-    /// neither has one that asks about no MPDU, but moves the recipient's window.
+    /// One more request was not answered. Returns whether the station stops to ask; then the next request
+    /// waits until the neighbour is heard again. Until then no further request has more than the tries of a
+    /// frame, and neither has one that asks about no MPDU, but moves the recipient's window.
     pub(super) fn request_failed(&mut self, timing: &Timing) -> bool {
         self.request_tries += 1;
         let is_away = self.owes_request && !timing.tries_without_end();

@@ -115,8 +115,8 @@ fn a_lost_block_ack_is_asked_for_and_nothing_is_sent_twice() {
     assert_eq!((link.data, link.acknowledged, link.given_up), (3, 3, 0));
 }
 
-/// Sixty requests ask what became of the frame; then its packets are given up. The next packet has its seven tries
-/// alone, and after them seven requests ask the recipient to pass on what it may hold.
+/// Sixty requests ask what became of the frame; then its packets are given up. The next packet has its seven
+/// tries alone, and after them seven requests ask the recipient to pass on what it may hold.
 #[test]
 fn a_neighbour_asked_in_vain_costs_the_packets() {
     let mut s = waiting(AGGREGATION, 3);
@@ -219,7 +219,8 @@ fn behind_rts_four_tries_alone_and_no_end_of_rts() {
     assert_eq!(kinds, [[Rts, Data].repeat(4), vec![BlockAckRequest; 7]].concat());
 }
 
-/// Where tries have no end, a block acknowledgement is asked for as long as it takes, unless requests have a limit.
+/// Where tries have no end, a block acknowledgement is asked for as long as it takes, unless requests have a
+/// limit.
 #[test]
 fn requests_have_an_end_where_tries_have_one() {
     let none = Some(u32::MAX);

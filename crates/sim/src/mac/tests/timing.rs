@@ -37,8 +37,8 @@ fn exchanges_are_the_sum_of_their_frames_and_sifs_9_3_2_6() {
     assert_eq!(link.overhead(RateClass::Data), span(192));
 }
 
-/// A CF-End of 20 bytes goes to all: at the lowest basic rate, 20 us and 8 symbols at 6 Mb/s, 192 us and 160 bits at
-/// 1 Mb/s, whatever DATA goes at; or at the rate that the scenario sets.
+/// A CF-End of 20 bytes goes to all: at the lowest basic rate, 20 us and 8 symbols at 6 Mb/s, 192 us and 160
+/// bits at 1 Mb/s, whatever DATA goes at; or at the rate that the scenario sets.
 #[test]
 fn a_cf_end_has_the_lowest_basic_rate() {
     let of = |standard, data_rate: DataRate, control_rate| {

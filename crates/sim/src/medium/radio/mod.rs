@@ -286,8 +286,8 @@ impl Radio {
         self.rest.curve.clear();
     }
 
-    /// A signal begins together with the one that the receiver is locked on, and is as strong: none of them is
-    /// decoded. Record 7 says why. The loss is known when the last of them ends.
+    /// A signal begins together with the one that the receiver is locked on, and is as strong: none of them
+    /// is decoded. Record 7 says why. The loss is known when the last of them ends.
     #[cold]
     fn tie(&mut self, collisions: &Collisions, link: &Link, frame: &Frame) {
         let Some(lock) = &mut self.lock else { return };

@@ -432,8 +432,8 @@ fn saturated_stations_do_as_the_fixed_point_of_aggregates() {
     assert!(sum / 12.0 < 0.01, "{sum}");
 }
 
-/// A message of a routing protocol, or a request for an address, may be the first packet of an A-MSDU, and data of a
-/// flow follow it: the MPDU is that flow's.
+/// A message of a routing protocol, or a request for an address, may be the first packet of an A-MSDU, and
+/// data of a flow follow it: the MPDU is that flow's.
 #[test]
 fn data_may_share_an_a_msdu_with_what_belongs_to_no_flow() {
     let protocols = [RoutingProtocol::Static, RoutingProtocol::Aodv(AodvConfig::default())];
@@ -461,8 +461,8 @@ fn data_may_share_an_a_msdu_with_what_belongs_to_no_flow() {
     }
 }
 
-/// Two stations that do not sense each other, with A-MPDUs that last longer than most back-offs: requests for block
-/// acknowledgements find the gaps, so that limits of tries cost little.
+/// Two stations that do not sense each other, with A-MPDUs that last longer than most back-offs: requests for
+/// block acknowledgements find the gaps, so that limits of tries cost little.
 #[test]
 fn limits_of_tries_cost_hidden_stations_little() {
     let goodput = |persistence| {
@@ -482,8 +482,8 @@ fn limits_of_tries_cost_hidden_stations_little() {
     assert!(limited > 0.9 * endless, "{limited} and {endless}");
 }
 
-/// Of three receivers with 6 Mb/s each one is off: the others have all of theirs where neighbours take turns, and a
-/// part where packets wait in one line.
+/// Of three receivers with 6 Mb/s each one is off: the others have all of theirs where neighbours take turns,
+/// and a part where packets wait in one line.
 #[test]
 fn a_silent_neighbour_leaves_the_others_their_turns() {
     let disciplines = [

@@ -12,9 +12,9 @@
 //! ```
 //!
 //! Nodes are elements of any one array, or variables that end in a number, such as `$n3`. Numbers may be
-//! variables that the script has set to a number, or arithmetic (`[expr 10 + 2.5]`). Commands that say nothing
-//! of a motion are passed over, such as those that create nodes and agents, set options, or are for nam. Loops,
-//! conditions and procedures are not executed: one that moves nodes is an error.
+//! variables that the script has set to a number, or arithmetic (`[expr 10 + 2.5]`). Commands that say
+//! nothing of a motion are passed over, such as those that create nodes and agents, set options, or are for
+//! nam. Loops, conditions and procedures are not executed: one that moves nodes is an error.
 
 mod motions;
 
@@ -351,7 +351,7 @@ fn moves(script: &str) -> bool {
     script.contains("setdest") || [" X_", " Y_", " Z_"].into_iter().any(sets)
 }
 
-/// Whether a script that runs at some time says where a node is, whether it is on, or how many hops it is off.
+/// Whether a script that runs at some time says where a node is, whether it is on, or its numbers of hops.
 fn matters(script: &str) -> bool {
     moves(script) || ["switch ", "set-dist "].iter().any(|word| script.contains(word))
 }
