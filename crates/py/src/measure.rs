@@ -113,7 +113,12 @@ pub fn capture_frames(
             let capture = Capture::open(path).map_err(|error| capture_error(&error))?;
             let mut raised = None;
             let found = survey(capture, &options, |_| {
-                raised = Python::attach(|py| py.check_signals()).err();
+                #[allow(
+                    clippy::redundant_closure_for_method_calls,
+                    reason = "the method's lifetime is too narrow"
+                )]
+                let signal = Python::attach(|py| py.check_signals());
+                raised = signal.err();
                 raised.is_none()
             })
             .map_err(|error| capture_error(&error))?;
