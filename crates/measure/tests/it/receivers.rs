@@ -217,15 +217,17 @@ fn copies_and_numbers_that_jump_are_said() {
     let quality = only(&written(&twice, Receiver::default())).quality;
     assert_eq!((quality.copies, quality.verdict().0), (30, Grade::Poor));
     assert_eq!(only(&written(&packets, Receiver::default())).quality.copies, 0);
-    // Five frames each, 200 apart: the radio was elsewhere, on channels where nothing was heard.
-    let mut jumping = packets;
-    for (index, packet) in jumping.iter_mut().enumerate().filter(|(index, _)| index % 2 == 0) {
-        let number = (index / 2) as u16;
-        packet.bytes = data(B, 1_528, number + number / 5 * 200, false);
+    // Five frames each, so many apart: the radio was elsewhere, on channels where nothing was heard.
+    for apart in [200, 3_000] {
+        let mut jumping = packets.clone();
+        for (index, packet) in jumping.iter_mut().enumerate().filter(|(index, _)| index % 2 == 0) {
+            let number = (index / 2) as u16;
+            packet.bytes = data(B, 1_528, (number + number / 5 * apart) % 4_096, false);
+        }
+        let quality = only(&written(&jumping, Receiver::default())).quality;
+        assert_eq!(quality.missed, 5 * u64::from(apart));
+        assert_eq!(quality.verdict().0, Grade::Poor);
     }
-    let quality = only(&written(&jumping, Receiver::default())).quality;
-    assert_eq!(quality.missed, 5 * 200);
-    assert_eq!(quality.verdict().0, Grade::Poor);
 }
 
 /// `ath9k_htc` read the halves of its timer at two instants, so that single stamps were off by 2^32
