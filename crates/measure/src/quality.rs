@@ -24,6 +24,8 @@ pub struct Quality {
     pub fcs_overruled: u64,
     /// Frames that are not damaged whose airtime is unknown, as the receiver did not say how they were sent.
     pub unknown_airtime: u64,
+    /// HE frames stamped at their end of which the length of the packet extension is unknown.
+    pub unknown_extension: u64,
     /// A-MPDUs.
     pub aggregates: u64,
     /// Those of which frames were missed, as far as that can be seen.
@@ -267,6 +269,11 @@ impl Quality {
             counted(self.stamp_pairs, "pair")
         );
         say(has_few_pairs, Grade::Fair, pairs);
+        let extension = format!(
+            "the packet extension of {} is unknown: capacities may be up to 7 % too high",
+            counted(self.unknown_extension, "HE frame")
+        );
+        say(self.unknown_extension > 0 && self.timed > 0, Grade::Fair, extension);
         let broken = "the file is broken, or ends in the middle of a record";
         say(self.broken, Grade::Fair, broken.into());
         let hopped = format!(

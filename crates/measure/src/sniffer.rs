@@ -9,7 +9,7 @@ use crate::{
     Aggregates, BlockAcks, CapturedFrame, Exchanges, Gauge, Kept, Kind, Ledger, Link, Links, Marks, Quality,
     RateCount, Reading, Row, Seen, Settled, Stamps, Station, StationId, Stations, Transmissions,
 };
-use multihop_capture::{Address, Control, FrameType, airtime_of, legacy_airtime, ppdu};
+use multihop_capture::{Address, Control, Encoding, FrameType, airtime_of, legacy_airtime, ppdu};
 use multihop_core::{Interval, Span, Time};
 
 /// What to measure how.
@@ -161,11 +161,13 @@ impl Sniffer {
                 self.quality.cut += u64::from(*cut);
             }
         }
+        let (how, announced) = (ppdu(reception), legacy_airtime(reception));
         self.quality.damaged_headers += u64::from(reception.header_damaged);
+        let is_he = matches!(reception.encoding, Some(Encoding::He(_)));
+        self.quality.unknown_extension += u64::from(is_he && announced.is_none());
         self.by_tsft += usize::from(stamp.is_tsft && self.marks.is_none());
         // What the user knows of stamps goes before what the radio says.
         let marks = timer.marks.filter(|_| self.options.marks.is_none());
-        let (how, announced) = (ppdu(reception), legacy_airtime(reception));
         let air_bytes = frame.air_bytes;
         let airtime = match (how, state) {
             (_, State::Empty) | (None, _) => announced,
@@ -461,6 +463,11 @@ impl Sniffer {
             partial_aggregates: self.aggregates.partial,
             orphan_block_acks: self.exchanges.orphan_block_acks,
             length: self.first.map_or(Span::ZERO, |first| self.last.since(first)),
+            // Stamps of the beginning do not depend on it.
+            unknown_extension: self
+                .marks
+                .filter(|marks| *marks == Marks::End)
+                .map_or(0, |_| self.quality.unknown_extension),
             airtime,
             overlapping: airtime.saturating_sub(busy.iter().copied().sum()),
             copies: stations.iter().map(|station| station.copies).sum(),

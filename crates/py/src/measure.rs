@@ -294,6 +294,7 @@ fn quality<'py>(py: Python<'py>, found: &SnifferReport) -> PyResult<Bound<'py, P
         ("damaged_headers", q.damaged_headers),
         ("fcs_overruled", q.fcs_overruled),
         ("unknown_airtime", q.unknown_airtime),
+        ("unknown_extension", q.unknown_extension),
         ("aggregates", q.aggregates),
         ("partial_aggregates", q.partial_aggregates),
         ("numbered", q.numbered),

@@ -15,6 +15,7 @@ fn each_reason_is_on_the_page() {
         damaged_headers: 1,
         fcs_overruled: 2,
         unknown_airtime: 1,
+        unknown_extension: 2,
         aggregates: 1,
         partial_aggregates: 1,
         numbered: 1,
