@@ -292,7 +292,13 @@ impl Quality {
             counted(self.fcs_overruled, "frame")
         );
         say(self.fcs_overruled > 0, Grade::Good, overruled);
-        for (count, noun, what) in [
+        found.extend(self.notes());
+        found
+    }
+
+    /// What was done, or is left out, without harm to the numbers.
+    fn notes(&self) -> impl Iterator<Item = (Grade, String)> {
+        [
             (
                 self.host_steps,
                 "time",
@@ -307,10 +313,10 @@ impl Quality {
             (self.backward, "stamp", "went backwards"),
             (self.other_records, "record", "carry no frame of the remote sniffer"),
             (self.stations_beyond, "frame", "are of stations beyond those that are distinguished"),
-        ] {
-            say(count > 0, Grade::Good, format!("{} {what}", counted(count, noun)));
-        }
-        found
+        ]
+        .into_iter()
+        .filter(|&(count, _, _)| count > 0)
+        .map(|(count, noun, what)| (Grade::Good, format!("{} {what}", counted(count, noun))))
     }
 }
 
