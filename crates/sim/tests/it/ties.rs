@@ -2,12 +2,13 @@
 //! and of stations whose signals are equally strong none has an advantage by its number.
 
 use crate::common::{add_flow, network, saturate};
+use crate::mac::aggregation::LIMITS;
 use multihop_core::{Dscp, NodeId, Rate, Span};
 use multihop_dot11::{AccessCategory, DataRate, DcfRules, EdcaParameters, Phy, Preamble, Standard};
 use multihop_link::Algorithm;
 use multihop_sim::config::{
-    AggregationConfig, AppConfig, Channel, Config, Delivery, MatrixLink, MatrixQuantity, MediumModel,
-    NodeConfig, PathLoss, Protection, Radios, RateControlConfig, SensedLink,
+    AppConfig, Channel, Config, Delivery, MatrixLink, MatrixQuantity, MediumModel, NodeConfig, PathLoss,
+    Protection, Radios, RateControlConfig, SensedLink,
 };
 use multihop_sim::{Ties, World, run};
 
@@ -111,18 +112,7 @@ fn media() -> Vec<(&'static str, MediumModel)> {
 fn aggregate(config: &mut Config, delivery: Delivery) {
     config.mac.rules = config.mac.rules.with_quality_of_service();
     config.delivery = delivery;
-    config.aggregation = Some(AggregationConfig {
-        mpdus: 64,
-        window: 64,
-        a_mpdu: 65_535,
-        a_msdu: None,
-        mpdu: 4_095,
-        max_duration: Span::from_us(5_484),
-        spacing: Span::ZERO,
-        reordering_timeout: Span::from_ms(100),
-        rts: false,
-        single_delimited: false,
-    });
+    config.aggregation = Some(LIMITS);
 }
 
 fn differentiate(config: &mut Config, protection: Protection) {

@@ -20,7 +20,8 @@ use multihop_sim::run;
 use multihop_transport::{Delivered, Endpoint, Progress, UdpReceiver};
 use std::sync::{Arc, Mutex};
 
-const LIMITS: AggregationConfig = AggregationConfig {
+/// Limits on A-MPDUs of 802.11n, without A-MSDUs.
+pub const LIMITS: AggregationConfig = AggregationConfig {
     mpdus: 64,
     window: 64,
     a_mpdu: 65_535,

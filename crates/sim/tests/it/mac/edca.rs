@@ -1,5 +1,6 @@
 //! Access categories over a medium.
 
+use super::aggregation::LIMITS;
 use crate::common::{Datagrams, add_flow, network, saturate, total_goodput};
 use multihop_core::{Dscp, Span};
 use multihop_dot11::AccessCategory::{self, Background, BestEffort, Video, Voice};
@@ -75,20 +76,8 @@ fn a_lone_station_sends_what_the_closed_form_says() {
 /// bytes.
 #[test]
 fn an_aggregate_is_no_longer_than_an_opportunity() {
-    let limits = AggregationConfig {
-        mpdus: 64,
-        window: 64,
-        a_mpdu: 65_535,
-        a_msdu: None,
-        mpdu: 4_095,
-        max_duration: Span::from_us(5_484),
-        spacing: Span::ZERO,
-        reordering_timeout: Span::from_ms(100),
-        rts: false,
-        single_delimited: false,
-    };
     let mut config = differentiated(&[[0.0, 0.0], [10.0, 0.0]]);
-    config.aggregation = Some(limits);
+    config.aggregation = Some(LIMITS);
     saturate_with(&mut config, 1, 0, VIDEO);
     let data = |mpdus: f64| 36.0 + 4.0 * ((8.0 * (mpdus * 1_544.0 - 2.0) + 22.0) / 260.0).ceil();
     assert!(data(21.0) + 16.0 + 32.0 <= 4_096.0 && data(22.0) + 16.0 + 32.0 > 4_096.0);

@@ -1,13 +1,12 @@
 //! Stations that choose their rates, beside the best of fixed ones.
 
+use super::aggregation::LIMITS;
 use crate::common::{check_conservation, network, saturate, total_goodput};
 use multihop_core::{Rate, Span};
 use multihop_dot11::{DataRate, DcfRules, Mcs, Phy, Preamble, Standard};
 use multihop_link::Algorithm;
 use multihop_schemes::find;
-use multihop_sim::config::{
-    AggregationConfig, Config, MediumModel, PathLoss, RateControlConfig, SchemeConfig,
-};
+use multihop_sim::config::{Config, MediumModel, PathLoss, RateControlConfig, SchemeConfig};
 use multihop_sim::run;
 use serde_json::json;
 
@@ -37,18 +36,7 @@ fn link(standard: Standard, distance: f64) -> Config {
 fn aggregating(distance: f64) -> Config {
     let mut config = link(Standard::Dot11n, distance);
     config.mac.rules = DcfRules::IEEE.with_quality_of_service();
-    config.aggregation = Some(AggregationConfig {
-        mpdus: 64,
-        window: 64,
-        a_mpdu: 65_535,
-        a_msdu: None,
-        mpdu: 4_095,
-        max_duration: Span::from_us(5_484),
-        spacing: Span::ZERO,
-        reordering_timeout: Span::from_ms(100),
-        rts: false,
-        single_delimited: false,
-    });
+    config.aggregation = Some(LIMITS);
     config
 }
 
