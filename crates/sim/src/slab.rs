@@ -93,13 +93,18 @@ impl Slab {
         *self.next_msdus.get(handle.0 as usize)?
     }
 
-    /// Puts a packet behind one in the same A-MSDU, or nothing.
-    pub fn set_next_msdu(&mut self, handle: Handle, next_msdu: Option<Handle>) {
-        let index = handle.0 as usize;
+    /// Appends a packet to the last one of an A-MSDU.
+    pub fn append_msdu(&mut self, last: Handle, appended: Handle) {
+        let index = last.0 as usize;
         if index >= self.next_msdus.len() {
             self.next_msdus.resize(self.entries.len(), None);
         }
-        self.next_msdus[index] = next_msdu;
+        self.next_msdus[index] = Some(appended);
+    }
+
+    /// Detaches a packet from its A-MSDU, before it is enqueued elsewhere. Returns the packet that followed it.
+    pub fn detach_msdu(&mut self, handle: Handle) -> Option<Handle> {
+        self.next_msdus.get_mut(handle.0 as usize)?.take()
     }
 
     /// A packet as a routing agent is handed it.

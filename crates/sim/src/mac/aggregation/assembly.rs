@@ -151,7 +151,7 @@ impl Originator {
             let room = most.saturating_sub(a_msdu_with(bytes, llc));
             let Some(next) = self.next_for(mac, ctx, to, room) else { return };
             let more = self::held(&next, ctx, held.head_of_line);
-            ctx.packets.set_next_msdu(last, Some(more.packet));
+            ctx.packets.append_msdu(last, more.packet);
             last = more.packet;
             bytes = a_msdu_with(bytes, more.size + llc);
             if held.payload == 0 && more.payload > 0 {

@@ -411,7 +411,7 @@ fn part_with_packets(window: &mut Window, ctx: &mut Context) -> bool {
         gave_up |= matches!(state, State::GivenUp | State::Expired);
         let mut packet = Some(held.packet).filter(|_| state != State::Gone);
         while let Some(handle) = packet {
-            packet = ctx.packets.next_msdu(handle);
+            packet = ctx.packets.detach_msdu(handle);
             match state {
                 State::GivenUp => {
                     ctx.stack.on_given_up(ctx.now, peer, handle, ctx.packets, ctx.record);

@@ -87,7 +87,7 @@ impl Mac {
         }
         let mut late = Some(copy);
         while let Some(handle) = late {
-            late = ctx.packets.next_msdu(handle);
+            late = ctx.packets.detach_msdu(handle);
             ctx.stack.lose(ctx.now, handle, DropCause::Reordering, ctx.packets, ctx.record);
         }
     }
@@ -98,8 +98,7 @@ impl Mac {
         while let Some(first) = agreements.ready.pop_front() {
             let mut packet = Some(first);
             while let Some(handle) = packet {
-                packet = ctx.packets.next_msdu(handle);
-                ctx.packets.set_next_msdu(handle, None);
+                packet = ctx.packets.detach_msdu(handle);
                 ctx.stack.on_received(ctx.now, from, handle, ctx.packets, ctx.record);
             }
         }
@@ -170,7 +169,7 @@ fn copy(ctx: &mut Context, frame: &Frame, first: Handle) -> Handle {
         let copy = ctx.packets.copy(handle);
         ctx.packets.get_mut(copy).payload_air += frame.airtime_of(payload);
         if let Some(before) = last {
-            ctx.packets.set_next_msdu(before, Some(copy));
+            ctx.packets.append_msdu(before, copy);
         }
         head = head.or(Some(copy));
         last = Some(copy);
