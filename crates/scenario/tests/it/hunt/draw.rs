@@ -75,6 +75,14 @@ const AMOUNTS: [(&str, &[&str]); 9] = [
     ("Hz", &["1 Hz", "914 MHz", "2.4 GHz", "1000 GHz"]),
 ];
 
+/// Aggregates of a standard that has them.
+const AGGREGATIONS: [&str; 4] = [
+    r#"{ "a_msdu": "3839 B" }"#,
+    r#"{ "a_msdu": "7935 B", "a_mpdu": "off" }"#,
+    r#"{ "a_msdu": "7935 B", "delivery": "mpdu", "retry_limit": 1 }"#,
+    r#"{ "delivery": "mpdu", "retry_limit": 2 }"#,
+];
+
 /// Files of motion, beside the scenario that is drawn.
 const FILES: [&str; 5] =
     ["passing.tcl", "passing.movements", "passing.fcd.xml", "forms.tcl", "degrees.fcd.xml"];
@@ -165,6 +173,9 @@ impl Draw {
             made["routing"] = self.key(rng, "routing");
         }
         if rng.below(6) == 0 {
+            self.aggregates_on_routes(rng, made);
+        }
+        if rng.below(6) == 0 {
             made["outages"] =
                 json!([{ "node": "n1", "from": "5 ms", "to": pick(rng, &["5010 us", "9 ms", "1 s"]) }]);
         }
@@ -193,6 +204,23 @@ impl Draw {
             made["mac"]["discipline"] = "stations".into();
             made["mac"]["hardware_queue"] = pick(rng, &HARDWARE).parse().expect("a table as JSON");
         }
+    }
+
+    /// Aggregates that fail over links which a routing agent then takes for broken.
+    fn aggregates_on_routes(&self, rng: &mut Rng, made: &mut Value) {
+        made["phy"] = json!({ "standard": pick(rng, &["802.11n", "802.11ac", "802.11ax"]) });
+        made["mac"]["aggregation"] = pick(rng, &AGGREGATIONS).parse().expect("a table as JSON");
+        made["routing"] = json!({ "protocol": pick(rng, &["aodv", "dsr", "dsdv"]) });
+        made["network"] = json!({ "arp": rng.below(2) == 0 });
+        made["topology"] = json!({ "generator": "chain", "hops": 3, "spacing": "200 m" });
+        made["medium"] = json!({ "model": "ranges", "carrier_sense_range": "250 m" });
+        let mut flow = |ends: [&str; 2]| {
+            let mut drawn = self.drawing(rng).of(&self.scenario["$defs"]["Flow"], &["flows"]);
+            (drawn["from"], drawn["to"]) = (ends[0].into(), ends[1].into());
+            drawn
+        };
+        made["flows"] = json!([flow(["n0", "n3"]), flow(["n3", "n0"]), flow(["n1", "n3"])]);
+        made.as_object_mut().expect("a scenario is a table").remove("traffic");
     }
 
     fn listed(&self, rng: &mut Rng) -> Value {

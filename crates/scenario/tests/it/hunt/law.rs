@@ -2,10 +2,13 @@
 
 use super::columns::out_of_range;
 use multihop_core::Time;
+use multihop_sim::airlog::AirLog;
 use multihop_sim::config::Config;
+use multihop_sim::framelog::{FrameLog, Selection};
 use multihop_sim::outcome::Outcome;
-use multihop_sim::{Ties, World};
+use multihop_sim::{Logs, Ties, World};
 use std::any::Any;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 
 /// A run that broke no law.
@@ -24,13 +27,30 @@ const LOOKS_MAX: u32 = 12;
 /// A run that was stopped, and why if that is against the law.
 struct Stopped(Option<&'static str>);
 
-/// Runs it three times, and says which law it broke.
+/// One scenario in so many is also run in steps, and with logs.
+const LOGGED: u64 = 8;
+/// Steps of a run in steps.
+const STEPS: u64 = 7;
+
+/// Runs a scenario three times, a share of them also in steps and with logs. An error is the law that it broke.
 pub fn check(config: &Config) -> Result<Kept, String> {
     let Some(first) = run(config, Ties::InOrder)? else { return Ok(Kept::CutShort) };
     for (ties, what) in [(Ties::InOrder, "a second run"), (Ties::Reversed, "reversed ties")] {
         let again = run(config, ties)?;
         if again.as_ref() != Some(&first) {
             return Err(format!("another result with {what}"));
+        }
+    }
+    if first.fingerprint.is_multiple_of(LOGGED) {
+        for (run, what) in [(in_steps as fn(&Config) -> _, "steps"), (logged, "logs")] {
+            let again = catch_unwind(AssertUnwindSafe(|| run(config)));
+            match again.map_err(|panic| message(panic.as_ref())) {
+                Err(panic) => return Err(format!("panic with {what}: {panic}")),
+                Ok(again) if again.as_ref() != Some(&first) => {
+                    return Err(format!("another result with {what}"));
+                }
+                Ok(_) => {}
+            }
         }
     }
     match out_of_range(config, &first) {
@@ -63,6 +83,23 @@ fn run(config: &Config, ties: Ties) -> Result<Option<Outcome>, String> {
             None => Err(format!("panic: {}", message(panic.as_ref()))),
         },
     }
+}
+
+/// The outcome of a run that is advanced in steps, with a look at its tables after each.
+fn in_steps(config: &Config) -> Option<Outcome> {
+    let mut world = World::new(config, Ties::InOrder);
+    for step in 1..=STEPS {
+        world.advance(Time::from_ns(config.duration.ns() * step / STEPS));
+        world.tables();
+    }
+    world.close().ok()
+}
+
+/// The outcome of a run that logs its frames, and what each radio hears where the scenario can be captured.
+fn logged(config: &Config) -> Option<Outcome> {
+    let frames = FrameLog::new(config, Selection::default(), Box::new(io::sink())).ok();
+    let logs = Logs { air: AirLog::new(config, Box::new(io::sink())).ok(), frames };
+    World::new(config, Ties::InOrder).finish_logged(logs, |_| ()).ok()
 }
 
 /// What a panic said.

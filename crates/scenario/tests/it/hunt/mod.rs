@@ -1,7 +1,7 @@
 //! The hunt: scenarios drawn from the published schema, with values from the edges of their ranges, run under
 //! the engine's laws with overflow checks and debug assertions.
 //!
-//! Each is run twice and with reversed ties. No panic, packets conserved, no station stuck, time runs on, the
+//! Each is run twice and with reversed ties, a share of them also in steps and with logs. No panic, packets conserved, no station stuck, time runs on, the
 //! same results, and each column within its range; what is refused is refused in one line. The test is a
 //! short share of it. `make hunt` runs `HUNT` scenarios (100,000) from the one of number `HUNT_FROM` (0) on,
 //! and leaves what fails, made small, in `target/hunt`.
@@ -131,6 +131,11 @@ fn parts(scenario: &Value, config: &Config) -> Vec<String> {
         ("long links", config.medium.propagation_delay.ns() > 50_000),
         ("delays by distance", config.delays_by_distance),
         ("address resolution", config.arp),
+        (
+            "A-MSDUs on found routes",
+            scenario["mac"]["aggregation"]["a_msdu"].is_string()
+                && scenario["routing"]["protocol"].is_string(),
+        ),
         ("access categories", config.edca.is_some()),
         ("hardware queue", config.hardware_queue.is_some()),
         ("airtime limits", config.hardware_queue.is_some_and(|hardware| hardware.airtime.is_some())),
@@ -285,6 +290,7 @@ fn scenarios_of_the_schema_break_no_law() {
         "mixed network",
         "narrow channel",
         "powers of nodes",
+        "A-MSDUs on found routes",
     ] {
         assert!(tally.parts.contains_key(part), "no {part}: {:?}", tally.parts);
     }
