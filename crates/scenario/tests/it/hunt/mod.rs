@@ -4,7 +4,8 @@
 //! Each is run twice and with reversed ties, a share of them also in steps and with logs. No panic, packets conserved, no station stuck, time runs on, the
 //! same results, and each column within its range; what is refused is refused in one line. The test is a
 //! short share of it. `make hunt` runs `HUNT` scenarios (100,000) from the one of number `HUNT_FROM` (0) on,
-//! and leaves what fails, made small, in `target/hunt`.
+//! and leaves what fails, made small, in `target/hunt`; `tools/hunt.py` then tries commands on a share of what
+//! ran, which `HUNT_OUT` is a folder for.
 
 #![allow(clippy::disallowed_methods)] // the clock says when a run hangs; nothing that is simulated reads it
 
@@ -28,6 +29,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// Of the scenarios that ran, one in so many is written where `HUNT_OUT` says.
+const WRITTEN: u64 = 50;
 /// Scenarios of the short share.
 const SHORT: u64 = 300;
 /// How often a scenario is mended before it counts as refused.
@@ -210,6 +213,13 @@ fn one(draw: &Draw, number: u64, tally: &Mutex<Tally>) {
             tally.runs += 1;
             for part in parts(&scenario, &config) {
                 *tally.parts.entry(part).or_default() += 1;
+            }
+            if number.is_multiple_of(WRITTEN)
+                && let Ok(folder) = std::env::var("HUNT_OUT")
+            {
+                let text = toml::to_string(&scenario).expect("scenarios are TOML");
+                std::fs::write(PathBuf::from(folder).join(format!("{number}.toml")), text)
+                    .expect("scenarios can be written");
             }
             match kept {
                 Kept::CutShort => tally.cut += 1,
