@@ -30,7 +30,7 @@ def outcome(words: list[str]) -> str:
         return "refused" if line and "\n" not in line else f"a refusal that is not one line: {line!r}"
     except OutputError as error:
         return f"not written: {error}"
-    except Exception as error:  # whatever it is, a user would see an internal error
+    except Exception as error:  # noqa: BLE001 - whatever it is, a user would see an internal error
         return f"{type(error).__name__}: {error}"
     return "done" if not code else f"exit code {code}"
 

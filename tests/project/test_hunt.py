@@ -1,7 +1,6 @@
 """The hunt's commands: what counts as a failure, and that a drawn scenario has none."""
 
 import pytest
-
 from tools import hunt
 
 SCENARIO = """
