@@ -29,7 +29,9 @@ class NodeView(TypedDict):
 class FlowView(TypedDict):
     """A flow of a resolved scenario.
 
-    `interval` is that of datagrams which are sent at equal intervals, in seconds; none of others.
+    `offered_bps` is the rate at which the application hands over data; none where it always has more, or
+    takes the rate of its transport. `interval` is that of datagrams which are sent at equal intervals, in
+    seconds; none of others.
     `path` holds node indices from source to destination; it is empty without a route. `acknowledges` is of
     emulations: the flow answers another in the reverse direction, and is none of those that share the medium.
     """
@@ -39,6 +41,7 @@ class FlowView(TypedDict):
     destination: str
     scheme: str
     app: str
+    offered_bps: float | None
     interval: float | None
     hops: int
     path: list[int]
@@ -212,8 +215,9 @@ class InternalError(RuntimeError):
 def check(text: str, origin: str, overrides: Mapping[str, Any] | None = None) -> ScenarioView:
     """Reads and resolves a scenario without running it.
 
-    `overrides` may hold `seed`, `duration`, `warmup`, `record_interval`, `scheme`, and `set`: a list of pairs
-    of a key path and a TOML document whose key `value` is what replaces that key.
+    `overrides` may hold `seed`, `duration`, `warmup`, `record_interval`, `scheme`, `varying`: indices of the
+    flows that have it, and `set`: a list of pairs of a key path and a TOML document whose key `value` is what
+    replaces that key.
     """
 
 def airtimes(text: str, origin: str, frame_bytes: int) -> AirtimesView:

@@ -382,6 +382,7 @@ fn read_overrides(given: Option<&Bound<'_, PyDict>>) -> PyResult<Overrides> {
             "duration" => overrides.duration = text()?,
             "warmup" => overrides.warmup = text()?,
             "scheme" => overrides.scheme = text()?,
+            "varying" => overrides.varying = Some(value.extract::<Vec<usize>>()?.into_iter().collect()),
             "record_interval" => overrides.record_interval = text()?,
             "external" => overrides.external = Some(external(&value.extract::<String>()?)?),
             "set" => {
@@ -478,6 +479,7 @@ fn flows_view<'py>(
         entry.set_item("destination", name(flow.destination))?;
         entry.set_item("scheme", &config.schemes[flow.scheme].name)?;
         entry.set_item("app", flow.app.name())?;
+        entry.set_item("offered_bps", flow.app.offered_bps())?;
         let datagrams = config.schemes[flow.scheme].scheme.datagrams();
         entry.set_item("interval", flow.app.equal_interval().filter(|_| datagrams))?;
         let is_hop = |pair: &&[multihop_core::NodeId]| !config.radios.share_node(pair[0], pair[1]);

@@ -25,6 +25,7 @@ use multihop_sim::config::{Config, Radios};
 use multihop_sim::mobility::Mobility;
 use multihop_sim::preflight::{exceed, farthest, least_pause, light};
 use serde::Deserialize;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Values of the command line, which take precedence over those of the file.
@@ -37,8 +38,10 @@ pub struct Overrides {
     pub duration: Option<String>,
     /// `--warmup`, with its unit.
     pub warmup: Option<String>,
-    /// `--scheme`: for every flow.
+    /// `--scheme`: for every flow, or for those of `varying`.
     pub scheme: Option<String>,
+    /// Indices of the flows whose scheme `scheme` replaces. Default: all.
+    pub varying: Option<BTreeSet<usize>>,
     /// `--record-interval`, with its unit.
     pub record_interval: Option<String>,
     /// `--set`, in this order; any key of the scenario.
@@ -327,8 +330,7 @@ fn flows(
     // Nodes that cannot reach each other at the beginning may do so later.
     let mut component = if moves { vec![0; config.nodes.len()] } else { reach::components(config) };
     component.truncate(nodes.list.len()); // further radios are no ends of flows
-    let mut flows =
-        Flows { document, nodes, scheme: overrides.scheme.as_deref(), duration, made: Vec::new() };
+    let mut flows = Flows { document, nodes, overrides, duration, made: Vec::new() };
     if overrides.external != Some(External::Alone) {
         flows.list(&scenario.flows, schemes)?;
         if let Some(traffic) = &scenario.traffic {

@@ -31,7 +31,8 @@ table! {
     measured_s("s"): f64;
     /// sum of the flows' goodput
     derived goodput_total_bps("bit/s");
-    /// Jain's fairness index of the flows' goodput: 1 is equal, 1/n is one flow taking all
+    /// Jain's fairness index of the goodput of flows that want the same, of the largest group of such: 1 is
+    /// equal, 1/n is one flow taking all; missing where no two flows want the same
     derived jain("1");
     /// mean delay, each data packet that arrived counting once
     derived delay_mean_s("s");

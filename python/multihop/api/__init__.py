@@ -11,6 +11,7 @@ from typing import Any
 from multihop import _core
 from multihop.api.results import Comparison, Result
 from multihop.base.errors import UserError
+from multihop.comparison.varying import varying
 from multihop.optima import capacity
 from multihop.optima import optimum as optima
 from multihop.optima.utility import Utility
@@ -72,10 +73,11 @@ def compare(
     seeds: int | Iterable[int] = 10,
     jobs: int | None = None,
     on_done: Callable[[Result], None] | None = None,
+    vary: str | None = None,
     set: Mapping[str, Any] | None = None,
     **overrides: str | None,
 ) -> Comparison:
-    """Runs a scenario with each scheme on every flow, over common seeds.
+    """Runs a scenario with each scheme, over common seeds.
 
     Args:
         scenario: a path, TOML text, or a dictionary of the same shape.
@@ -83,6 +85,9 @@ def compare(
         seeds: how many, counted up from the scenario's seed; or the seeds themselves.
         jobs: threads; all cores by default. Results do not depend on it.
         on_done: called after each run, from a worker thread.
+        vary: names of the flows that have the scheme, with commas between; `*` stands for any text, `all`
+            for every flow. By default flows without congestion control keep theirs where schemes with it
+            are compared.
         set: replaces or adds any keys, as in `run`.
         **overrides: `duration`, `warmup`, `record_interval` as text with a unit.
 
@@ -102,8 +107,10 @@ def compare(
     repeated = sorted({name for name in schemes if list(schemes).count(name) > 1})
     if repeated:
         raise UserError(f"schemes: {', '.join(repeated)} given more than once")
-    variants = [(name, {**overrides, "set": set, "scheme": name}) for name in schemes]
-    return run_variants(load(scenario), variants, seeds=seeds, threads=jobs, on_done=on_done)
+    source = load(scenario)
+    chosen = varying(source, replacements({**overrides, "set": set}), schemes, vary)
+    variants = [(name, {**overrides, "set": set, "scheme": name, "varying": chosen}) for name in schemes]
+    return run_variants(source, variants, seeds=seeds, threads=jobs, on_done=on_done)
 
 
 def run_variants(
@@ -247,11 +254,13 @@ def _result(job: Job, output: _core.Output) -> Result:
 def replacements(given: dict[str, Any]) -> dict[str, Any]:
     """What replaces keys; `set` is there if it has entries."""
     replaced = settings(given.get("set"))
-    texts = {name: value for name, value in given.items() if name != "set"}
+    texts = {name: value for name, value in given.items() if name not in {"set", "varying"}}
     for name, value in texts.items():
         if name not in OVERRIDES:
             raise UserError(f"{name}: cannot be overridden; what can is {', '.join(OVERRIDES)}, seed, and keys by set")
         if not isinstance(value, str | None):
             raise UserError(f'{name}: found {value!r}; needs text, as in "60 s" or the name of a scheme')
     kept: dict[str, Any] = {name: value for name, value in texts.items() if value is not None}
+    if given.get("varying") is not None:
+        kept["varying"] = list(given["varying"])
     return {**kept, "set": replaced} if replaced else kept

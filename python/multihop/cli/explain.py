@@ -50,6 +50,7 @@ def explain(
     quiet: QuietOption = False,
 ) -> None:
     """Say why flows starve or are slow, and try what would help."""
+    from multihop.comparison.service import FINE, Status
     from multihop.explanation.explain import explain as explained
 
     if jobs is not None and jobs < 1:
@@ -92,11 +93,13 @@ def explain(
                 console.say(f"  {heading}")
             for sentence in sentences:
                 console.say(_wrapped(sentence.text, "    " if heading else "  "))
-    fine = [account.name for account in found.flows if account.status == "fine" and account.flow not in found.explained]
+    fine = [
+        account.name for account in found.flows if account.status == Status.FINE and account.flow not in found.explained
+    ]
     if fine and found.explained:
         console.say()
         names = f"{', '.join(fine[:20])}{' and more' if len(fine) > 20 else ''}"
-        console.say(f"{names} {'is' if len(fine) == 1 else 'are'} fine: half of the fair share or more.")
+        console.say(f"{names} {'is' if len(fine) == 1 else 'are'} fine: {FINE}.")
 
 
 def _of_journal(journal: Path, flow: str | None, variant: str | None, seeds: int | None) -> Explanation:

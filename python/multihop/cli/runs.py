@@ -75,6 +75,13 @@ BetweenOption = Annotated[
     str | None,
     typer.Option("--between", help='Of logs: only what is in this interval, as in "10 s, 12 s".'),
 ]
+VaryOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Flows that have the scheme: names with commas between, * for any text, all for every flow. By default "
+        "flows without congestion control (udp) keep their scheme where one with it is given."
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no remarks.")]
 
@@ -84,8 +91,9 @@ def run(
     seed: SeedOption = None,
     seeds: Annotated[int, typer.Option(help="How many seeds, counted up from the first.")] = 1,
     scheme: Annotated[
-        str | None, typer.Option(help="Replaces the scheme of every flow.", autocompletion=completion.scheme)
+        str | None, typer.Option(help="Replaces the scheme of the flows.", autocompletion=completion.scheme)
     ] = None,
+    vary: VaryOption = None,
     duration: DurationOption = None,
     warmup: WarmupOption = None,
     record_interval: StepOption = None,
@@ -112,8 +120,11 @@ def run(
         )
     name = scheme or "scenario"
     replaced = {"duration": duration, "warmup": warmup, "record_interval": record_interval, "set": read(set)}
-    variants = [(name, {**replaced, "scheme": scheme})]
-    comparison = _simulate(load(scenario), variants, seed, seeds, jobs, out, report, logs, quiet=quiet or as_json)
+    if vary is not None and scheme is None:
+        raise UserError("--vary: names the flows that --scheme replaces; add --scheme")
+    source = load(scenario)
+    variants = [(name, replaced)] if scheme is None else _variants(source, replaced, [scheme], vary)
+    comparison = _simulate(source, variants, seed, seeds, jobs, out, report, logs, quiet=quiet or as_json)
     if as_json:
         console.print_json(as_json_value(comparison))
     else:
@@ -128,6 +139,7 @@ def compare(
             help="Schemes to compare, with commas between.", show_default=False, autocompletion=completion.schemes
         ),
     ],
+    vary: VaryOption = None,
     seed: SeedOption = None,
     seeds: Annotated[int, typer.Option(help="How many seeds, counted up from the first.")] = 10,
     duration: DurationOption = None,
@@ -158,13 +170,14 @@ def compare(
     if frames is not None and out is None:
         raise UserError("--frames: frame logs go to the directory of the results; add --out DIR")
     replaced = {"duration": duration, "warmup": warmup, "record_interval": record_interval, "set": read(set)}
-    variants = [(name, {**replaced, "scheme": name}) for name in names]
+    source = load(scenario)
+    variants = _variants(source, replaced, names, vary)
     write_logs = None
     if frames is not None and out is not None:
-        write_logs = partial(_frame_logs, load(scenario), variants, seed_number(frames), out / "frames")
+        write_logs = partial(_frame_logs, source, variants, seed_number(frames), out / "frames")
     try:
         comparison = _simulate(
-            load(scenario), variants, seed, seeds, jobs, out, report, write_logs=write_logs, quiet=quiet or as_json
+            source, variants, seed, seeds, jobs, out, report, write_logs=write_logs, quiet=quiet or as_json
         )
     except ScenarioError as error:
         if error.setting != "scheme":
@@ -173,10 +186,24 @@ def compare(
     if as_json:
         console.print_json(as_json_value(comparison))
     else:
+        if comparison.varied is not None:
+            console.say(comparison.varied)
+            console.say()
         _print_rates(comparison)
         _print_metrics(comparison, comparison.metrics)
         for sentence in (*comparison.about_optimum(), "", *comparison.verdict()):
             console.say(sentence)
+
+
+def _variants(
+    scenario: Scenario, replaced: dict[str, Any], names: Sequence[str], vary: str | None
+) -> list[tuple[str, dict[str, Any]]]:
+    """A variant for each scheme, on the flows that vary."""
+    from multihop.api import replacements
+    from multihop.comparison.varying import varying
+
+    chosen = varying(scenario, replacements(replaced), names, vary)
+    return [(name, {**replaced, "scheme": name, "varying": chosen}) for name in names]
 
 
 def _note_logs(logs: Logs, *, quiet: bool) -> None:
@@ -361,11 +388,11 @@ def _is_in(file: Path, directory: Path) -> bool:
 
 def print_run(comparison: Comparison) -> None:
     """What `run` prints: flows, and metrics of the whole."""
-    from multihop.comparison import phases
+    from multihop.comparison import phases, verdict
 
     _print_flows(comparison)
     _print_metrics(comparison, comparison.measured_metrics)
-    for sentence in phases.sentences(comparison):
+    for sentence in (*verdict.dead(comparison), *phases.sentences(comparison)):
         console.say(sentence)
 
 
@@ -458,6 +485,7 @@ def as_json_value(comparison: Comparison) -> dict[str, Any]:
         "command": comparison.command,
         "scenario": {"name": first.view["name"], "hash": first.view["hash"]},
         "seeds": comparison.seeds,
+        "varied": comparison.varied,
         "runs": [
             {
                 "variant": name,

@@ -14,10 +14,13 @@ import numpy as np
 import pandas as pd
 
 from multihop.base import extras
+from multihop.comparison import varying
 from multihop.comparison.run import Run
+from multihop.comparison.service import Service, records, services
 from multihop.optima.optimum import Optimum, optimum
 from multihop.results.columns import METRICS, OPTIMUM_METRICS, VIDEO_METRICS, Metric
 from multihop.results.folders import MOTION_FILE
+from multihop.results.frames import largest_alike
 from multihop.results.statistics import (
     SIGNIFICANCE,
     Estimate,
@@ -76,7 +79,9 @@ class Runs:
         words += ["--schemes", ",".join(self.variants)] if compares else []
         words += ["--seed", str(self.seeds[0]), "--seeds", str(len(self.seeds))]
         for name, value in first.overrides.items():
-            if name not in {"scheme", "seed", "set"}:
+            if name == "varying":
+                words += ["--vary", varying.pattern(first.view["flows"], value)]
+            elif name not in {"scheme", "seed", "set"}:
                 words += [f"--{name.replace('_', '-')}", str(value)]
         replaced = dict(first.overrides.get("set", {}))
         if first.view["motion_file"] is not None:
@@ -85,6 +90,12 @@ class Runs:
         for path, value in replaced.items():
             words += ["--set", f"{path}={inline_toml(value)}"]
         return shlex.join(words)
+
+    @property
+    def varied(self) -> str | None:
+        """Which flows have the compared scheme and which keep theirs; none where all have it."""
+        first = next(iter(self.results.values()))[0]
+        return varying.sentence(first.view["flows"], first.overrides.get("varying"))
 
     @cached_property
     def optima(self) -> dict[str, Optimum]:
@@ -101,6 +112,11 @@ class Runs:
             made[variant] = optimum(self.scenario, overrides)
         return made
 
+    @cached_property
+    def services(self) -> dict[str, list[Service]]:
+        """Variant -> what each flow got of what it could have."""
+        return {variant: services(results, self.optima.get(variant)) for variant, results in self.results.items()}
+
     @property
     def not_comparable(self) -> str | None:
         """Why these runs cannot be held against their optima; none if they can."""
@@ -116,9 +132,14 @@ class Runs:
 
     @property
     def measured_metrics(self) -> tuple[Metric, ...]:
-        """Those that runs have by themselves; what became of frames, where a flow has a video."""
-        flows = (flow for results in self.results.values() for flow in results[0].view["flows"])
-        return (*METRICS, *VIDEO_METRICS) if any(flow["app"] == "video" for flow in flows) else METRICS
+        """Those that runs have by themselves.
+
+        Fairness is between flows that want the same; frames are those of videos.
+        """
+        flows = next(iter(self.results.values()))[0].view["flows"]
+        fairness = len(largest_alike(flows)) > 1
+        own = tuple(metric for metric in METRICS if metric.name != "jain" or fairness)
+        return (*own, *VIDEO_METRICS) if any(flow["app"] == "video" for flow in flows) else own
 
     def values(self, variant: str, metric: str) -> np.ndarray:
         """One value per seed; `metric` is a column of the summary, `optimum_distance` or `optimum_gap`."""
@@ -223,6 +244,7 @@ class Runs:
             "metrics": {m.name: {v: self._estimate_record(v, m) for v in self.variants} for m in self.metrics},
             "paired": [_contrast_record(c) for m in self.metrics for c in self.contrasts(m)],
             "optimum": self._optimum_record(),
+            "services": {variant: records(found) for variant, found in self.services.items()},
         }
 
     def _estimate_record(self, variant: str, metric: Metric) -> dict[str, Any]:

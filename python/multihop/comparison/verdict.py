@@ -5,14 +5,14 @@ Starving flows come before the better scheme: a total says nothing of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 import numpy as np
 
 from multihop import _core
 from multihop.comparison import phases
 from multihop.comparison.runs import Contrast, Runs
-from multihop.optima.optimum import FLOOR
+from multihop.comparison.service import STARVING, Service, Status
 from multihop.results.columns import METRIC, Metric
 from multihop.results.words import three_digits
 
@@ -21,6 +21,11 @@ _LABELS = {"goodput_total_bps": "Goodput", "jain": "Fairness", "delay_p95_s": "D
 
 #: A sentence names no more flows than these.
 _MOST_FLOWS = 8
+
+#: A sentence gives no more reasons than these.
+_MOST_REASONS = 4
+
+_UNSERVED = frozenset({Status.DEAD, Status.STARVING})
 
 #: A gap to the optimum below this is said to be below zero; nearer to it, rounding and chance may make one.
 _BELOW_ZERO = -0.005
@@ -59,81 +64,102 @@ def about_optimum(runs: Runs) -> list[str]:
     return said
 
 
+def dead(runs: Runs) -> list[str]:
+    """A sentence that names the flows of which nothing arrived under any seed and scheme, if any."""
+    flows = _flows(runs)
+    silent = np.all([(runs.rates(variant) == 0).all(axis=0) for variant in runs.variants], axis=0)
+    found = [i for i in np.flatnonzero(silent) if not flows[i].get("acknowledges", False)]
+    if not found:
+        return []
+    names = _several([flows[i]["name"] + ("" if flows[i]["path"] else " (no route)") for i in found])
+    under = " under every scheme" if len(runs.variants) > 1 else ""
+    seeds = f" in all {len(runs.seeds)} seeds" if len(runs.seeds) > 1 else ""
+    count = f"{len(found)} of {len(flows)} {'flow' if len(flows) == 1 else 'flows'}"
+    return [f"Dead{under}: {names} ({count}{seeds}); see `multihop explain`."]
+
+
 class Unserved:
-    """Flows that get nothing, or next to nothing.
+    """Flows that do not get what they need.
 
     Attributes:
-        dead: variant -> flows of which nothing arrived in any seed.
-        starving: variant -> others of which nothing arrived in some seeds, or on average less than `FLOOR` of
-            what they have at the optimum, where runs can be held against one.
+        services: variant -> what each flow got, without those that only answer another.
     """
 
     def __init__(self, runs: Runs) -> None:
         self._runs = runs
         self._flows = _flows(runs)
-        self.dead: dict[str, list[int]] = {}
-        self.starving: dict[str, list[int]] = {}
-        for variant in runs.variants:
-            rates = runs.rates(variant)
-            sharing = np.array([not flow.get("acknowledges", False) for flow in self._flows], dtype=bool)
-            is_dead = (rates == 0).all(axis=0) & sharing
-            is_starving = (rates == 0).any(axis=0)
-            if runs.not_comparable is None:
-                is_starving |= rates.mean(axis=0) < FLOOR * runs.optima[variant].rates_bps
-            self.dead[variant] = np.flatnonzero(is_dead).tolist()
-            self.starving[variant] = np.flatnonzero(is_starving & ~is_dead & sharing).tolist()
-
-    @property
-    def everywhere(self) -> list[int]:
-        """Flows that are dead or starve under every variant."""
-        return _in_all([sorted([*dead, *self.starving[variant]]) for variant, dead in self.dead.items()])
+        answering = {index for index, flow in enumerate(self._flows) if flow.get("acknowledges", False)}
+        self.services = {
+            variant: [each for each in found if each.flow not in answering] for variant, found in runs.services.items()
+        }
 
     def __bool__(self) -> bool:
-        return any(self.dead.values()) or any(self.starving.values())
+        return any(self._of(variant, _UNSERVED) for variant in self.services)
 
     def sentences(self) -> list[str]:
-        """Flows dead under every scheme first, then those starving there, then those under some only."""
-        said = []
-        dead = _in_all(list(self.dead.values()))
-        starving = [flow for flow in self.everywhere if flow not in dead]
+        """Flows that are dead under every scheme first, then starving ones, then those slow or late."""
+        said = dead(self._runs)
         under = " under every scheme" if len(self._runs.variants) > 1 else ""
-        seeds = f" in all {len(self._runs.seeds)} seeds" if len(self._runs.seeds) > 1 else ""
-        if dead:
-            said.append(f"Dead{under}: {self._names(dead)} ({self._count(dead)}{seeds}); see `multihop explain`.")
-        if starving:
-            what = f"{self._count(starving)}: {self._next_to_nothing()}"
-            said.append(f"Starving{under}: {self._names(starving)} ({what}); see `multihop explain`.")
-        some = {
-            ("dead", "starving")[kind]: {v: [f for f in flows if f not in self.everywhere] for v, flows in of.items()}
-            for kind, of in enumerate((self.dead, self.starving))
+        silent = _in_all([self._of(variant, {Status.DEAD}) for variant in self.services])
+        starving = {
+            variant: [each for each in found if each.status in _UNSERVED and each.flow not in silent]
+            for variant, found in self.services.items()
         }
-        if any(flows for of in some.values() for flows in of.values()):
-            each = "; ".join(f"{how} {line}" for how, of in some.items() for line in self._by_variants(of))
-            said.append(f"Served by some schemes only: {each}.")
+        if all(starving.values()):
+            said.append(f"Starving{under}: {self._starving(starving)}; see `multihop explain`.")
+        elif any(starving.values()):
+            said.append(f"Starving under some schemes only: {self._starving(starving)}; see `multihop explain`.")
+        for status, title in ((Status.SLOW, "Slow"), (Status.LATE, "Late"), (Status.LOSSY, "Lossy")):
+            which = self._by_variants({status})
+            if which:
+                said.append(f"{title}: {which}.")
         return said
 
-    def _by_variants(self, flows: Mapping[str, Sequence[int]]) -> list[str]:
-        """Flows that fare alike under the same variants are named together."""
-        under: dict[tuple[str, ...], list[int]] = {}
-        for flow in sorted({flow for found in flows.values() for flow in found}):
-            under.setdefault(tuple(v for v, found in flows.items() if flow in found), []).append(flow)
-        return [f"under {_list(variants)} {self._names(found)}" for variants, found in under.items()]
+    def _of(self, variant: str, statuses: Container[Status]) -> list[int]:
+        return [each.flow for each in self.services[variant] if each.status in statuses]
 
-    def _next_to_nothing(self) -> str:
-        words = ["nothing in some seeds"] if len(self._runs.seeds) > 1 else []
-        words += [f"less than {100 * FLOOR:g} % of the optimum"] if self._runs.not_comparable is None else []
-        return " or ".join(words)
+    def _starving(self, starving: Mapping[str, Sequence[Service]]) -> str:
+        """In how many seeds flows starve, and which in how many; by variant where there are several."""
+        said = []
+        for variant, found in starving.items():
+            if not found:
+                continue
+            where = f"{variant} " if len(self.services) > 1 else ""
+            if len(self._runs.seeds) == 1:
+                said.append(f"{where}{_several([each.name for each in found])}")
+                continue
+            seeds = np.any([each.starves for each in found], axis=0)
+            worst = sorted(found, key=lambda each: -each.starved_seeds)
+            flows = _several([f"{each.name} in {each.starved_seeds}" for each in worst])
+            said.append(f"{where}in {seeds.sum()} of {len(seeds)} seeds ({flows})")
+        of = next(each for found in starving.values() for each in found)
+        return f"{'; '.join(said)}: less than {100 * STARVING:g} % of {of.fair_words}"
 
-    def _count(self, flows: Sequence[int]) -> str:
-        return f"{len(flows)} of {len(self._flows)} {'flow' if len(self._flows) == 1 else 'flows'}"
+    def _by_variants(self, statuses: Container[Status]) -> str:
+        """The flows of these statuses, with why; by variant where there are several."""
+        said = []
+        for variant, found in self.services.items():
+            of = [each for each in found if each.status in statuses]
+            if of:
+                where = f"under {variant} " if len(self.services) > 1 else ""
+                said.append(where + self._with_reasons(of))
+        return "; ".join(said)
 
-    def _names(self, flows: Sequence[int]) -> str:
-        shown = [
-            self._flows[flow]["name"] + ("" if self._flows[flow]["path"] else " (no route)")
-            for flow in flows[:_MOST_FLOWS]
-        ]
-        more = [f"{len(flows) - _MOST_FLOWS} more"] if len(flows) > _MOST_FLOWS else []
-        return ", ".join([*shown, *more])
+    @staticmethod
+    def _with_reasons(found: Sequence[Service]) -> str:
+        """Flows with why each is not served; flows with one reason together."""
+        by_reason: dict[str, list[str]] = {}
+        for each in found:
+            by_reason.setdefault(each.sentence(), []).append(each.name)
+        shown = list(by_reason.items())[:_MOST_REASONS]
+        left = sum(len(names) for names in list(by_reason.values())[_MOST_REASONS:])
+        parts = [f"{_several(names)} ({why})" for why, names in shown]
+        return ", ".join([*parts, *([f"{left} more"] if left else [])])
+
+
+def _several(names: Sequence[str]) -> str:
+    more = [f"{len(names) - _MOST_FLOWS} more"] if len(names) > _MOST_FLOWS else []
+    return ", ".join([*names[:_MOST_FLOWS], *more])
 
 
 def _flows(runs: Runs) -> list[_core.FlowView]:
@@ -147,9 +173,10 @@ def _in_all(lists: Sequence[Sequence[int]]) -> list[int]:
 
 def _who_is_better(runs: Runs, unserved: Unserved) -> list[str]:
     """A line for each question in which schemes differ, and one for all others together."""
-    labels = {name: _label(name, runs, unserved) for name in _QUESTIONS}
+    labels = {name: _label(name, unserved) for name in _QUESTIONS}
     if len(runs.variants) == 1:
-        return [f"{labels[name]}: {_alone(runs, METRIC[name])}" for name in _QUESTIONS]
+        known = {metric.name for metric in runs.measured_metrics}
+        return [f"{labels[name]}: {_alone(runs, METRIC[name])}" for name in _QUESTIONS if name in known]
     ranked = {name: _ranked(runs, METRIC[name]) for name in _QUESTIONS}
     values = {
         name: ", ".join(f"{variant} {_number(METRIC[name], mean)}" for variant, mean in found.items())
@@ -157,6 +184,8 @@ def _who_is_better(runs: Runs, unserved: Unserved) -> list[str]:
     }
     said, undecided = [], []
     for name in _QUESTIONS:
+        if not ranked[name] and name == "jain":
+            continue
         if not ranked[name]:
             said.append(f"{labels[name]}: nothing was delivered, so there is nothing to compare.")
             continue
@@ -174,16 +203,13 @@ def _who_is_better(runs: Runs, unserved: Unserved) -> list[str]:
     return said
 
 
-def _label(name: str, runs: Runs, unserved: Unserved) -> str:
+def _label(name: str, unserved: Unserved) -> str:
     label = _LABELS[name]
     if not unserved:
         return label
     if name == "delay_p95_s":
         return f"{label}, of what arrived"
-    others = len(_flows(runs)) - len(unserved.everywhere)
-    if name != "goodput_total_bps" or not unserved.everywhere or not others:
-        return label
-    return f"{label} of the other {f'{others} flows' if others > 1 else 'flow'}"
+    return label
 
 
 def _alone(runs: Runs, metric: Metric) -> str:
@@ -197,22 +223,22 @@ def _alone(runs: Runs, metric: Metric) -> str:
 
 
 def _losses(runs: Runs) -> list[str]:
-    """Losses by scheme, pooled and of the flow that loses most.
+    """Losses by scheme, pooled and, of several flows, of the flow that loses most.
 
     A flow that loses most of its few packets hardly counts in the pool.
     """
     said = []
     flows = _flows(runs)
-    if len(flows) < 2:
-        return []
     for variant in runs.variants:
         pooled = runs.estimate(variant, "loss_ratio")
         by_flow = runs.by_flow(variant, "loss_ratio")
         if pooled is None or not pooled.mean or np.isnan(by_flow).all():
             continue
         most = int(np.nanargmax(by_flow))
-        said.append(f"{variant} {_percent(pooled.mean)} and {_percent(by_flow[most])} ({flows[most]['name']})")
-    return [f"Packets lost, of all and of the flow that loses most: {'; '.join(said)}."] if said else []
+        of_one = f" and {_percent(by_flow[most])} ({flows[most]['name']})" if len(flows) > 1 else ""
+        said.append(f"{variant} {_percent(pooled.mean)}{of_one}")
+    whose = ", of all and of the flow that loses most" if len(flows) > 1 else ""
+    return [f"Packets lost{whose}: {'; '.join(said)}."] if said else []
 
 
 def _ranked(runs: Runs, metric: Metric) -> dict[str, float]:

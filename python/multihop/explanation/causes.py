@@ -19,12 +19,10 @@ import numpy as np
 
 from multihop import _core
 from multihop.comparison.run import Run
+from multihop.comparison.service import Service, Status, services
 from multihop.explanation.counters import Blame, CauseCounters, Failures, HopCounters
 from multihop.explanation.sharing import Sharing
 from multihop.optima.optimum import Optimum
-
-#: A flow that receives less than this share of what is fair and possible is dead, starving, or slow.
-DEAD, STARVING, SLOW = 0.01, 0.1, 0.5
 
 #: Causes smaller than this part of what holds a flow back are not named.
 LEAST_SCORE = 0.05
@@ -125,7 +123,7 @@ class FlowAccount:
 
     Attributes:
         flow: index.
-        goodput_bps: by run.
+        service: what it got of what it could have.
         fair_bps: what it would get in proportional fairness, with no more than it offers; none without a
             path.
         alone_bps: what it could get alone.
@@ -138,7 +136,7 @@ class FlowAccount:
 
     flow: int
     view: _core.FlowView = field(repr=False)
-    goodput_bps: np.ndarray
+    service: Service
     fair_bps: float
     alone_bps: float
     payload_bytes: int
@@ -153,6 +151,11 @@ class FlowAccount:
         return self.view["name"]
 
     @property
+    def goodput_bps(self) -> np.ndarray:
+        """Goodput by run."""
+        return self.service.goodput_bps
+
+    @property
     def goodput_mean_bps(self) -> float:
         """Mean over runs."""
         return float(self.goodput_bps.mean())
@@ -160,27 +163,27 @@ class FlowAccount:
     @property
     def share(self) -> float:
         """Goodput over what would be fair; 0 without a path."""
-        return self.goodput_mean_bps / self.fair_bps if self.fair_bps > 0 else 0.0
+        return self.service.share
 
     @property
-    def status(self) -> str:
-        """`dead`, `starving`, `slow` or `fine`."""
-        limits = (("dead", DEAD), ("starving", STARVING), ("slow", SLOW))
-        return next((status for status, limit in limits if self.share < limit), "fine")
+    def status(self) -> Status:
+        """How the flow fares."""
+        return self.service.status
 
 
 def accounts(runs: Sequence[Run], best: Optimum) -> list[FlowAccount]:
     """Accounts of all flows of one scenario from runs with tables of causes; `best` is its optimum."""
     counters = CauseCounters(runs)
     sharing = Sharing(counters, best)
-    return [_Accountant(counters, best, sharing, flow).account() for flow in range(len(counters.view["flows"]))]
+    return [_Accountant(counters, best, sharing, service).account() for service in services(runs, best)]
 
 
 class _Accountant:
     """What is known of one flow."""
 
-    def __init__(self, counters: CauseCounters, best: Optimum, sharing: Sharing, flow: int) -> None:
-        self.counters, self.best, self.sharing, self.flow = counters, best, sharing, flow
+    def __init__(self, counters: CauseCounters, best: Optimum, sharing: Sharing, service: Service) -> None:
+        self.counters, self.best, self.sharing, self.service = counters, best, sharing, service
+        self.flow = flow = service.flow
         self.view = counters.view["flows"][flow]
         self.demand = best.capacity["demands"][flow]
         self.rows = counters.flows[counters.flows["flow"] == flow]
@@ -191,7 +194,7 @@ class _Accountant:
         return FlowAccount(
             self.flow,
             self.view,
-            self.rows["goodput_bps"].to_numpy(dtype=float),
+            self.service,
             float(min(self.best.rates_bps[self.flow], self.best.shares.offered_bps[self.flow])),
             float(self.best.shares.alone_bps[self.flow]),
             self.demand["payload_bytes"],

@@ -12,6 +12,7 @@ from typing import Any
 
 from multihop.base.errors import UserError
 from multihop.comparison.run import Run
+from multihop.comparison.service import FINE, Status
 from multihop.explanation import remedies, source, words
 from multihop.explanation.causes import Cause, FlowAccount, Hop, Place, accounts
 from multihop.explanation.counters import Blame, has_causes
@@ -93,10 +94,10 @@ class Explanation:
     def headline(self) -> str:
         """The cause that matters most, in one sentence."""
         flows = [flow.name for flow in self.flows]
-        slow = [flow for flow in self.flows if flow.status != "fine"]
+        unserved = [flow for flow in self.flows if flow.status != Status.FINE]
         main = self.main_cause
-        if not slow and len(self.explained) != 1:
-            return f"No flow starves or is slow: all {len(flows)} have at least half of their fair share."
+        if not unserved and len(self.explained) != 1:
+            return f"All {len(flows)} flows are fine: {FINE}."
         if main is None:
             return "Nothing is seen to hold back what is slow."
         cause, share, held = main
@@ -133,7 +134,7 @@ class Explanation:
             for cause in words.main_causes(account)
         ]
         if causes:
-            made.append(("What holds it back" if account.status != "fine" else "What limits it", causes))
+            made.append(("What holds it back" if account.status != Status.FINE else "What limits it", causes))
         hops = [
             Sentence(
                 words.hop_sentence(hop, self.name, self._airtime.get(hop.sender)),
@@ -296,7 +297,7 @@ def of_runs(
         overrides = {name: value for name, value in runs[0].overrides.items() if name != "seed"}
         best = optimum(runs[0].scenario, overrides)
     flows = accounts(runs, best)
-    explained = tuple(account.flow for account in flows if account.status != "fine")
+    explained = tuple(account.flow for account in flows if account.status != Status.FINE)
     return Explanation(tuple(runs), variant, tuple(others), tuple(flows), explained, None)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from multihop.explanation.causes import LEAST_SCORE, STARVING, Cause, FlowAccount, Hop
+from multihop.comparison.service import STARVING, Status
+from multihop.explanation.causes import LEAST_SCORE, Cause, FlowAccount, Hop
 from multihop.results.statistics import estimate
 from multihop.results.words import three_digits
 
@@ -176,13 +177,11 @@ def status(account: FlowAccount) -> str:
     if not account.view["path"]:
         return f"{head}: it has no path."
     match account.status:
-        case "dead":
-            return f"{head}: it delivers {'nothing' if got.mean == 0 else 'next to nothing'}; {fair}."
-        case "starving":
-            return f"{head}: it starves; {fair}."
-        case "slow":
-            return f"{head}: it is slow; {fair}."
-    return f"{head}: this flow is fine; {fair}, and alone it could have {bits(account.alone_bps)}."
+        case Status.FINE:
+            return f"{head}: this flow is fine; {fair}, and alone it could have {bits(account.alone_bps)}."
+        case Status.STARVING:
+            return f"{head}: it starves: {account.service.sentence()}; {fair}."
+    return f"{head}: {account.status}: {account.service.sentence()}; {fair}."
 
 
 def hop_sentence(hop: Hop, names: Names, airtime: tuple[float, float, float] | None) -> str:

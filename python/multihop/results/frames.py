@@ -72,10 +72,11 @@ def summaries(view: _core.ScenarioView, outputs: Outputs) -> list[dict[str, int 
     flows = _flows(view, outputs)
     count = len(view["flows"])
     sharing = np.array([not flow.get("acknowledges", False) for flow in view["flows"]], dtype=bool)
+    alike = sharing & np.isin(np.arange(count), largest_alike(view["flows"]))
     rows = []
     for index, output in enumerate(outputs):
         of_run = flows.iloc[index * count : (index + 1) * count]
-        made = _flow_scalars(of_run, sharing)
+        made = _flow_scalars(of_run, sharing, alike)
         sent = float(np.sum(output["nodes"]["transmitting"]))
         made["overhead"] = 1.0 - float(of_run["payload_airtime"].sum()) / sent if sent else float("nan")
         raw = {**output["summary"], **made}
@@ -164,8 +165,24 @@ def _summary(view: _core.ScenarioView, outputs: Outputs) -> pd.DataFrame:
     return pd.DataFrame(summaries(view, outputs))
 
 
-def _flow_scalars(flows: pd.DataFrame, sharing: np.ndarray) -> dict[str, float | int]:
-    """Of all flows; fairness and delays of those that share the medium, which in emulations are not all."""
+def wants(flows: Sequence[_core.FlowView]) -> list[tuple[str, float | None]]:
+    """What each flow wants: as much as it can get, or a rate of its own."""
+    return [("" if flow["offered_bps"] is None else flow["app"], flow["offered_bps"]) for flow in flows]
+
+
+def largest_alike(flows: Sequence[_core.FlowView]) -> list[int]:
+    """Indices of the flows that want the same, of the largest such group: those that fairness is between."""
+    groups: dict[tuple[str, float | None], list[int]] = {}
+    for index, want in enumerate(wants(flows)):
+        groups.setdefault(want, []).append(index)
+    return max(groups.values(), key=len, default=[])
+
+
+def _flow_scalars(flows: pd.DataFrame, sharing: np.ndarray, alike: np.ndarray) -> dict[str, float | int]:
+    """Scalars of all flows, of those that share the medium, and of those that also want the same.
+
+    Flows of emulations that only answer others do not share the medium.
+    """
     column = {name: flows[name].to_numpy() for name in flows.columns}
     goodput, arrived = column["goodput_bps"], column["packets_delivered"].astype(float)
     lost = float(column["packets_lost"].sum())
@@ -176,7 +193,7 @@ def _flow_scalars(flows: pd.DataFrame, sharing: np.ndarray) -> dict[str, float |
     decided = lost + float(arrived.sum())
     return {
         "goodput_total_bps": float(goodput.sum()),
-        "jain": jain(goodput[sharing]),
+        "jain": jain(goodput[alike]) if alike.sum() > 1 else _MISSING,
         "delay_mean_s": float(np.average(column["delay_mean_s"][heard], weights=arrived[heard]))
         if heard.any()
         else float("nan"),

@@ -7,6 +7,7 @@ mod video;
 pub use gateway::{FlowDirection, Kind};
 pub use traffic::{Pattern, Traffic};
 
+use crate::Overrides;
 use crate::document::{Document, KeyPath, Result, key};
 use crate::error::{FlowProblem, Joined, KeyProblem, Limited};
 use crate::schemes::Schemes;
@@ -232,8 +233,8 @@ pub(super) struct Flows<'a> {
     pub(super) document: &'a Document<'a>,
     /// The nodes.
     pub(super) nodes: &'a Nodes,
-    /// The scheme that the command line sets for every flow.
-    pub(super) scheme: Option<&'a str>,
+    /// Which flows have another scheme than the file says.
+    pub(super) overrides: &'a Overrides,
     /// Length of the run.
     pub(super) duration: Span,
     /// What has been made so far, with the start jitter of each.
@@ -307,15 +308,12 @@ impl Flows<'_> {
             let problem = KeyProblem::TooMany { count, what: Limited::Flows, most };
             return Err(self.document.error(&offer.at, problem));
         }
-        let scheme = match (self.scheme, offer.scheme) {
-            (Some(scheme), _) => schemes.find(&key!["scheme"], scheme)?,
-            (None, Some(scheme)) => schemes.find(&offer.at.join("scheme"), scheme)?,
-            (None, None) => {
-                return Err(self.document.error(&offer.at.join("scheme"), FlowProblem::NoScheme));
-            }
-        };
+        let chosen: Vec<usize> = (self.made.len()..count)
+            .map(|index| self.scheme_of(index, offer, schemes))
+            .collect::<Result<_>>()?;
         let app = offer.app.resolve(self.document, &offer.at.join("app"))?;
-        if matches!(app, AppConfig::Transfers { .. }) && !schemes.used[scheme].scheme.reliable() {
+        let unreliable = chosen.iter().any(|&scheme| !schemes.used[scheme].scheme.reliable());
+        if matches!(app, AppConfig::Transfers { .. }) && unreliable {
             let (at, problem) = if offer.of_mix {
                 (offer.at.join("mix"), FlowProblem::EndlessWeb)
             } else {
@@ -324,7 +322,7 @@ impl Flows<'_> {
             return Err(self.document.error(&at, problem));
         }
         let (start, interval, jitter, stop) = self.times(offer, pairs.len())?;
-        for (place, &(source, destination)) in (0..).zip(pairs) {
+        for ((place, &(source, destination)), scheme) in (0..).zip(pairs).zip(chosen) {
             let [from, to] = [source, destination].map(|node| &self.nodes.list[node].name);
             let flow = FlowConfig {
                 name: name.map_or_else(|| format!("{from}->{to}"), str::to_owned),
@@ -339,6 +337,16 @@ impl Flows<'_> {
             self.made.push(Made { flow, named: name.is_some(), jitter, at: offer.at.clone() });
         }
         Ok(())
+    }
+
+    /// Index of the scheme of a flow: that of the command line where it replaces the flow's, else the file's.
+    fn scheme_of(&self, index: usize, offer: &Offer<'_>, schemes: &mut Schemes<'_>) -> Result<usize> {
+        let is_replaced = self.overrides.varying.as_ref().is_none_or(|varying| varying.contains(&index));
+        match (self.overrides.scheme.as_deref().filter(|_| is_replaced), offer.scheme) {
+            (Some(scheme), _) => schemes.find(&key!["scheme"], scheme),
+            (None, Some(scheme)) => schemes.find(&offer.at.join("scheme"), scheme),
+            (None, None) => Err(self.document.error(&offer.at.join("scheme"), FlowProblem::NoScheme)),
+        }
     }
 
     /// Adds flows whose packets come from outside, between all nodes that can reach each other.

@@ -67,20 +67,14 @@ impl Demand {
     ) -> Demand {
         let scheme = config.schemes[flow.scheme].scheme.as_ref();
         let wire = Wire::of(scheme);
-        let (payload, offered_bps) = match flow.app {
-            AppConfig::Cbr { rate, packet, .. } | AppConfig::Poisson { rate, packet } => {
-                (if scheme.reliable() { scheme.segment_size() } else { packet }, Some(rate.bps() as f64))
-            }
+        let payload = match flow.app {
+            AppConfig::Cbr { packet, .. } | AppConfig::Poisson { packet, .. } if !scheme.reliable() => packet,
             // Frames of the mean size, each sent at once if by datagrams.
             AppConfig::Video(video) if scheme.datagrams() => {
                 let frame = (video.rate_bps / 8.0 / video.frame_rate).round().max(1.0);
-                (frame as u32, Some(video.rate_bps))
+                frame as u32
             }
-            AppConfig::Video(video) => (scheme.segment_size(), Some(video.rate_bps)),
-            AppConfig::Saturated
-            | AppConfig::Bulk { .. }
-            | AppConfig::Transfers { .. }
-            | AppConfig::External => (scheme.segment_size(), None),
+            _ => scheme.segment_size(),
         };
         let pieces = pieces(payload, scheme.segment_size());
         let forward: Vec<(f64, u32)> =
@@ -108,7 +102,7 @@ impl Demand {
         Demand {
             payload,
             header: wire.header + config.extra_header,
-            offered_bps,
+            offered_bps: flow.app.offered_bps(),
             steady: is_steady(config, flow),
             forward: along(flow.source, flow.destination, &forward, Direction::Out),
             feedback: if feedback.is_empty() {

@@ -99,6 +99,19 @@ impl AppConfig {
         }
     }
 
+    /// Rate at which the application hands over data, in bit/s; none where it always has more, or takes the
+    /// rate of its transport.
+    pub fn offered_bps(&self) -> Option<f64> {
+        match *self {
+            AppConfig::Cbr { rate, .. } | AppConfig::Poisson { rate, .. } => Some(rate.bps() as f64),
+            AppConfig::Video(video) => Some(video.rate_bps),
+            AppConfig::Saturated
+            | AppConfig::Bulk { .. }
+            | AppConfig::Transfers { .. }
+            | AppConfig::External => None,
+        }
+    }
+
     /// The interval of packets that are sent at equal intervals, in seconds.
     pub fn equal_interval(&self) -> Option<f64> {
         match *self {

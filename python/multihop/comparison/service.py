@@ -1,0 +1,223 @@
+"""What each flow got of what it could have: dead, starving, slow, late, lossy or fine.
+
+The words mean the same in verdicts, explanations, reports and their data. A flow is judged seed by seed:
+one that has everything under one seed and nothing under the next starves, whatever its mean is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+import pandas as pd
+
+from multihop import _core
+from multihop.comparison.run import Run
+from multihop.optima.optimum import Optimum
+from multihop.results.frames import wants
+
+#: Shares of what is fair, below which a flow starves under a seed, and is slow on average.
+STARVING, SLOW = 0.1, 0.5
+
+#: Delay above which a conversation is not possible (ITU-T G.114), in seconds.
+CONVERSATION_S = 0.4
+
+#: Share of lost packets that a conversation bears, and of lost or late frames that a video bears (ITU-T
+#: G.1010, table I.1).
+CONVERSATION_LOSS, VIDEO_LOSS = 0.03, 0.01
+
+#: Applications that send at a rate of their own, each packet of which matters when it is sent.
+_PACED = {"cbr", "poisson"}
+
+
+class Status(StrEnum):
+    """How a flow fares, the worst first."""
+
+    DEAD = "dead"
+    STARVING = "starving"
+    SLOW = "slow"
+    LATE = "late"
+    LOSSY = "lossy"
+    FINE = "fine"
+
+    @property
+    def meaning(self) -> str:
+        """The status, as pages and reports define it."""
+        return _MEANINGS[self]
+
+
+#: What a flow that is fine has.
+FINE = f"at least {100 * SLOW:g} % of the fair share, and calls and videos in time"
+
+_MEANINGS = {
+    Status.DEAD: "nothing arrived in any seed",
+    Status.STARVING: f"less than {100 * STARVING:g} % of the fair share in some seeds",
+    Status.SLOW: f"less than {100 * SLOW:g} % of the fair share on average",
+    Status.LATE: f"a call with more than 5 % of its packets later than {1e3 * CONVERSATION_S:g} ms, or a video with "
+    f"more than {100 * VIDEO_LOSS:g} % of its frames late or lost",
+    Status.LOSSY: f"a call that loses more than {100 * CONVERSATION_LOSS:g} % of its packets",
+    Status.FINE: FINE,
+}
+
+
+@dataclass(frozen=True)
+class Service:
+    """What a flow got under each seed of one variant.
+
+    Attributes:
+        flow: index.
+        name: of the flow.
+        goodput_bps: by seed.
+        fair_bps: the fair share: that of the proportionally fair optimum, or, where runs cannot be held
+            against one, the mean of the flows that want the same; never more than the flow offers.
+        is_optimum: whether the fair share is that of the optimum.
+        delay_p95_s: mean over seeds of the 95th percentile of one-way delay; NaN where nothing arrived.
+        loss_ratio: share of its packets that were lost, over all seeds; NaN where none was decided.
+        missed_ratio: share of a video's frames that were late, lost or skipped, over all seeds; else NaN.
+        is_call: whether the flow sends datagrams at a rate of its own, which its fair share covers.
+    """
+
+    flow: int
+    name: str
+    goodput_bps: np.ndarray = field(repr=False)
+    fair_bps: float
+    is_optimum: bool
+    delay_p95_s: float
+    loss_ratio: float
+    missed_ratio: float
+    is_call: bool
+
+    @property
+    def share(self) -> float:
+        """Mean goodput over the fair share; 0 without one."""
+        return float(self.goodput_bps.mean()) / self.fair_bps if self.fair_bps > 0 else 0.0
+
+    @property
+    def starves(self) -> np.ndarray:
+        """Whether the flow starves, by seed."""
+        starves: np.ndarray = (self.goodput_bps < STARVING * self.fair_bps) | (self.goodput_bps == 0)
+        return starves
+
+    @property
+    def starved_seeds(self) -> int:
+        """Number of seeds under which the flow starves."""
+        return int(self.starves.sum())
+
+    @property
+    def status(self) -> Status:
+        """How the flow fares over all seeds."""
+        if not self.goodput_bps.any():
+            return Status.DEAD
+        if self.starved_seeds:
+            return Status.STARVING
+        if self.share < SLOW:
+            return Status.SLOW
+        if self.missed_ratio > VIDEO_LOSS or (self.is_call and self.delay_p95_s > CONVERSATION_S):
+            return Status.LATE
+        return Status.LOSSY if self.is_call and self.loss_ratio > CONVERSATION_LOSS else Status.FINE
+
+    def sentence(self) -> str:
+        """Why the status is what it is, in a few words."""
+        seeds = len(self.goodput_bps)
+        match self.status:
+            case Status.DEAD:
+                return "nothing arrives" if seeds == 1 else f"nothing arrives in all {seeds} seeds"
+            case Status.STARVING:
+                share = f"less than {100 * STARVING:g} % of {self.fair_words}"
+                return share if seeds == 1 else f"{share} in {self.starved_seeds} of {seeds} seeds"
+            case Status.SLOW:
+                return f"{100 * self.share:.0f} % of {self.fair_words}"
+            case Status.LATE if self.missed_ratio > VIDEO_LOSS:
+                return f"{_percent(self.missed_ratio)} of its frames late or lost"
+            case Status.LATE:
+                within = f"95 % of its packets within {1e3 * self.delay_p95_s:.3g} ms"
+                return f"{within}; a call needs {1e3 * CONVERSATION_S:g} ms"
+            case Status.LOSSY:
+                return f"{_percent(self.loss_ratio)} of its packets lost; a call bears {100 * CONVERSATION_LOSS:g} %"
+        return ""
+
+    @property
+    def fair_words(self) -> str:
+        """What the fair share is."""
+        return "the fair share" if self.is_optimum else "the mean of the flows that want the same"
+
+
+def services(runs: Sequence[Run], best: Optimum | None) -> list[Service]:
+    """The service of every flow of one variant; `best` is the optimum of its scenario, if there is one."""
+    view = runs[0].view
+    tables = [run.flows for run in runs]
+    goodput = np.array([table["goodput_bps"].to_numpy(dtype=float) for table in tables])
+    comparable = best is not None and best.not_comparable is None
+    fair = _optimal(best) if best is not None and comparable else _means(view["flows"], goodput)
+    made = []
+    for flow, about in enumerate(view["flows"]):
+        rows = pd.DataFrame([table.iloc[flow] for table in tables])
+        offered = about["offered_bps"]
+        is_call = about["app"] in _PACED and offered is not None and (not comparable or fair[flow] >= 0.99 * offered)
+        made.append(
+            Service(
+                flow,
+                about["name"],
+                goodput[:, flow],
+                float(fair[flow]),
+                comparable,
+                _mean(rows["delay_p95_s"]),
+                _loss(rows),
+                _missed(rows),
+                is_call,
+            )
+        )
+    return made
+
+
+def records(found: Sequence[Service]) -> list[Mapping[str, object]]:
+    """Statuses as plain data (JSON)."""
+    return [
+        {
+            "flow": each.flow,
+            "name": each.name,
+            "status": str(each.status),
+            "why": each.sentence(),
+            "share": each.share,
+            "fair_bps": each.fair_bps,
+            "starved_seeds": each.starved_seeds,
+            "seeds": len(each.goodput_bps),
+        }
+        for each in found
+    ]
+
+
+def _optimal(best: Optimum) -> np.ndarray:
+    made: np.ndarray = np.minimum(best.rates_bps, best.shares.offered_bps)
+    return made
+
+
+def _means(flows: Sequence[_core.FlowView], goodput: np.ndarray) -> np.ndarray:
+    """Mean goodput of the flows that want the same as each, and no more than it offers."""
+    kinds = wants(flows)
+    mean = goodput.mean(axis=0)
+    made = [float(np.mean([mean[i] for i, kind in enumerate(kinds) if kind == own])) for own in kinds]
+    limits = [np.inf if offered is None else offered for _, offered in kinds]
+    fair: np.ndarray = np.minimum(made, limits)
+    return fair
+
+
+def _mean(values: pd.Series) -> float:
+    return float(values.astype(float).mean())
+
+
+def _loss(rows: pd.DataFrame) -> float:
+    lost, arrived = float(rows["packets_lost"].sum()), float(rows["packets_delivered"].sum())
+    return lost / (lost + arrived) if lost + arrived else float("nan")
+
+
+def _missed(rows: pd.DataFrame) -> float:
+    in_time = float(rows["video_frames_on_time"].astype(float).sum())
+    missed = sum(float(rows[f"video_frames_{how}"].astype(float).sum()) for how in ("late", "lost", "skipped"))
+    return missed / (missed + in_time) if missed + in_time else float("nan")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"

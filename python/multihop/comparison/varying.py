@@ -1,0 +1,113 @@
+"""Flows whose scheme a comparison replaces: those with congestion control, unless others are named.
+
+A call that sends datagrams stays a call while schemes are compared on the downloads beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+from multihop import _core
+from multihop._core import ScenarioError
+from multihop.base.errors import UserError
+from multihop.simulation.scenario import Scenario
+
+#: Schemes that send whatever the application hands over, whatever happens to it.
+OPEN_LOOP = frozenset({"udp"})
+
+#: A key that sets the scheme of listed flows.
+_SCHEME_OF_FLOWS = re.compile(r"flows\[(\d+|\*)\]\.scheme")
+
+
+def varying(
+    scenario: Scenario, overrides: Mapping[str, Any], schemes: Sequence[str], vary: str | None = None
+) -> list[int] | None:
+    """Indices of the flows whose scheme the schemes of a comparison replace; none where that is every flow.
+
+    `vary` names them: names with commas between, in which `*` stands for any text, or `all` for every flow.
+    By default these are, of flows with several schemes:
+
+    1. where either all or none of the compared schemes control congestion, the flows of which the same holds;
+    2. otherwise, or where there are none, the flows with the scheme of the scenario's first flow.
+
+    Flows whose scheme `overrides` set one by one stay, unless `vary` names them.
+
+    Raises:
+        UserError: if `vary` names no flow, or no flow is left.
+        ScenarioError: if the scenario has a fault.
+    """
+    given = {name: value for name, value in overrides.items() if name not in {"scheme", "varying"} and value}
+    try:
+        view = scenario.check(given)
+    except ScenarioError as error:
+        if not (error.key or "").endswith("scheme"):
+            raise
+        # The file leaves it to the command: there is no scheme to keep.
+        view = scenario.check({**given, "scheme": schemes[0]})
+        if vary is None:
+            return None
+    flows = view["flows"]
+    chosen = _named(flows, vary) if vary is not None else _by_kind(flows, schemes, given.get("set", {}))
+    return None if len(chosen) == len(flows) else chosen
+
+
+def sentence(flows: Sequence[_core.FlowView], chosen: Sequence[int] | None) -> str | None:
+    """Which flows a comparison varies and which it keeps; none where it varies all."""
+    if chosen is None:
+        return None
+    vary = [flow["name"] for index, flow in enumerate(flows) if index in chosen]
+    keep = [f"{flow['name']} ({flow['scheme']})" for index, flow in enumerate(flows) if index not in chosen]
+    return f"The compared scheme is that of {_few(vary)}. As in the scenario: {_few(keep)}."
+
+
+def pattern(flows: Sequence[_core.FlowView], chosen: Sequence[int]) -> str:
+    """The value of `--vary` that names these flows."""
+    return ",".join(_literal(flows[index]["name"]) for index in chosen)
+
+
+def _few(names: Sequence[str], most: int = 6) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def _literal(name: str) -> str:
+    """A pattern that fits this name alone, as near as patterns without commas can say."""
+    return "".join("?" if letter == "," else f"[{letter}]" if letter in "*?[" else letter for letter in name)
+
+
+def _named(flows: Sequence[_core.FlowView], vary: str) -> list[int]:
+    patterns = [pattern.strip() for pattern in vary.split(",") if pattern.strip()]
+    names = [flow["name"] for flow in flows]
+    if patterns == ["all"] and "all" not in names:
+        return list(range(len(flows)))
+    unknown = next((each for each in patterns if not any(fnmatchcase(name, each) for name in names)), None)
+    if unknown is not None or not patterns:
+        known = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+        raise UserError(f"--vary: found {unknown or vary!r}, which is no flow of this scenario; known: all, {known}")
+    return [index for index, name in enumerate(names) if any(fnmatchcase(name, each) for each in patterns)]
+
+
+def _by_kind(flows: Sequence[_core.FlowView], schemes: Sequence[str], keys: Mapping[str, Any]) -> list[int]:
+    fixed = _fixed(flows, keys)
+    free = [index for index in range(len(flows)) if index not in fixed]
+    if not free:
+        key = next(key for key in keys if key.endswith("scheme"))
+        raise UserError(f"--set: {key} sets the scheme of every flow, which leaves none to vary; leave it out")
+    kinds = {name in OPEN_LOOP for name in schemes}
+    alike = [index for index in free if {flows[index]["scheme"] in OPEN_LOOP} == kinds]
+    if alike:
+        return alike
+    first = flows[free[0]]["scheme"]
+    return [index for index in free if flows[index]["scheme"] == first]
+
+
+def _fixed(flows: Sequence[_core.FlowView], keys: Mapping[str, Any]) -> set[int]:
+    """Flows whose scheme a key sets."""
+    fixed: set[int] = set()
+    for key in keys:
+        found = _SCHEME_OF_FLOWS.fullmatch(key)
+        if found is not None:
+            fixed |= set(range(len(flows))) if found[1] == "*" else {int(found[1])}
+    return fixed & set(range(len(flows)))
