@@ -17,6 +17,7 @@ from multihop import _core
 from multihop.comparison.run import Run
 from multihop.optima.optimum import Optimum
 from multihop.results.frames import wants
+from multihop.results.words import three_digits
 
 #: Shares of what is fair, below which a flow starves under a seed, and is slow on average.
 STARVING, SLOW = 0.1, 0.5
@@ -132,7 +133,7 @@ class Service:
             case Status.LATE if self.missed_ratio > VIDEO_LOSS:
                 return f"{_percent(self.missed_ratio)} of its frames late or lost"
             case Status.LATE:
-                within = f"95 % of its packets within {1e3 * self.delay_p95_s:.3g} ms"
+                within = f"95 % of its packets within {three_digits(1e3 * self.delay_p95_s)} ms"
                 return f"{within}; a call needs {1e3 * CONVERSATION_S:g} ms"
             case Status.LOSSY:
                 return f"{_percent(self.loss_ratio)} of its packets lost; a call bears {100 * CONVERSATION_LOSS:g} %"

@@ -22,6 +22,7 @@ from multihop.comparison.run import Run
 from multihop.comparison.service import Service, Status, services
 from multihop.explanation.counters import Blame, CauseCounters, Failures, HopCounters
 from multihop.explanation.sharing import Sharing
+from multihop.explanation.wires import FULL, WireUse
 from multihop.optima.optimum import Optimum
 
 #: Causes smaller than this part of what holds a flow back are not named.
@@ -92,7 +93,7 @@ class Hop:
     Attributes:
         sender, receiver: indices of its ends.
         feedback: does it carry the flow's acknowledgements rather than its data?
-        wire: is it a wire?
+        wire: what the wire did, if the hop is one.
         counters: what it did for the flow; none for a wire, or where nothing came.
         alone_bps: the goodput that it would carry with nothing else on the air, without the channel's errors.
         occupied: the share of time during which a frame of the flow was at the head of its queue.
@@ -104,7 +105,7 @@ class Hop:
     sender: int
     receiver: int
     feedback: bool
-    wire: bool
+    wire: WireUse | None
     counters: HopCounters | None
     alone_bps: float | None
     occupied: float
@@ -225,9 +226,11 @@ class _Accountant:
         arrived = link.get("acknowledged", 0) / mpdus
         ended = arrived + link.get("given_up", 0) / mpdus
         failed = sum(failure.frames for failure in failures.values())
-        wire = any({wire["sender"], wire["receiver"]} == {sender, receiver} for wire in self.counters.view["wires"])
+        wire = self.counters.wires.get((sender, receiver))
         occupied = 0.0
-        if counters is not None:
+        if wire is not None:
+            occupied = wire.utilisation
+        elif counters is not None:
             # The MPDUs of a PPDU are at the head together.
             occupied = (
                 counters.service_s * counters.frames / counters.mpdus / (self.counters.runs * self.counters.measured_s)
@@ -249,10 +252,16 @@ class _Accountant:
 
     def _causes(self) -> list[Cause]:
         """All causes, the greatest first; together they are one."""
-        busiest = max((hop for hop in self.hops if not hop.wire), key=lambda hop: hop.occupied, default=None)
-        of_time = [] if busiest is None else self._of_time(busiest)
+        if self.service.status == Status.LATE and (waits := self._of_delay()):
+            return waits
+        if self.service.status == Status.LOSSY and (dropped := self._of_drops()):
+            return sorted(dropped, key=lambda cause: -cause.score)
+        busiest = max(self.hops, key=lambda hop: hop.occupied, default=None)
+        of_time = [] if busiest is None else self._of_wire(busiest) if busiest.wire else self._of_time(busiest)
         weight = 0.0
-        if busiest is not None and of_time:
+        if busiest is not None and of_time and busiest.wire:
+            weight = busiest.occupied if busiest.occupied > FULL else 0.0
+        elif busiest is not None and of_time:
             lost = sum(cause.facts["time_s"] for cause in of_time) / of_time[0].facts["service_s"]
             weight = busiest.occupied * min(lost / _LITTLE, 1.0)
         parts = [(weight, cause) for cause in of_time]
@@ -278,7 +287,59 @@ class _Accountant:
             return lost
         if sent == 0:
             return 0.0
-        return float(min(1.0, (lost / _CRIPPLING_LOSS) ** 0.5))
+        return max(float(min(1.0, (lost / _CRIPPLING_LOSS) ** 0.5)), self._of_random_loss())
+
+    def _of_random_loss(self) -> float:
+        """The share of the goodput that wires' random losses allow, from 0 to 1, that the flow has.
+
+        A window that each loss halves carries about 1.22 segments per round trip over the root of the loss
+        rate (Mathis et al. 1997), however empty the path is.
+        """
+        kept = float(np.prod([1.0 - hop.wire.lost_ratio for hop in self.hops if hop.wire and not hop.feedback]))
+        rtt = float(self.rows["rtt_mean_s"].mean())
+        if kept >= 1.0 or not rtt > 0.0:
+            return 0.0
+        allowed = 1.22 * self.demand["payload_bytes"] * 8 / (rtt * (1.0 - kept) ** 0.5)
+        return float(min(1.0, self.service.goodput_bps.mean() / allowed))
+
+    def _of_wire(self, hop: Hop) -> list[Cause]:
+        """A wire that is full, and what else it carries."""
+        flows = self.counters.view["flows"]
+        ends = (hop.sender, hop.receiver)
+        sharing = [index for index, flow in enumerate(flows) if ends in pairwise(flow["path"]) and index != self.flow]
+        goodput = self.counters.flows.groupby("flow")["goodput_bps"].mean()
+        facts = {
+            "rate_bps": hop.wire.rate_bps if hop.wire else 0.0,
+            "utilisation": hop.occupied,
+            "others": sorted(((index, float(goodput[index])) for index in sharing), key=lambda each: -each[1])[:3],
+        }
+        return [Cause("wire-full", 1.0, hop.sender, hop.receiver, None, facts)]
+
+    def _of_delay(self) -> list[Cause]:
+        """Where packets of the flow wait, by hop."""
+        waits = []
+        for hop in self.hops:
+            if hop.feedback:
+                continue
+            if hop.wire is not None:
+                waits.append((hop.wire.wait_s, hop.wire.queue_mean, hop))
+            elif hop.counters is not None:
+                queue = float(self.counters.nodes[hop.sender]["queue_mean"])
+                waits.append((hop.counters.wait_s + hop.counters.service_s, queue, hop))
+        total = sum(wait for wait, _, _ in waits)
+        if total <= 0:
+            return []
+        return [
+            Cause(
+                "waiting",
+                wait / total,
+                hop.sender,
+                hop.receiver,
+                None,
+                {"wait_s": wait, "queue_mean": queue, "wire": hop.wire is not None},
+            )
+            for wait, queue, hop in sorted(waits, key=lambda each: -each[0])
+        ]
 
     def _of_time(self, hop: Hop) -> list[Cause]:
         """The time of a frame at the head of a hop's queue, by what it is spent on."""
@@ -356,6 +417,10 @@ class _Accountant:
     def _dropped(self, node: int, cause: str, count: int) -> Cause:
         kind = DROP_KINDS[cause]
         facts: dict[str, Any] = {"packets": count / self.counters.runs}
+        wire = next((hop for hop in self.hops if hop.sender == node and hop.wire and not hop.feedback), None)
+        if kind in {"queue", "aqm", "wire-loss"} and wire is not None and wire.wire is not None:
+            facts |= {"queue_mean": wire.wire.queue_mean, "wait_s": wire.wire.wait_s}
+            return Cause(kind, 1.0, node, wire.receiver, None, facts)
         if kind in {"queue", "aqm"}:
             others: Counter[int] = Counter()
             for (flow, _, _, _), hop in self.sharing.from_node(node):

@@ -11,6 +11,7 @@ import pandas as pd
 
 from multihop import _core
 from multihop.comparison.run import Run
+from multihop.explanation.wires import uses
 from multihop.results.causes import CAUSE_TABLES, LOSS_CAUSES
 from multihop.results.columns import DROP_CAUSES
 
@@ -86,7 +87,7 @@ class CauseCounters:
         outputs = [run.output for run in runs]
         self.flows = pd.concat([run.flows for run in runs])
         self.nodes = pd.concat([run.nodes for run in runs]).groupby("node").mean(numeric_only=True).to_dict("index")
-        self.wires = pd.concat([run.wires for run in runs])
+        self.wires = uses(pd.concat([run.wires for run in runs]))
         rows = _rows("links", outputs)
         #: MPDUs that a PPDU carried in the mean, by directed link.
         self.mpdus = _mpdus(rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -47,6 +47,7 @@ class Explanation:
         flows: all flows of the scenario.
         explained: indices of those that are explained: the one that was asked for, or all that are not fine.
         trials: by index of a flow, what was tried for it; none if nothing was to be tried.
+        rivals: other variants of the same results, with the mean goodput of each flow in bit/s.
     """
 
     runs: tuple[Run, ...] = field(repr=False)
@@ -55,6 +56,7 @@ class Explanation:
     flows: tuple[FlowAccount, ...]
     explained: tuple[int, ...]
     trials: dict[int, list[Trial]] | None = field(repr=False)
+    rivals: Mapping[str, Sequence[float]] = field(repr=False, default_factory=dict)
 
     def name(self, node: int) -> str:
         """A node's name."""
@@ -146,8 +148,19 @@ class Explanation:
         if limit:
             hops.append(Sentence(limit))
         made.append(("Hop by hop", hops))
+        made += self._better_elsewhere(index)
         made += [(heading, [Sentence(text) for text in said]) for heading, said in self._tried(index)]
         return made
+
+    def _better_elsewhere(self, index: int) -> list[tuple[str, list[Sentence]]]:
+        """Other variants of the same results under which the flow has clearly more."""
+        own = self.flows[index].goodput_mean_bps
+        more = {variant: rates[index] for variant, rates in self.rivals.items() if rates[index] > 1.2 * own}
+        said = [
+            Sentence(f"{variant}: {words.bits(rate)}, with {self.variant} {words.bits(own)}.")
+            for variant, rate in more.items()
+        ]
+        return [("Other schemes of these results", said)] if said else []
 
     def _said(self, account: FlowAccount, cause: Cause) -> str:
         """A cause, and what the flow would have without it, where its time is all that limits it."""
@@ -249,7 +262,7 @@ class Explanation:
             "sender": self.name(hop.sender),
             "receiver": self.name(hop.receiver),
             "feedback": hop.feedback,
-            "wire": hop.wire,
+            "wire": hop.wire is not None,
             "frames": 0 if hop.counters is None else hop.counters.frames / len(self.runs),
             "given_up": 0 if hop.counters is None else hop.counters.given_up / len(self.runs),
             "airtime": 0.0 if hop.counters is None else hop.counters.airtime,
@@ -271,6 +284,7 @@ class Explanation:
             "verdict": tried.verdict,
             "gain_bps": plain(tried.gain),
             "total_bps": plain(tried.total),
+            "delay_p95_s": plain(tried.delay),
             "problem": tried.problem,
         }
 
@@ -349,7 +363,8 @@ def explain(
     if try_remedies:
         settings = remedies.Settings(found.scenario, found.overrides, view)
         trials = _try(made, explained, settings, found, threads, on_tick)
-    return Explanation(made.runs, made.variant, made.others, made.flows, explained, trials)
+    rivals = {name: rates for name, rates in source.goodputs(directory).items() if name in found.others}
+    return Explanation(made.runs, made.variant, made.others, made.flows, explained, trials, rivals)
 
 
 def _try(
@@ -367,7 +382,7 @@ def _try(
     tick = None if on_tick is None else lambda share: on_tick(f"{len(each)} remedies", share)
     runs = remedies.try_all(found.scenario, found.overrides, made.runs, list(each.values()), threads, tick)
     return {
-        index: [remedies.trial(remedy, index, made.runs, runs[remedy.key]) for remedy in candidates]
+        index: [remedies.trial(remedy, made.flows[index].service, made.runs, runs[remedy.key]) for remedy in candidates]
         for index, candidates in wanted.items()
     }
 

@@ -13,6 +13,8 @@ from multihop import _core
 from multihop._core import ScenarioError
 from multihop.base.errors import UserError
 from multihop.comparison.run import Run
+from multihop.comparison.service import Service, Status
+from multihop.explanation import wires
 from multihop.explanation.causes import LEAST_SCORE, Cause, FlowAccount
 from multihop.results.statistics import PairedDifference, paired_difference
 from multihop.simulation.runner import Job, run_all
@@ -40,11 +42,19 @@ _SCHEMES = ("tcp-vegas", "recn", "xcp-winf")
 
 @dataclass(frozen=True)
 class Remedy:
-    """A change of the scenario: its words, and the keys that make it."""
+    """A change of the scenario.
+
+    Attributes:
+        words: what it is.
+        set: keys with their new values.
+        scheme: scheme of every flow that varies.
+        flow: index of the flow of which `set` has the scheme.
+    """
 
     words: str
     set: Mapping[str, Any]
     scheme: str | None = None
+    flow: int | None = None
 
     @property
     def key(self) -> str:
@@ -54,13 +64,23 @@ class Remedy:
 
 @dataclass(frozen=True)
 class Trial:
-    """A remedy that was run: what the flow and all flows gained in bit/s, or why it could not be run."""
+    """A remedy that was run, or why it could not be run.
+
+    Attributes:
+        gain: goodput of the flow with the remedy less that without, in bit/s; `total` that of all flows.
+        mean_bps: goodput of the flow with the remedy.
+        delay: the same difference of the 95th percentile of delay in seconds, of a call that is late: it
+            decides whether the remedy helps. `delay_p95_s` is that delay with the remedy.
+        problem: why it could not be run.
+    """
 
     remedy: Remedy
     gain: PairedDifference | None
     total: PairedDifference | None
     mean_bps: float
     problem: str | None = None
+    delay: PairedDifference | None = None
+    delay_p95_s: float = float("nan")
 
     @property
     def verdict(self) -> str:
@@ -69,6 +89,8 @@ class Trial:
             return "impossible"
         if self.gain.low is None or self.gain.high is None:
             return "undecided"
+        if self.delay is not None and self.delay.low is not None and self.delay.high is not None:
+            return "helps" if self.delay.high < 0 else "harms" if self.delay.low > 0 else "no effect"
         if self.gain.low > 0:
             return "helps"
         return "harms" if self.gain.high < 0 else "no effect"
@@ -121,6 +143,12 @@ def _for(cause: Cause, account: FlowAccount, nodes: Nodes, settings: Settings) -
             return [*_etx(settings), *_rate(settings), *_retries(settings)]
         case "unanswered" | "late":
             return [*_rts(settings, on=False), *channel]
+        case "wire-full" | "waiting":
+            return [*_wire_discipline(cause, nodes, settings), *_discipline(settings)]
+        case "wire-loss":
+            return _loss_tolerant(account, settings)
+        case "queue" | "aqm" if cause.receiver is not None:
+            return [*_wire_discipline(cause, nodes, settings), *_schemes(account, settings)]
         case "queue" | "aqm" | "lifetime":
             return [*_queue(settings), *_schemes(account, settings)]
         case "contention":
@@ -175,10 +203,30 @@ def _retries(settings: Settings) -> list[Remedy]:
 
 def _queue(settings: Settings) -> list[Remedy]:
     packets = max(4 * settings.queue, 50)
-    longer = Remedy(f"queues of {packets} packets", {"mac.queue": packets})
+    return [Remedy(f"queues of {packets} packets", {"mac.queue": packets}), *_discipline(settings)]
+
+
+def _wire_discipline(cause: Cause, nodes: Nodes, settings: Settings) -> list[Remedy]:
+    """Fair queueing in front of a wire, instead of one line."""
+    if cause.sender is None or cause.receiver is None:
+        return []
+    ends = (nodes[cause.sender]["name"], nodes[cause.receiver]["name"])
+    key = wires.remedy_key(settings.get("topology", {}), ends)
+    if key is None or settings.get(key) == "fq-codel":
+        return []
+    return [Remedy(f'discipline "fq-codel" in front of the wire {ends[0]} to {ends[1]}', {key: "fq-codel"})]
+
+
+def _discipline(settings: Settings) -> list[Remedy]:
+    """Fair queueing in front of radios, instead of one line."""
     if settings.get("mac.discipline") != "drop-tail":
-        return [longer]
-    return [longer, Remedy('discipline "fq-codel"', {"mac.discipline": "fq-codel", "mac.queue": 1024})]
+        return []
+    return [Remedy('discipline "fq-codel"', {"mac.discipline": "fq-codel", "mac.queue": 1024})]
+
+
+def _loss_tolerant(account: FlowAccount, settings: Settings) -> list[Remedy]:
+    """A scheme whose rate random losses do not set."""
+    return _schemes(account, settings, ("tcp-bbr",))
 
 
 def _stations(settings: Settings) -> list[Remedy]:
@@ -199,16 +247,16 @@ def _airtime_limits(settings: Settings) -> list[Remedy]:
     return [Remedy("5 ms of airtime in the hardware's queue (AQL)", {"mac.hardware_queue.aql.low": "5 ms"})]
 
 
-def _schemes(account: FlowAccount, settings: Settings) -> list[Remedy]:
+def _schemes(account: FlowAccount, settings: Settings, which: Sequence[str] = _SCHEMES) -> list[Remedy]:
     """Another scheme, for all flows if they share one; none for datagrams, which send what they are given."""
     present = account.view["scheme"]
-    names = [name for name in _SCHEMES if name != present][:2]
+    names = [name for name in which if name != present][:2]
     if present.startswith("udp"):
         return []
     if settings.same_scheme:
         return [Remedy(f"scheme {name} for every flow", {}, name) for name in names]
     key = f"flows[{account.flow}].scheme"
-    return [Remedy(f"scheme {name} for {account.name}", {key: name}) for name in names]
+    return [Remedy(f"scheme {name} for {account.name}", {key: name}, flow=account.flow) for name in names]
 
 
 def _interferer_channel(cause: Cause, account: FlowAccount, nodes: Nodes, settings: Settings) -> list[Remedy]:
@@ -233,12 +281,12 @@ def _channel(a: int | None, b: int | None, account: FlowAccount, nodes: Nodes, s
     there = list(settings.get("topology.wires", []))
     if any(set(ends) == set(old["between"]) for old in there):
         return []
-    wires = [*there, {"between": ends, "rate": f"{round(own or max(rates))} b/s", "delay": "1 ms"}]
+    extended = [*there, {"between": ends, "rate": f"{round(own or max(rates))} b/s", "delay": "1 ms"}]
     # Generated nodes have no wires: the same are listed instead.
-    changes: dict[str, Any] = {"topology.wires": wires}
+    changes: dict[str, Any] = {"topology.wires": extended}
     if generator is not None:
         listed = [_listed(nodes, index) for index, node in enumerate(nodes) if node["node"] == index]
-        changes = {"topology": {"nodes": listed, "wires": wires}}
+        changes = {"topology": {"nodes": listed, "wires": extended}}
     return [Remedy(f"another channel, on radios of their own, for {ends[0]}-{ends[1]}", changes)]
 
 
@@ -271,6 +319,10 @@ def try_all(
         replaced = {**overrides, "set": {**overrides.get("set", {}), **remedy.set}}
         if remedy.scheme is not None:
             replaced["scheme"] = remedy.scheme
+        if remedy.flow is not None and "scheme" in replaced:
+            # What `--scheme` replaces is not what the key of the flow says.
+            varying = replaced.get("varying", range(len(base[0].view["flows"])))
+            replaced["varying"] = [index for index in varying if index != remedy.flow]
         try:
             view = scenario.check(replaced)
         except (ScenarioError, UserError) as error:
@@ -287,15 +339,23 @@ def try_all(
     return made
 
 
-def trial(remedy: Remedy, flow: int, base: Sequence[Run], runs: list[Run] | str) -> Trial:
+def trial(remedy: Remedy, service: Service, base: Sequence[Run], runs: list[Run] | str) -> Trial:
     """What a remedy did for one flow, seed by seed."""
+    flow = service.flow
     if isinstance(runs, str):
         return Trial(remedy, None, None, float("nan"), runs)
 
-    def goodputs(of: Sequence[Run]) -> np.ndarray:
-        return np.array([run.flows["goodput_bps"].to_numpy(dtype=float) for run in of])
+    def values(of: Sequence[Run], column: str) -> np.ndarray:
+        return np.array([run.flows[column].to_numpy(dtype=float) for run in of])
 
-    after, before = goodputs(runs), goodputs(base)
+    after, before = values(runs, "goodput_bps"), values(base, "goodput_bps")
     gain = paired_difference(after[:, flow], before[:, flow])
     total = paired_difference(after.sum(axis=1), before.sum(axis=1))
-    return Trial(remedy, gain, total, float(after[:, flow].mean()))
+    mean = float(after[:, flow].mean())
+    if not (service.is_call and service.status == Status.LATE):
+        return Trial(remedy, gain, total, mean)
+    with_it, without = values(runs, "delay_p95_s")[:, flow], values(base, "delay_p95_s")[:, flow]
+    if not np.isfinite(with_it - without).any():
+        return Trial(remedy, gain, total, mean)
+    delay = paired_difference(with_it, without)
+    return Trial(remedy, gain, total, mean, None, delay, float(np.nanmean(with_it)))

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from multihop import _core
 from multihop.base.errors import UserError, instead_of
 from multihop.results.folders import MOTION_FILE
@@ -52,6 +54,16 @@ def read(directory: Path, variant: str | None = None) -> Source:
         raise UserError(f"{directory / 'scenario.toml'}: not the scenario that was run; it was changed since")
     others = tuple(name for name in variants if name != chosen)
     return Source(scenario, chosen, others, overrides, tuple(about["seeds"]), dict(variants[chosen]["fingerprints"]))
+
+
+def goodputs(directory: Path) -> dict[str, list[float]]:
+    """Mean goodput of each flow over seeds in bit/s, by variant; empty where there is no table of flows."""
+    try:
+        table = pd.read_csv(directory / "flows.csv", usecols=["variant", "flow", "goodput_bps"])
+    except (OSError, ValueError):
+        return {}
+    means = table.groupby(["variant", "flow"], sort=False)["goodput_bps"].mean()
+    return {str(variant): rows.tolist() for variant, rows in means.groupby(level=0, sort=False)}
 
 
 def flow_index(view: _core.ScenarioView, name: str) -> int:

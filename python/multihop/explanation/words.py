@@ -34,6 +34,8 @@ TITLES = {
     "broken": "a broken next hop",
     "hop-limit": "packets that went in circles",
     "wire-loss": "a lossy wire",
+    "wire-full": "a wire that is full",
+    "waiting": "packets that wait",
     "reordering": "a reordering buffer that waited no longer",
     "given-up": "frames given up after the retry limit",
     "contention": "a medium that others use",
@@ -102,6 +104,13 @@ def sentence(cause: Cause, names: Names, flows: Sequence[str]) -> str:
             return f"On {where}, {frames} were answered when the sender no longer waited for it."
         case "queue":
             return _queue(cause, names, flows)
+        case "wire-full":
+            others = ", ".join(f"{flows[flow]} {bits(got)}" for flow, got in facts["others"])
+            busy = f"The wire {where} of {bits(facts['rate_bps'])} is busy {percent(facts['utilisation'])} of the time"
+            return f"{busy}{f'; it also carries {others}' if others else ''}."
+        case "waiting":
+            queue = f"{three_digits(facts['queue_mean'])} packets wait there on average"
+            return f"A packet waits {three_digits(1e3 * facts['wait_s'])} ms {_in_front(cause, names)}; {queue}."
         case "contention":
             return _contention(cause, names, flows)
         case "turns":
@@ -114,8 +123,18 @@ def sentence(cause: Cause, names: Names, flows: Sequence[str]) -> str:
             )
         case "no-route":
             return f"{count(facts['packets'])} packets per run were dropped at {where}, which had no route."
+        case "wire-loss" if cause.receiver is not None:
+            return f"{count(facts['packets'])} packets per run were lost at random on the wire {where}."
     packets = f"{count(facts['packets'])} packets per run" if "packets" in facts else "Packets"
     return f"{packets} were lost to {TITLES[cause.kind]}{f' at {where}' if where else ''}."
+
+
+def _in_front(cause: Cause, names: Names) -> str:
+    """The queue that a cause is about."""
+    if cause.receiver is None:
+        return f"in the queue of {names(cause.sender or 0)}"
+    what = "wire" if cause.facts.get("wire", True) else "radio link"
+    return f"in front of the {what} {place(cause, names)}"
 
 
 def _collision(cause: Cause, names: Names, frames: str) -> str:
@@ -144,6 +163,11 @@ def _collision(cause: Cause, names: Names, frames: str) -> str:
 
 def _queue(cause: Cause, names: Names, flows: Sequence[str]) -> str:
     facts = cause.facts
+    if cause.receiver is not None:
+        return (
+            f"{count(facts['packets'])} packets per run found the queue full {_in_front(cause, names)}, where "
+            f"{three_digits(facts['queue_mean'])} packets wait {three_digits(1e3 * facts['wait_s'])} ms on average."
+        )
     node = names(cause.sender or 0)
     others = ", ".join(
         f"{flows[flow]} with {percent(share)}" for flow, share in facts.get("others", []) if share >= 0.02
@@ -189,7 +213,12 @@ def hop_sentence(hop: Hop, names: Names, airtime: tuple[float, float, float] | N
     of = " (acknowledgements)" if hop.feedback else ""
     head = f"{names(hop.sender)} to {names(hop.receiver)}{of}: "
     if hop.wire:
-        return f"{head}a wire."
+        wire = hop.wire
+        random = f", {percent(wire.lost_ratio)} of its packets lost at random" if wire.lost_ratio else ""
+        return (
+            f"{head}a wire of {bits(wire.rate_bps)}, busy {percent(wire.utilisation)} of the time; "
+            f"{three_digits(wire.queue_mean)} packets wait {three_digits(1e3 * wire.wait_s)} ms in front of it{random}."
+        )
     if hop.counters is None or hop.counters.frames == 0:
         return f"{head}nothing of the flow ended here."
     counters = hop.counters
@@ -252,6 +281,12 @@ def trial(tried: Trial, fair_bps: float) -> str:
     if tried.gain is None:
         return f"{words}: cannot be tried here ({tried.problem})."
     gain, total = tried.gain, tried.total
+    if tried.delay is not None:
+        before = tried.delay_p95_s - tried.delay.mean
+        moved = f"{three_digits(1e3 * before)} to {three_digits(1e3 * tried.delay_p95_s)} ms"
+        return (
+            f"{words}: 95th percentile of delay from {moved}; all flows together {_signed(total.mean if total else 0)}."
+        )
     text = f"{words}: {_signed(gain.mean)}"
     if gain.low is not None and gain.high is not None:
         text += f" (95 % interval {_signed(gain.low)} to {_signed(gain.high)}, {gain.n} seeds)"
