@@ -22,7 +22,7 @@ def bound(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
-    """Compute an upper bound on what the channel of a scenario carries, without running it."""
+    """Compute what the channel of a scenario carries at most, and about, without running it."""
     from multihop import api
     from multihop.optima.capacity import LEVELS, not_counted
 
@@ -33,7 +33,7 @@ def bound(
     _print_totals(found)
     _print_flows(found)
     for level in LEVELS:
-        console.say(f"{level.name}: {level.meaning}")
+        console.say(f"{level.title}: {level.meaning}")
     for sentence in not_counted(found.capacity, found.view):
         console.say(sentence)
     if found.of_start:
@@ -41,11 +41,14 @@ def bound(
 
 
 def _print_totals(found: Bound) -> None:
-    heads = ["all flows together, at most", "kb/s", *(["with transport ACKs"] if found.has_feedback else [])]
+    from multihop.optima.capacity import LEVELS
+
+    heads = ["all flows together", "kb/s", *(["with transport ACKs"] if found.has_feedback else [])]
+    titles = {level.name: level.title for level in LEVELS}
     rows = []
     for row in found.totals.to_dict("records"):
         with_feedback = [kbps(row["total_with_feedback_bps"])] if found.has_feedback else []
-        rows.append([str(row["level"]), kbps(row["total_bps"]), *with_feedback])
+        rows.append([titles[str(row["level"])], kbps(row["total_bps"]), *with_feedback])
     console.out().print(console.table(heads, rows))
     console.say()
 

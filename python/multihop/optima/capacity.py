@@ -43,35 +43,45 @@ Conflicts = Literal["data_conflicts", "exchange_conflicts", "sensing_conflicts"]
 
 @dataclass(frozen=True)
 class Level:
-    """How strict a bound is.
+    """What is charged: a bound that no run exceeds, or an estimate that some runs do.
 
     Attributes:
         name: of the level.
         families: which conflicts exclude, and what is charged on the links that they exclude.
         meaning: one sentence for people.
+        is_bound: whether no run exceeds it.
     """
 
     name: str
     families: tuple[tuple[Conflicts, Charge], ...]
     meaning: str
+    is_bound: bool = False
+
+    @property
+    def title(self) -> str:
+        """The name, and whether it is a bound."""
+        return f"{self.name} {'bound' if self.is_bound else 'estimate'}"
 
 
-#: From the highest bound to the lowest.
+#: The bound, and two estimates, from the highest to the lowest.
 LEVELS = (
     Level(
         "hard",
         (("exchange_conflicts", "exchange"), ("data_conflicts", "data")),
-        "no MAC can do more: only what would destroy frames excludes, and only what cannot overlap is charged",
+        "no MAC carries more: only what would destroy frames excludes, and only what cannot overlap is charged",
+        is_bound=True,
     ),
     Level(
         "carrier-sense",
         (("sensing_conflicts", "airtime"),),
-        "links that sense or destroy each other send one exchange after the other, without a gap, and DCF's retries",
+        "links that sense or destroy each other send one exchange after the other, without a gap, and DCF's retries; "
+        "exposed senders that begin together carry more",
     ),
     Level(
         "idle-channel",
         (("sensing_conflicts", "airtime and access"),),
-        "the same with DIFS and a mean back-off before each try, as a station has that is alone",
+        "the same with DIFS and a mean back-off before each try, as a lone station has; stations that count back-off "
+        "down together carry more",
     ),
 )
 

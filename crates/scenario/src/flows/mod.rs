@@ -29,9 +29,9 @@ use video::{KEY_RATIO, Video, alone, television};
 pub struct Flow {
     /// Its name. Default: `from->to`.
     pub name: Option<String>,
-    /// Name of the node that sends.
+    /// Name of the node that sends; `first` and `last` are the ends of the list of nodes.
     pub from: String,
-    /// Name of the node that receives.
+    /// Name of the node that receives, or `first` or `last`.
     pub to: String,
     /// Name of its scheme: one of `multihop list`, or of `[schemes]`. It may be absent if the command line
     /// sets one.

@@ -114,9 +114,15 @@ pub(crate) struct Nodes {
 }
 
 impl Nodes {
-    /// The node that the text at `path` names.
+    /// The node that the text at `path` names; `first` and `last` are the ends of the list, unless nodes have
+    /// these names.
     pub(crate) fn find(&self, document: &Document<'_>, path: &KeyPath, name: &str) -> Result<usize> {
-        self.index.get(name).copied().ok_or_else(|| {
+        let end = match name {
+            "first" => (!self.list.is_empty()).then_some(0),
+            "last" => self.list.len().checked_sub(1),
+            _ => None,
+        };
+        self.index.get(name).copied().or(end).ok_or_else(|| {
             let problem = KeyProblem::Unknown { what: Named::Node, name: name.into(), known: self.names() };
             document.error(path, problem)
         })
