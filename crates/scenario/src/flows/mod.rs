@@ -1,18 +1,20 @@
 //! `[[flows]]`: source, destination, traffic and time of each.
 
 mod gateway;
+mod receivers;
 mod traffic;
 mod video;
 
 pub use gateway::{FlowDirection, Kind};
+pub use receivers::Receivers;
 pub use traffic::{Pattern, Traffic};
 
 use crate::document::{Document, KeyPath, Result, key};
-use crate::error::{FlowProblem, Joined, KeyProblem, Limited};
+use crate::error::{FlowProblem, KeyProblem, Limited};
 use crate::schemes::Schemes;
 use crate::topology::Nodes;
 use crate::values::{Codepoint, Switch};
-use multihop_core::{Dscp, NodeId, Rng, Span};
+use multihop_core::{Dscp, FlowId, NodeId, Rng, Span};
 use multihop_schemes::bounds;
 use multihop_schemes::keys::{usually, usually_where};
 use multihop_schemes::quantity::{BitRate, Duration, Size};
@@ -26,12 +28,14 @@ use video::{KEY_RATIO, Video, alone, television};
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
-    /// Its name. Default: `from->to`.
+    /// Its name. Default: `from->to`. A multicast flow of this name has a row `name->receiver` for each receiver.
     pub name: Option<String>,
     /// Name of the node that sends.
     pub from: String,
-    /// Name of the node that receives.
-    pub to: String,
+    /// Name of the node that receives. A list of names makes a multicast flow: each packet is sent once, to all
+    /// of them, in a group-addressed frame over one hop. In names of the list, `*` stands for any characters:
+    /// `["*"]` is every other node.
+    pub to: Receivers,
     /// Name of its scheme: one of `multihop list`, or of `[schemes]`. It may be absent if the command line
     /// sets one.
     #[schemars(required)]
@@ -263,11 +267,7 @@ impl Flows<'_> {
         for (i, flow) in flows.iter().enumerate() {
             let at = key!["flows", i];
             let from = self.nodes.find(self.document, &at.join("from"), &flow.from)?;
-            let to = self.nodes.find(self.document, &at.join("to"), &flow.to)?;
-            if from == to {
-                let problem = KeyProblem::Loop { what: Joined::Flow, node: flow.from.clone() };
-                return Err(self.document.error(&at.join("to"), problem));
-            }
+            let to = flow.to.resolve(self.document, self.nodes, &at.join("to"), from)?;
             if let Some(name) = &flow.name {
                 let at = at.join("name");
                 if name.trim().is_empty() {
@@ -288,7 +288,12 @@ impl Flows<'_> {
                 start_jitter: flow.start_jitter,
                 stop: flow.stop,
             };
-            self.add(&offer, flow.name.as_deref(), &[(from, to)], schemes)?;
+            match &flow.to {
+                Receivers::One(_) => self.add(&offer, flow.name.as_deref(), &[(from, to[0])], schemes)?,
+                Receivers::Group(_) => {
+                    self.add_multicast(&offer, flow.name.as_deref(), (from, &to), schemes)?;
+                }
+            }
         }
         Ok(())
     }
@@ -330,6 +335,7 @@ impl Flows<'_> {
                 name: name.map_or_else(|| format!("{from}->{to}"), str::to_owned),
                 source: NodeId(source as u32),
                 destination: NodeId(destination as u32),
+                group: None,
                 scheme,
                 app,
                 dscp: offer.app.dscp(),
@@ -407,6 +413,7 @@ impl Flows<'_> {
 impl Made {
     /// The flow with its start drawn from the run's seed.
     pub(super) fn started(self, index: usize, seed: u64) -> FlowConfig {
+        let index = self.flow.group.map_or(index, FlowId::index); // flows of a group start together
         let mut rng = Rng::at(seed, &["flow", &index.to_string(), "start"]);
         let later = Span::from_seconds(rng.unit() * self.jitter.seconds());
         FlowConfig { start: self.flow.start + later, ..self.flow }

@@ -82,7 +82,7 @@ impl Stack {
     /// Looks up where a packet goes, and puts it into the queue.
     pub(super) fn enqueue(&mut self, around: &mut Surroundings, handle: Handle) {
         let packet = &around.packets.get(handle).packet;
-        if packet.is_control() {
+        if packet.is_control() || packet.is_multicast() {
             let peer = (packet.destination != NodeId::BROADCAST).then_some(packet.destination);
             if peer.is_some_and(|peer| !self.is_resolved(around, handle, peer)) {
                 return;
