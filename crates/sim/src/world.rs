@@ -380,7 +380,7 @@ impl World {
     /// result alone.
     fn count(&mut self) -> Outcome {
         let receivers = |packet: &Packet| {
-            if packet.is_multicast() { self.record.without_it(packet).count() as u64 } else { 1 }
+            if packet.is_multicast() { self.record.lacking(packet) } else { 1 }
         };
         self.record.conservation.queued = self.packets.under_way().map(receivers).sum();
         let counters = self.record.conservation;

@@ -220,6 +220,8 @@ pub(super) struct Offer<'a> {
     pub(super) app: &'a App,
     /// That is one of the things of `mix`.
     pub(super) of_mix: bool,
+    /// Each packet is for several receivers.
+    pub(super) multicast: bool,
     /// When it starts.
     pub(super) start: Duration,
     /// How much later each starts than the one before it.
@@ -283,6 +285,7 @@ impl Flows<'_> {
                 scheme: flow.scheme.as_deref(),
                 app: &flow.app,
                 of_mix: false,
+                multicast: matches!(flow.to, Receivers::Group(_)),
                 start: flow.start,
                 start_interval: Duration::default(),
                 start_jitter: flow.start_jitter,
@@ -312,13 +315,7 @@ impl Flows<'_> {
             let problem = KeyProblem::TooMany { count, what: Limited::Flows, most };
             return Err(self.document.error(&offer.at, problem));
         }
-        let scheme = match (self.scheme, offer.scheme) {
-            (Some(scheme), _) => schemes.find(&key!["scheme"], scheme)?,
-            (None, Some(scheme)) => schemes.find(&offer.at.join("scheme"), scheme)?,
-            (None, None) => {
-                return Err(self.document.error(&offer.at.join("scheme"), FlowProblem::NoScheme));
-            }
-        };
+        let scheme = self.scheme_of(offer, schemes)?;
         let app = offer.app.resolve(self.document, &offer.at.join("app"))?;
         if matches!(app, AppConfig::Transfers { .. }) && !schemes.used[scheme].scheme.reliable() {
             let (at, problem) = if offer.of_mix {
@@ -347,6 +344,20 @@ impl Flows<'_> {
         Ok(())
     }
 
+    /// The index of the scheme of flows: that of the command line, or else their own. Multicast flows keep theirs beside
+    /// one that acknowledges packets.
+    fn scheme_of(&self, offer: &Offer<'_>, schemes: &mut Schemes<'_>) -> Result<usize> {
+        let at = offer.at.join("scheme");
+        let set = self.scheme.map(|scheme| schemes.find(&key!["scheme"], scheme)).transpose()?;
+        let keeps = |set: usize| offer.multicast && !schemes.used[set].scheme.datagrams();
+        match (set, offer.scheme) {
+            (Some(set), Some(own)) if keeps(set) => schemes.find(&at, own),
+            (Some(set), _) => Ok(set),
+            (None, Some(own)) => schemes.find(&at, own),
+            (None, None) => Err(self.document.error(&at, FlowProblem::NoScheme)),
+        }
+    }
+
     /// Adds flows whose packets come from outside, between all nodes that can reach each other.
     pub(super) fn add_external(&mut self, component: &[u32], schemes: &mut Schemes<'_>) -> Result<()> {
         let offer = Offer {
@@ -354,6 +365,7 @@ impl Flows<'_> {
             scheme: Some("udp"),
             app: &App::External { dscp: Codepoint::BEST_EFFORT },
             of_mix: false,
+            multicast: false,
             start: Duration::default(),
             start_interval: Duration::default(),
             start_jitter: Duration::default(),

@@ -1,10 +1,10 @@
 //! `to` of a flow: one receiver, or those of a multicast flow.
 
-use crate::settings::matches;
 use super::{App, Flows, Offer};
 use crate::document::{Document, KeyPath, Result};
 use crate::error::{FlowProblem, Joined, KeyProblem};
 use crate::schemes::Schemes;
+use crate::settings::matches;
 use crate::topology::Nodes;
 use multihop_core::FlowId;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};

@@ -220,8 +220,8 @@ impl Mac {
         }
         let handle = frame.packet.expect("DATA carries a packet");
         let packet = &ctx.packets.get(handle).packet;
-        if packet.is_multicast() {
-            if let Some(flow) = ctx.stack.receives(packet.flow) {
+        if frame.to.is_none() && packet.is_multicast() {
+            if let Some(flow) = ctx.stack.receives(packet.flow, frame.from) {
                 self.receive_multicast(ctx, frame, handle, flow);
             }
             return;

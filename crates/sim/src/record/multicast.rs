@@ -12,6 +12,8 @@ impl Recorder {
             if let Some(first) = flow.group.filter(|_| flow.is_sent_by_another(FlowId(index))) {
                 self.flows[first.index()].further_receivers += 1;
             }
+            let is_relay = flow.group.is_some() && config.multicast_sender(flow) == flow.destination;
+            self.flows[index as usize].ends_at_relay = is_relay;
         }
         self
     }
@@ -29,11 +31,15 @@ impl Recorder {
         }
     }
 
-    /// A multicast packet is lost before it is on the air.
+    /// A multicast packet is lost at a node, for all receivers that do not have it. One whose frame is over at all
+    /// listeners is lost by [`DropCause::Multicast`].
     #[inline(never)]
-    pub(super) fn dropped_for_all(&mut self, node: NodeId, packet: &Packet, cause: DropCause, now: Time) {
+    pub fn dropped_for_all(&mut self, node: NodeId, packet: &Packet, cause: DropCause, now: Time) {
         for flow in self.sent_by(packet.flow) {
-            self.dropped_for_one(node, packet, flow, cause, now);
+            if self.lacks(flow, packet) {
+                // A packet of one receiver has that as its destination.
+                self.dropped(node, &Packet { flow, destination: node, ..*packet }, cause, now);
+            }
         }
     }
 
@@ -42,23 +48,19 @@ impl Recorder {
         self.flows[flow.index()].last_received = packet.number;
     }
 
-    /// The flows of the group of a multicast packet whose receivers have not decoded it.
-    pub fn without_it(&self, packet: &Packet) -> impl Iterator<Item = FlowId> {
-        let number = packet.number;
-        self.sent_by(packet.flow).filter(move |flow| self.flows[flow.index()].last_received != number)
+    /// How many receivers do not have a multicast packet yet.
+    pub fn lacking(&self, packet: &Packet) -> u64 {
+        self.sent_by(packet.flow).filter(|flow| self.lacks(*flow, packet)).count() as u64
     }
 
-    /// The frame of a multicast packet is over at all listeners of its sender.
-    pub fn multicast_ended(&mut self, packet: &Packet, now: Time) {
-        for flow in self.sent_by(packet.flow) {
-            if self.flows[flow.index()].last_received != packet.number {
-                self.dropped_for_one(packet.source, packet, flow, DropCause::Multicast, now);
-            }
+    /// Whether the receiver of this flow does not have a multicast packet of its group. A relay has what it passed up,
+    /// and may have later ones before the frame of this one; others decode frames in the order of packets.
+    fn lacks(&self, flow: FlowId, packet: &Packet) -> bool {
+        let counters = &self.flows[flow.index()];
+        if counters.ends_at_relay {
+            packet.segment.hops == 0
+        } else {
+            counters.last_received != packet.number
         }
-    }
-
-    fn dropped_for_one(&mut self, node: NodeId, packet: &Packet, flow: FlowId, cause: DropCause, now: Time) {
-        // A packet of one receiver has that as its destination.
-        self.dropped(node, &Packet { flow, destination: node, ..*packet }, cause, now);
     }
 }

@@ -10,6 +10,7 @@ mod end;
 mod failures;
 mod forwarding;
 mod interface_queue;
+mod multicast;
 mod policies;
 mod ports;
 mod queues;
@@ -30,7 +31,8 @@ use backlogged::BackloggedSources;
 use bus::Bus;
 use control::Notices;
 use forwarding::Direction;
-use multihop_core::{DropCause, Dropped, FlowId, LinkEvent, NodeId, Packet, Report, Span, Time};
+use multicast::Multicast;
+use multihop_core::{DropCause, Dropped, LinkEvent, NodeId, Packet, Report, Span, Time};
 use multihop_link::{Departure, Estimator, Hop, LinkView, Verdict};
 pub use policies::Policies;
 use routed::Agent;
@@ -87,8 +89,7 @@ pub struct Stack {
     frame_takes: usize,
     /// The ends that want to know what the MAC saw.
     observing_ends: Vec<u32>,
-    /// Multicast groups that it receives, by the flow that sends, with the flow of which it is the receiver.
-    groups: Vec<(FlowId, FlowId)>,
+    multicast: Multicast,
 }
 
 const _: () = assert!(std::mem::offset_of!(Stack, queues) <= 128, "what may be pending is two cache lines");
@@ -123,7 +124,7 @@ impl Stack {
             observed: !policies.is_empty(),
             watched: !policies.is_empty(),
             observing_ends: Vec::new(),
-            groups: Vec::new(),
+            multicast: Multicast::default(),
             followed: false,
             frame_takes: 1,
             policies,
@@ -145,16 +146,6 @@ impl Stack {
         self.followed |= end.endpoint.follows_departures();
         self.ends.push(end);
         (self.ends.len() - 1) as u32
-    }
-
-    /// Receives what `sender` sends to its multicast group, as the receiver of `flow`.
-    pub fn join_group(&mut self, sender: FlowId, flow: FlowId) {
-        self.groups.push((sender, flow));
-    }
-
-    /// The flow of which the node is the receiver, of the multicast group for which this flow sends.
-    pub fn receives(&self, sender: FlowId) -> Option<FlowId> {
-        self.groups.iter().find(|(group, _)| *group == sender).map(|(_, flow)| *flow)
     }
 
     /// Adds an estimator whose values are written down, for the measurement of this number.

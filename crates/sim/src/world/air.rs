@@ -7,7 +7,7 @@ use crate::medium::{Finished, Frame, Group, Link, NodeOrder, Reception, Wavefron
 use crate::node::{Node, at_listener, at_node, in_node, settle};
 use crate::outages::Sent;
 use crate::stack::Network;
-use multihop_core::Span;
+use multihop_core::{DropCause, Span};
 
 /// Whom a bit of a frame reaches at this instant: all listeners, or those at these places among the links of
 /// its sender.
@@ -126,7 +126,7 @@ impl World {
         if let Some(packet) = frame.packet.filter(|_| frame.to.is_none()) {
             let packet = &self.packets.get(packet).packet;
             if packet.is_multicast() {
-                self.record.multicast_ended(packet, self.now);
+                self.record.dropped_for_all(frame.from, packet, DropCause::Multicast, self.now);
             }
         }
     }

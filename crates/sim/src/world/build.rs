@@ -167,7 +167,12 @@ fn ends(
         None => add(Port::Sender),
     };
     if let Some(first) = flow.group {
-        nodes[flow.destination.index()].stack.join_group(first, id);
+        let from = config.multicast_sender(flow);
+        nodes[flow.source.index()].stack.relay_multicast_by(config.multicast_relay(flow.source));
+        // A station takes group-addressed frames of its own base station alone.
+        if config.nodes[flow.destination.index()].base.is_none_or(|base| base == from) {
+            nodes[flow.destination.index()].stack.join_group(first, id, from);
+        }
     }
     FlowRoute { ends: [receiver, sender] }
 }
@@ -262,6 +267,7 @@ pub(super) fn starts(config: &Config, plan: &SlotPlan) -> Vec<(Slot, Time)> {
 pub(super) fn recorder(config: &Config, wires: usize) -> Recorder {
     let from = Time::ZERO + config.warmup;
     let record = Recorder::new(config.nodes.len(), config.flows.len(), from).with_wires(wires);
-    let record = record.with_media(config).with_external(config).with_multicast(config).with_categories(config);
+    let record =
+        record.with_media(config).with_external(config).with_multicast(config).with_categories(config);
     if config.causes { record.with_causes(Listeners::spread(config)) } else { record }
 }

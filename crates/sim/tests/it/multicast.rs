@@ -78,7 +78,10 @@ fn receivers_have_the_packet_when_its_frame_ends() {
     for flow in &outcome.flows[..2] {
         let us = flow.delay.mean * 1e6;
         // A station that finds the medium idle for DIFS need not wait for another one.
-        assert!((us - expected).abs() < 1e-3 || (us - expected + 50.0).abs() < 1e-3, "{us} against {expected}");
+        assert!(
+            (us - expected).abs() < 1e-3 || (us - expected + 50.0).abs() < 1e-3,
+            "{us} against {expected}"
+        );
     }
     assert_eq!(outcome.flows[0].delay, outcome.flows[1].delay);
 }
@@ -96,7 +99,10 @@ fn one_sender_carries_what_the_closed_form_says() {
         let expected = 1_472.0 * 8.0 / cycle * 1e6;
         for flow in &outcome.flows[..2] {
             let measured = flow.delivered_bytes as f64 * 8.0 / outcome.measured_s;
-            println!("{measured:.0} against {expected:.0} b/s, {:+.4} %", (measured / expected - 1.0) * 100.0);
+            println!(
+                "{measured:.0} against {expected:.0} b/s, {:+.4} %",
+                (measured / expected - 1.0) * 100.0
+            );
             assert!((measured / expected - 1.0).abs() < 2e-3, "{measured} against {expected}");
         }
         let far = &outcome.flows[3 - 1];
@@ -168,7 +174,8 @@ fn a_full_queue_loses_packets_of_all_receivers() {
     assert!(full(&outcome.flows[0]) > 1_000);
     assert_eq!(full(&outcome.flows[0]), full(&outcome.flows[1]));
     assert_eq!(dropped(&outcome, DropCause::QueueFull), 2 * full(&outcome.flows[0]));
-    let waiting = outcome.flows[0].packets_sent - full(&outcome.flows[0]) - outcome.flows[0].packets_delivered;
+    let waiting =
+        outcome.flows[0].packets_sent - full(&outcome.flows[0]) - outcome.flows[0].packets_delivered;
     assert_eq!(outcome.conservation.queued, 2 * waiting);
     assert!(waiting >= 50, "{waiting}");
 }
@@ -212,7 +219,8 @@ fn multicast_lives_beside_unicast_in_any_order_of_events() {
         let delivered = outcome.flows.iter().map(|flow| flow.packets_delivered).min();
         assert!(lost > 100 && delivered == Some(0), "{lost} lost, {delivered:?}");
         assert_eq!(outcome.flows[3].packets_delivered, 0, "n5 is out of reach");
-        assert!(outcome.flows[1].packets_delivered > 100 && outcome.flows[6].packets_delivered > 100);
+        let heard = [1, 2, 4, 5, 6].map(|flow| outcome.flows[flow].packets_delivered);
+        assert!(heard.iter().all(|packets| *packets > 0) && heard.iter().sum::<u64>() > 100, "{heard:?}");
     }
 }
 
@@ -239,5 +247,58 @@ fn unicast_losses_stay_those_of_unicast_frames() {
     let mut config = hidden();
     send_to_all(&mut config, 3, &[2], AppConfig::Saturated);
     let outcome = run(&config);
-    assert!(outcome.causes.losses.iter().all(|row| row.kind != FrameKind::Data), "{:?}", outcome.causes.losses);
+    assert!(
+        outcome.causes.losses.iter().all(|row| row.kind != FrameKind::Data),
+        "{:?}",
+        outcome.causes.losses
+    );
+}
+
+/// n0 is the base station of n1 to n3; n4 is on its own, and n5 is a client of the base station n6. Clients hear each
+/// other.
+fn infrastructure() -> Config {
+    let mut config = network(
+        DcfRules::IEEE,
+        &[[0.0, 0.0], [50.0, 0.0], [0.0, 50.0], [-50.0, 0.0], [0.0, -50.0], [60.0, 60.0], [70.0, 70.0]],
+    );
+    config.warmup = Span::ZERO;
+    config.nodes[1..4].iter_mut().for_each(|client| client.base = Some(NodeId(0)));
+    config.nodes[5].base = Some(NodeId(6));
+    config
+}
+
+/// What a client sends to a group goes to its base station as a unicast, and from there to the group, once.
+#[test]
+fn a_base_station_relays_what_its_clients_send() {
+    let mut config = infrastructure();
+    config.duration = Span::from_ms(1_000);
+    send_to_all(&mut config, 1, &[0, 2, 3, 4, 5], AppConfig::Bulk { bytes: Some(1_000) });
+    let outcome = run(&config);
+    check(&outcome);
+    let counts = |flow: &FlowOutcome| (flow.packets_delivered, missed(flow), flow.hops);
+    let expected = [(1, 0, 1), (1, 0, 2), (1, 0, 2), (1, 0, 2), (0, 1, 2)];
+    assert_eq!(outcome.flows.iter().map(counts).collect::<Vec<_>>(), expected, "n5 is of another network");
+    let [uplink] = &outcome.links[..] else { panic!("{:?}", outcome.links) };
+    assert_eq!((uplink.from, uplink.to, uplink.data, uplink.acknowledged), (1, 0, 1, 1));
+    let sent = outcome.nodes[0].transmitting * 1e6;
+    let ack = config.phy.airtime(Rate::from_kbps(1_000), 14, config.mac.rules.airtime).ns() as f64 / 1e3;
+    assert!((sent - airtime(&config, 1_000) - ack).abs() < 1e-6, "an ACK and one frame: {sent} us");
+}
+
+/// The relay receives packets before others do, and loses what its own queue has no room for.
+#[test]
+fn a_relay_that_is_a_receiver_has_what_its_queue_loses() {
+    let mut config = infrastructure();
+    config.duration = Span::from_ms(10_000);
+    send_to_all(&mut config, 1, &[0, 2], AppConfig::Saturated);
+    let load = AppConfig::Cbr { rate: Rate::from_kbps(600), packet: 1_000, jitter: 0.5 };
+    send_to_all(&mut config, 0, &[1, 2, 3], load);
+    let outcome = run(&config);
+    check(&outcome);
+    let [relay, behind, own, ..] = &outcome.flows[..] else { panic!("{:?}", outcome.flows) };
+    assert!(relay.packets_delivered > 300, "{relay:?}");
+    let full = |flow: &FlowOutcome| flow.dropped[DropCause::QueueFull as usize];
+    assert!(full(behind) > 50 && full(relay) == 0, "{} and {}", full(behind), full(relay));
+    assert!(behind.packets_delivered > 50 && own.packets_delivered > 50);
+    assert_eq!(World::new(&config, Ties::Reversed).finish(), outcome);
 }

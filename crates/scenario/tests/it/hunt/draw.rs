@@ -75,6 +75,16 @@ const AMOUNTS: [(&str, &[&str]); 9] = [
     ("Hz", &["1 Hz", "914 MHz", "2.4 GHz", "1000 GHz"]),
 ];
 
+/// Multicast flows.
+const MULTICAST: [&str; 6] = [
+    r#"{ "from": "n0", "to": ["*"], "scheme": "udp" }"#,
+    r#"{ "from": "n1", "to": ["n0", "n2"], "scheme": "udp" }"#,
+    r#"{ "from": "n1", "to": ["n*"], "scheme": "udp", "app": { "kind": "cbr", "rate": "1 Mb/s", "packet": "300 B" } }"#,
+    r#"{ "from": "n2", "to": ["n1"], "scheme": "udp", "app": { "kind": "poisson", "rate": "2 Mb/s", "packet": "1 kB" } }"#,
+    r#"{ "from": "n0", "to": ["n2", "n1"], "scheme": "udp", "app": { "kind": "video", "rate": "2 Mb/s", "deadline": "100 ms" } }"#,
+    r#"{ "from": "n1", "to": ["*"], "scheme": "udp", "name": "all", "start_jitter": "1 ms", "app": { "kind": "bulk", "size": "10 kB", "dscp": "EF" } }"#,
+];
+
 /// Files of motion, beside the scenario that is drawn.
 const FILES: [&str; 5] =
     ["passing.tcl", "passing.movements", "passing.fcd.xml", "forms.tcl", "degrees.fcd.xml"];
@@ -145,8 +155,8 @@ impl Draw {
     }
 
     /// Draws oftener what few scenarios would have: long links, disciplines, queues of the hardware, few
-    /// tries, outages, wireless routing, mixed networks, narrow channels, CTS to self, powers of single
-    /// nodes.
+    /// tries, outages, wireless routing, mixed networks, narrow channels, CTS to self, multicast flows, powers of
+    /// single nodes.
     fn season(&self, rng: &mut Rng, made: &mut Value) {
         if rng.below(3) == 0 {
             if made["medium"].is_null() {
@@ -181,6 +191,14 @@ impl Draw {
         }
         if rng.below(6) == 0 {
             made["mac"]["cts_to_self"] = true.into();
+        }
+        if rng.below(6) == 0 {
+            let flow = pick(rng, &MULTICAST).parse::<Value>().expect("a table as JSON");
+            let flows = made["flows"].as_array_mut();
+            flows.map_or_else(
+                || drop(made["flows"] = json!([flow.clone()])),
+                |flows| flows.push(flow.clone()),
+            );
         }
         if made["topology"]["nodes"].is_array() && rng.below(3) == 0 {
             made["medium"] = json!({ "model": "sinr" });
