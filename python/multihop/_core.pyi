@@ -32,8 +32,8 @@ class FlowView(TypedDict):
     `interval` is that of datagrams which are sent at equal intervals, in seconds; none of others.
     `path` holds node indices from source to destination; it is empty without a route. `acknowledges` is of
     emulations: the flow answers another in the reverse direction, and is none of those that share the medium.
-    `group` is of multicast flows: index of the flow that sends for all receivers of its group; `path` is empty if
-    frames do not reach the receiver.
+    `group` is of multicast flows: index of the flow that sends for all receivers of its group; `path` is
+    empty if frames do not reach the receiver.
     """
 
     name: str

@@ -74,8 +74,8 @@ def check(
         if "group" in flow and not flow["path"]:
             when = " at the start" if moving else ""
             console.note(
-                f"remark: {flow['name']}: {flow['destination']} is out of reach of {flow['source']}{when}, and multicast "
-                "packets are not forwarded: it loses all of them"
+                f"remark: {flow['name']}: no frame of the flow reaches {flow['destination']}{when}, and no node "
+                "forwards multicast packets: all of them are lost there"
             )
     if phases.in_phase(view):
         for sentence in phases.warnings(view, load(scenario).capacity({"set": read(set)})):

@@ -52,6 +52,7 @@ DROP_KINDS = {
     "aqm": "aqm",
     "wire_loss": "wire-loss",
     "reordering": "reordering",
+    "multicast": "multicast",
 }
 
 

@@ -34,6 +34,7 @@ TITLES = {
     "hop-limit": "packets that went in circles",
     "wire-loss": "a lossy wire",
     "reordering": "a reordering buffer that waited no longer",
+    "multicast": "group-addressed frames that were not decoded",
     "given-up": "frames given up after the retry limit",
     "contention": "a medium that others use",
     "turns": "a node that serves other neighbours",

@@ -237,7 +237,7 @@ def require_unicast(view: _core.ScenarioView, what: str) -> None:
     if flow is not None:
         raise UserError(
             f"{what}: found the multicast flow {flow!r}; needs unicast flows alone, as airtime is counted for packets "
-            "with one receiver; give it one receiver (to = \"n1\"), or leave it out"
+            'with one receiver; give it one receiver (to = "n1"), or leave it out'
         )
 
 

@@ -31,6 +31,9 @@ problems! {
         "the clock counts nanoseconds; lower the rate or enlarge the packet";
 
     // Multicast.
+    NoReceivers =>
+        "VALUE names no receiver";
+        "name one node at least; [\"*\"] is every other node";
     AcknowledgedMulticast { scheme: String } =>
         "VALUE makes a multicast flow, but packets of {scheme:?} are acknowledged, and the sender waits for that";
         "use scheme \"udp\", or a flow for each receiver";

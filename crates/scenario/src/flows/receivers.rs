@@ -98,7 +98,7 @@ impl Receivers {
             }
         }
         if found.is_empty() {
-            return Err(document.error(at, KeyProblem::EmptyList));
+            return Err(document.error(at, FlowProblem::NoReceivers));
         }
         Ok(found)
     }

@@ -99,7 +99,7 @@ fn flows_of_a_group_start_together() {
 fn what_cannot_be_multicast_is_refused() {
     let list = "[\"tv 1\", \"tv 2\", \"far\"]";
     let cases = [
-        (list, "[]", ["flows[0].to", "the list is empty"]),
+        (list, "[]", ["flows[0].to", "names no receiver"]),
         (list, "[\"tv 1\", \"tv*\"]", ["flows[0].to[1]", "there twice"]),
         (list, "[\"tv 1\", \"ap\"]", ["flows[0].to[1]", "to itself"]),
         (list, "[\"tv 9\"]", ["flows[0].to[0]", "tv 1"]),
@@ -157,7 +157,7 @@ stop = "900 ms"
     }
     assert_eq!(outcome.links.len(), 0, "no unicast frame is sent");
     let gap = outcome.flows[0].delay.mean - outcome.flows[3].delay.mean;
-    assert!(gap > 4e-3 && gap < 8e-3, "one frame at a basic rate behind the wire: {gap} s");
+    assert!(gap > 2e-3 && gap < 8e-3, "one frame at a basic rate behind the wire: {gap} s");
 }
 
 /// Group-addressed frames stay single, at a basic rate, beside A-MPDUs and with rate control, hardware queues and access
@@ -166,7 +166,10 @@ stop = "900 ms"
 fn modern_stations_send_single_frames_at_a_basic_rate() {
     for (standard, mac) in [
         ("802.11n", ""),
-        ("802.11ac", "[mac]\ndiscipline = \"stations\"\n[mac.hardware_queue]\n[mac.rate_control]\n"),
+        (
+            "802.11ac",
+            "[mac]\ndiscipline = \"stations\"\n[mac.hardware_queue]\n[mac.rate_control]\nalgorithm = \"minstrel-ht\"\n",
+        ),
         ("802.11ax", "[mac.edca]\n"),
     ] {
         let phy = format!("duration = \"2 s\"\n[phy]\nstandard = \"{standard}\"\n{mac}");

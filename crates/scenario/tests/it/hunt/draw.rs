@@ -193,12 +193,11 @@ impl Draw {
             made["mac"]["cts_to_self"] = true.into();
         }
         if rng.below(6) == 0 {
-            let flow = pick(rng, &MULTICAST).parse::<Value>().expect("a table as JSON");
-            let flows = made["flows"].as_array_mut();
-            flows.map_or_else(
-                || drop(made["flows"] = json!([flow.clone()])),
-                |flows| flows.push(flow.clone()),
-            );
+            let flow: Value = pick(rng, &MULTICAST).parse().expect("a table as JSON");
+            match made["flows"].as_array_mut() {
+                Some(flows) => flows.push(flow),
+                None => made["flows"] = json!([flow]),
+            }
         }
         if made["topology"]["nodes"].is_array() && rng.below(3) == 0 {
             made["medium"] = json!({ "model": "sinr" });
