@@ -16,7 +16,6 @@ mod hunt;
 mod long_links;
 mod meaning;
 mod mobility;
-mod multicast;
 mod narrow;
 mod own_scheme;
 mod powers;
