@@ -168,7 +168,7 @@ fn modern_stations_send_single_frames_at_a_basic_rate() {
         ("802.11n", ""),
         (
             "802.11ac",
-            "[mac]\ndiscipline = \"stations\"\n[mac.hardware_queue]\npackets = 2\n[mac.rate_control]\nalgorithm = \"minstrel-ht\"\n",
+            "[mac]\ndiscipline = \"stations\"\n[mac.hardware_queue]\naggregates = 2\n[mac.rate_control]\nalgorithm = \"minstrel-ht\"\n",
         ),
         ("802.11ax", "[mac.edca]\n"),
     ] {
