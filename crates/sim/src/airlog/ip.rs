@@ -39,7 +39,7 @@ pub(super) fn way(packet: &Packet) -> Way {
 /// The group of the multicast flow that this one sends for, from the organisation-local scope (RFC 2365, section 6.2).
 fn group(flow: FlowId) -> [u8; 4] {
     let [_, a, b, c] = flow.0.to_be_bytes();
-    [239, 192 | a & 0b11, b, c]
+    [239, 0b1100_0000 | a & 0b11, b, c]
 }
 
 /// The hardware address of that group (RFC 1112, section 6.4): the last 23 bits are those of its IPv4 address.

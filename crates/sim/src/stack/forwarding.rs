@@ -114,9 +114,10 @@ impl Stack {
             return;
         }
         if packet.destination != self.id {
-            return match packet.is_multicast() {
-                true => self.relay_multicast(around, handle),
-                false => self.send(around, handle),
+            return if packet.is_multicast() {
+                self.relay_multicast(around, handle);
+            } else {
+                self.send(around, handle);
             };
         }
         let StoredPacket { packet, payload_air, .. } = around.packets.get(handle);

@@ -26,12 +26,11 @@ impl World {
         let window = self.samples.window[index];
         let rates = self.samples.rates[index];
         let routed = self.network.routes.hops(flow.source, flow.destination, &self.config.radios);
-        let hops = match flow.group {
-            None => routed.map_or(0, |hops| hops.len() as u32),
-            Some(_) => {
-                let sender = self.config.multicast_sender(flow);
-                u32::from(sender != flow.source) + u32::from(sender != flow.destination)
-            }
+        let hops = if flow.group.is_none() {
+            routed.map_or(0, |hops| hops.len() as u32)
+        } else {
+            let sender = self.config.multicast_sender(flow);
+            u32::from(sender != flow.source) + u32::from(sender != flow.destination)
         };
         let video = self.record.video_outcome(index, self.now);
         let (rate_cv, jitter_s) = (self.record.rate_cv(index), self.record.jitter_s(index));
