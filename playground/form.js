@@ -153,7 +153,8 @@ export class Form {
 
   input(schema, value, path, title) {
     const names = { from: this.names, to: this.names, scheme: this.catalogue.schemes.map((scheme) => scheme.name) }[title];
-    if (names && schema.type === "string") return this.choice({ ...schema, default: undefined }, value, path, title, names);
+    const isName = schema.type === "string" || (!Array.isArray(value) && schema.anyOf?.some((variant) => variant.type === "string" && !variant.pattern));
+    if (names && isName) return this.choice({ ...schema, default: undefined }, value, path, title, names);
     const isText = typeof value === "string" || (value === undefined && schema.type === "string");
     const shown = value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
     const fallback = schema.default === undefined || schema.default === null || typeof schema.default === "object" ? "" : String(schema.default);

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -27,6 +28,16 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 ROOT = Path(__file__).parent.parent
 SCENARIOS = ROOT / "scenarios"
+
+
+def _is_unicast(path: Path) -> bool:
+    flows = tomllib.loads(path.read_text("utf-8")).get("flows", [])
+    return not any(isinstance(flow["to"], list) for flow in flows)
+
+
+#: Those whose flows have one receiver each, which bounds are of.
+UNICAST_SCENARIOS = sorted(filter(_is_unicast, SCENARIOS.glob("*.toml")))
+
 #: Third-party files live beside the project, not in it.
 DATA = ROOT.parent / "shared" / "data" / "topology"
 

@@ -34,6 +34,8 @@ class FlowView(TypedDict):
     seconds; none of others.
     `path` holds node indices from source to destination; it is empty without a route. `acknowledges` is of
     emulations: the flow answers another in the reverse direction, and is none of those that share the medium.
+    `group` is of multicast flows: index of the flow that sends for all receivers of its group; `path` is
+    empty if frames do not reach the receiver.
     """
 
     name: str
@@ -46,6 +48,7 @@ class FlowView(TypedDict):
     hops: int
     path: list[int]
     acknowledges: NotRequired[bool]
+    group: NotRequired[int]
 
 class WireView(TypedDict):
     """One direction of a wire: indices of its nodes, bits per second, seconds, and packets that may wait."""

@@ -192,7 +192,8 @@ pub struct Packet {
     pub port: Port,
     /// The node that sent it first.
     pub source: NodeId,
-    /// The node that it is for.
+    /// The node that it is for; [`NodeId::BROADCAST`] for every neighbour, or for every receiver of a multicast
+    /// flow.
     pub destination: NodeId,
     /// Bytes that the MAC is asked to carry: payload and all headers above the MAC.
     pub size: u32,
@@ -229,6 +230,12 @@ impl Packet {
     /// Does it belong to no flow?
     pub fn is_control(&self) -> bool {
         self.flow >= FlowId::OUTSIDE
+    }
+
+    /// Whether it is a multicast flow's, and addressed to all receivers. What one of them received is addressed
+    /// to that node.
+    pub fn is_multicast(&self) -> bool {
+        self.destination == NodeId::BROADCAST && !self.is_control()
     }
 
     /// Is there payload in it? Acknowledgements and SYNs carry none.
@@ -279,11 +286,13 @@ pub enum DropCause {
     /// It came to a next hop that had given it up, and passed later packets on: the time-out of its
     /// reordering buffer was over.
     Reordering,
+    /// A receiver of a multicast flow did not decode the frame, which is sent once.
+    Multicast,
 }
 
 impl DropCause {
     /// All causes, in the order of the results' columns.
-    pub const ALL: [DropCause; 10] = [
+    pub const ALL: [DropCause; 11] = [
         DropCause::QueueFull,
         DropCause::RetryLimit,
         DropCause::NoRoute,
@@ -294,6 +303,7 @@ impl DropCause {
         DropCause::Aqm,
         DropCause::WireLoss,
         DropCause::Reordering,
+        DropCause::Multicast,
     ];
 
     /// The name of its column in the results.
@@ -309,6 +319,7 @@ impl DropCause {
             DropCause::Aqm => "aqm",
             DropCause::WireLoss => "wire_loss",
             DropCause::Reordering => "reordering",
+            DropCause::Multicast => "multicast",
         }
     }
 
@@ -336,6 +347,9 @@ impl DropCause {
             DropCause::WireLoss => "a wire lost it at random, with the probability `loss`",
             DropCause::Reordering => {
                 "it came when the next hop had given it up and passed later packets on (`mac.aggregation.reordering_timeout`)"
+            }
+            DropCause::Multicast => {
+                "the receiver did not decode the group-addressed frame, which is sent once and not acknowledged"
             }
         }
     }

@@ -104,6 +104,7 @@ pub const ENUMERATIONS: &[(&str, &[&str])] = &[
             "aqm",
             "wire-loss",
             "reordering",
+            "multicast",
         ],
     ),
 ];

@@ -20,6 +20,7 @@ use multihop_sim::Logs;
 use multihop_sim::airlog::{AirLog, AirLogError};
 use multihop_sim::capacity::{Airtimes, Capacity, LinkTime};
 use multihop_sim::config::Config;
+use multihop_sim::preflight::path;
 use multihop_sim::routing::{LinkQuality, Routes};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
@@ -99,8 +100,8 @@ fn check<'py>(
             let quality = LinkQuality::new(config);
             let links = quality.usable();
             let routes = Routes::new(config, &quality);
-            let path = |flow: &multihop_sim::config::FlowConfig| routes.path(flow.source, flow.destination);
-            let paths: Vec<_> = config.flows.iter().map(|flow| path(flow).unwrap_or_default()).collect();
+            let paths: Vec<_> =
+                config.flows.iter().map(|flow| path(config, flow, &routes, &quality)).collect();
             Ok((resolved, links, paths))
         })
     })?;
@@ -174,7 +175,7 @@ fn logs(
 ) -> Result<Logs, AirLogError> {
     let air = |path: &PathBuf| {
         let log = AirLog::new(config, Box::new(File::create(path)?))?;
-        Ok::<_, AirLogError>(log.only(frames::selection(part)))
+        Ok::<_, AirLogError>(log.only(config, frames::selection(part)))
     };
     Ok(Logs {
         air: pcap.map(air).transpose()?,
@@ -477,6 +478,9 @@ fn flows_view<'py>(
         let name = |end: multihop_core::NodeId| &config.nodes[config.radios.node_of(end).index()].name;
         entry.set_item("source", name(flow.source))?;
         entry.set_item("destination", name(flow.destination))?;
+        if let Some(group) = flow.group {
+            entry.set_item("group", group.0)?;
+        }
         entry.set_item("scheme", &config.schemes[flow.scheme].name)?;
         entry.set_item("app", flow.app.name())?;
         entry.set_item("offered_bps", flow.app.offered_bps())?;

@@ -146,6 +146,7 @@ mod tests {
             name: "f".into(),
             source: NodeId(0),
             destination: NodeId(1),
+            group: None,
             scheme: 0,
             app: kind,
             start: Span::ZERO,

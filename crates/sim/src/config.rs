@@ -480,6 +480,24 @@ impl Config {
         self.wires.iter().find(|wire| (wire.from, wire.to) == (from, to))
     }
 
+    /// The node that sends what this one has for a multicast group: its base station (802.11-2020, 10.3.6: such
+    /// frames go to the access point, acknowledged, which distributes them), or the other end of the one wire of a node without a radio.
+    /// None if it sends group-addressed frames itself.
+    pub fn multicast_relay(&self, source: NodeId) -> Option<NodeId> {
+        let node = &self.nodes[source.index()];
+        let by_distance = matches!(self.medium.model, MediumModel::Ranges { .. } | MediumModel::Sinr { .. });
+        if node.base.is_some() || !by_distance || node.position.is_some() {
+            return node.base;
+        }
+        let mut wires = self.wires.iter().filter(|wire| wire.from == source);
+        wires.next().filter(|_| wires.next().is_none()).map(|wire| wire.to)
+    }
+
+    /// The node whose group-addressed frames carry the packets of a multicast flow.
+    pub fn multicast_sender(&self, flow: &FlowConfig) -> NodeId {
+        self.multicast_relay(flow.source).unwrap_or(flow.source)
+    }
+
     /// Which scheme each flow has, by flow.
     pub fn scheme_of(&self) -> Arc<[usize]> {
         self.flows.iter().map(|flow| flow.scheme).collect()

@@ -1,10 +1,10 @@
 //! What is known of a configuration before it runs: what scenarios are refused by.
 
-use crate::config::{Config, MediumModel};
+use crate::config::{Config, FlowConfig, MediumModel, Radios};
 use crate::mac::Timing;
 pub use crate::mac::candidates;
 pub use crate::medium::{exceed, farthest, femtowatts, light};
-use crate::routing::{LinkQuality, Routes};
+use crate::routing::{LEAST_DELIVERY, LinkQuality, Routes};
 use multihop_core::{NodeId, Span};
 use multihop_dot11::success_from_delivery;
 
@@ -23,7 +23,8 @@ pub fn power_ratio_of_delivery(config: &Config, shares: &[f64]) -> Option<Vec<f6
 }
 
 /// Puts the ends of each flow at those radios of their nodes by which packets leave on static routes: what a
-/// source that is saturated follows is the queue of the radio that sends.
+/// source that is saturated follows is the queue of the radio that sends. A multicast flow is sent by the first radio
+/// of its source, and received by that on its channel.
 pub fn place_ends(config: &mut Config) {
     let quality = LinkQuality::new(config);
     let leaves_by = |config: &Config, routes: &Routes, from: NodeId, to: NodeId| {
@@ -33,11 +34,43 @@ pub fn place_ends(config: &mut Config) {
     let routes = Routes::new(config, &quality);
     for index in 0..config.flows.len() {
         let (source, destination) = (config.flows[index].source, config.flows[index].destination);
-        config.flows[index].destination = leaves_by(config, &routes, destination, source);
+        config.flows[index].destination = if config.flows[index].group.is_some() {
+            hears(&config.radios, source, destination)
+        } else {
+            leaves_by(config, &routes, destination, source)
+        };
     }
     let routes = Routes::new(config, &quality);
     for index in 0..config.flows.len() {
         let (source, destination) = (config.flows[index].source, config.flows[index].destination);
+        if config.flows[index].group.is_some() {
+            continue;
+        }
         config.flows[index].source = leaves_by(config, &routes, source, destination);
     }
+}
+
+/// The nodes on the way of a flow when the run begins: those of its route; of a multicast flow source, relay if there is
+/// one, and receiver. Empty if its packets cannot reach the receiver.
+pub fn path(config: &Config, flow: &FlowConfig, routes: &Routes, quality: &LinkQuality) -> Vec<NodeId> {
+    let (source, to) = (flow.source, flow.destination);
+    if flow.group.is_none() {
+        return routes.path(source, to).unwrap_or_default();
+    }
+    let sender = config.multicast_sender(flow);
+    let is_relayed = sender == source || quality.success(source, sender) >= LEAST_DELIVERY;
+    let is_open = config.nodes[to.index()].base.is_none_or(|base| base == sender);
+    let is_heard = to == sender || (is_open && quality.group_delivery(sender, to) >= LEAST_DELIVERY);
+    if !is_relayed || !is_heard {
+        return Vec::new();
+    }
+    let mut path = vec![source, sender, to];
+    path.dedup();
+    path
+}
+
+/// The radio of a node that is on the channel of a sender's; the node's first radio if none is.
+fn hears(radios: &Radios, sender: NodeId, node: NodeId) -> NodeId {
+    let channel = |radio: NodeId| radios.channels.get(radio.index());
+    radios.of(node).find(|radio| channel(*radio) == channel(sender)).unwrap_or(node)
 }

@@ -13,6 +13,7 @@ mod logwriter;
 mod marks;
 mod mean;
 mod media;
+mod multicast;
 mod occupancy;
 mod selection;
 mod timely;
@@ -93,6 +94,15 @@ impl Recorder {
 
     /// A transport emitted a packet.
     pub fn sent(&mut self, packet: &Packet, now: Time) {
+        if packet.is_multicast() {
+            return self.sent_to_all(packet, now);
+        }
+        self.sent_to_one(packet, now);
+    }
+
+    /// The same, of a packet with one receiver.
+    #[inline]
+    fn sent_to_one(&mut self, packet: &Packet, now: Time) {
         self.conservation.sent += 1;
         self.came(packet, packet.source, packet.source, now);
         if packet.port == Port::Receiver && packet.carries_data() {
@@ -177,6 +187,9 @@ impl Recorder {
                 self.outcomes.push_back(PacketOutcome::Lost { number: packet.number, at: now, node, cause });
             }
             return;
+        }
+        if packet.is_multicast() {
+            return self.dropped_for_all(node, packet, cause, now);
         }
         self.conservation.dropped[cause as usize] += 1;
         if let Some(lost) = &mut self.causes.dropped {

@@ -186,9 +186,10 @@ impl Slab {
     }
 
     /// Packets of flows that are still under way: those whose next hop does not have them yet.
-    pub fn under_way(&self) -> u64 {
+    pub fn under_way(&self) -> impl Iterator<Item = &Packet> {
         let counts = |entry: &StoredPacket| !entry.passed_on && !entry.packet.is_control();
-        self.entries.iter().zip(&self.used).filter(|(entry, used)| **used && counts(entry)).count() as u64
+        let stored = self.entries.iter().zip(&self.used);
+        stored.filter(move |(entry, used)| **used && counts(entry)).map(|(entry, _)| &entry.packet)
     }
 }
 
@@ -221,7 +222,7 @@ mod tests {
         assert_eq!(third, first);
         assert_eq!(slab.get(second).packet.number, 2);
         slab.get_mut(third).passed_on = true;
-        assert_eq!(slab.under_way(), 1);
+        assert_eq!(slab.under_way().count(), 1);
     }
 
     #[test]

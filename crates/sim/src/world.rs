@@ -31,7 +31,7 @@ use crate::stack::{End, Network, Stack, Surroundings};
 use build::SlotPlan;
 pub use frames::Logs;
 use mpdus::MpduEnds;
-use multihop_core::{FlowId, NodeId, Port, Time};
+use multihop_core::{FlowId, NodeId, Packet, Port, Time};
 use multihop_transport::Progress;
 use purpose::{Purpose, Purposes};
 use samples::Samples;
@@ -379,7 +379,10 @@ impl World {
     /// Adds up what has happened until now: the counters are closed then, and the time series are in the
     /// result alone.
     fn count(&mut self) -> Outcome {
-        self.record.conservation.queued = self.packets.under_way();
+        let receivers = |packet: &Packet| {
+            if packet.is_multicast() { self.record.lacking(packet) } else { 1 }
+        };
+        self.record.conservation.queued = self.packets.under_way().map(receivers).sum();
         let counters = self.record.conservation;
         let accounted = counters.delivered + counters.dropped.iter().sum::<u64>() + counters.queued;
         assert_eq!(counters.sent, accounted, "packets are not conserved: {counters:?}");
@@ -446,6 +449,7 @@ mod tests {
             name: "along".into(),
             source: NodeId(1),
             destination: NodeId(0),
+            group: None,
             scheme: 0,
             app: AppConfig::Saturated,
             start: Span::ZERO,

@@ -2,6 +2,7 @@
 
 use multihop_core::NodeId;
 use multihop_scenario::Resolved;
+use multihop_sim::preflight::path;
 use multihop_sim::routing::{LinkQuality, Routes};
 use serde_json::{Value, json};
 
@@ -21,7 +22,7 @@ pub fn view(resolved: &Resolved) -> Value {
         })
     });
     let flows = config.flows.iter().map(|flow| {
-        let path = routes.path(flow.source, flow.destination).unwrap_or_default();
+        let path = path(config, flow, &routes, &quality);
         json!({
             "name": flow.name,
             "source": config.radios.node_of(flow.source).0,

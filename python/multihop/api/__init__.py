@@ -180,7 +180,9 @@ def bound(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None, schem
         ScenarioError: naming file, line, key, what was found and what would do.
         UserError: if the file cannot be read.
     """
-    return capacity.bound(load(scenario), replacements({"set": set, "scheme": scheme}))
+    found = capacity.bound(load(scenario), replacements({"set": set, "scheme": scheme}))
+    capacity.require_unicast(found.view, "bound")
+    return found
 
 
 def optimum(
@@ -212,7 +214,9 @@ def optimum(
         UserError: if the file cannot be read, or an argument makes no sense.
     """
     question = optima.Question(Utility.of(utility), constraints, level, feedback)
-    return optima.optimum(load(scenario), replacements({"set": set, "scheme": scheme}), question, weights)
+    replaced = replacements({"set": set, "scheme": scheme})
+    capacity.require_unicast(load(scenario).check(replaced), "optimum")
+    return optima.optimum(load(scenario), replaced, question, weights)
 
 
 def schema(of: str = "scenario") -> dict[str, Any]:

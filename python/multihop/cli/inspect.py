@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,6 +21,9 @@ from multihop.cli import completion, console
 from multihop.cli.settings import SetOption, read
 from multihop.results.provenance import record
 from multihop.simulation.scenario import load
+
+if TYPE_CHECKING:
+    from multihop import _core
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 
@@ -63,13 +66,24 @@ def check(
         console.say(f"{moving} node{' moves' if moving == 1 else 's move'}: links and paths are those at the start")
     names = [node["name"] for node in view["nodes"]]
     rows = [
-        [flow["name"], flow["scheme"], flow["app"], " > ".join(names[i] for i in flow["path"]) or "no route"]
+        [flow["name"], flow["scheme"], flow["app"], " > ".join(names[i] for i in flow["path"]) or _without_path(flow)]
         for flow in view["flows"]
     ]
     console.out().print(console.table(["flow", "scheme", "app", "path"], rows))
+    for flow in view["flows"]:
+        if "group" in flow and not flow["path"]:
+            when = " at the start" if moving else ""
+            console.note(
+                f"remark: {flow['name']}: no frame of the flow reaches {flow['destination']}{when}, and no node "
+                "forwards multicast packets: all of them are lost there"
+            )
     if phases.in_phase(view):
         for sentence in phases.warnings(view, load(scenario).capacity({"set": read(set)})):
             console.note(f"remark: {sentence}")
+
+
+def _without_path(flow: _core.FlowView) -> str:
+    return "out of reach" if "group" in flow else "no route"
 
 
 def list_names(

@@ -49,7 +49,7 @@ def in_phase(view: _core.ScenarioView) -> list[InPhase]:
     queues: dict[tuple[float, tuple[int, ...]], list[int]] = defaultdict(list)
     for index, flow in enumerate(view["flows"]):
         interval = flow.get("interval")
-        if interval is None:
+        if interval is None or flow.get("group", index) != index:  # the first flow of a group sends for all
             continue
         for hop in zip(flow["path"], flow["path"][1:], strict=False):
             # A wire has a queue of its own in each direction; what leaves by a radio shares the radio's.

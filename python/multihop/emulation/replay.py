@@ -12,6 +12,7 @@ from multihop.emulation.outcome import result_of
 from multihop.emulation.session import journal_of
 from multihop.explanation.explain import Explanation, of_runs
 from multihop.explanation.source import flow_index
+from multihop.optima.capacity import require_unicast
 from multihop.optima.optimum import optimum
 from multihop.simulation.scenario import for_core
 
@@ -56,6 +57,7 @@ def explain(journal: Path, flow: str | None = None) -> Explanation:
         raise UserError(
             f"{journal}: there is no flow to explain: nothing went from end to end, or programs routed (mode ethernet)"
         )
+    require_unicast(result.view, "explain")
     pairs = [{"from": each["source"], "to": each["destination"], "scheme": "udp"} for each in result.view["flows"]]
     overrides = {name: value for name, value in result.overrides.items() if name not in {"external", "seed"}}
     overrides["set"] = {**overrides.get("set", {}), "flows": pairs}

@@ -51,6 +51,7 @@ DROP_KINDS = {
     "aqm": "aqm",
     "wire_loss": "wire-loss",
     "reordering": "reordering",
+    "multicast": "multicast",
 }
 
 

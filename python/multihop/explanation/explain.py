@@ -17,6 +17,7 @@ from multihop.explanation import remedies, source, words
 from multihop.explanation.causes import Cause, FlowAccount, Hop, Place, accounts
 from multihop.explanation.counters import Blame, has_causes
 from multihop.explanation.remedies import Trial
+from multihop.optima.capacity import multicast_flow, require_unicast
 from multihop.optima.optimum import Optimum, optimum
 from multihop.results.provenance import record
 from multihop.results.statistics import PairedDifference
@@ -301,11 +302,12 @@ def without_bps(account: FlowAccount, cause: Cause) -> float | None:
 def of_runs(
     runs: Sequence[Run], variant: str, others: Sequence[str] = (), *, best: Optimum | None = None
 ) -> Explanation | None:
-    """An explanation without remedies of runs that were made before; none if they have no tables of causes.
+    """An explanation without remedies of runs that were made before.
 
+    `None` if they have no tables of causes, or a multicast flow, which has no fair share.
     What is fair is the optimum of their scenario, or `best`, if their flows are not the scenario's.
     """
-    if not runs or not has_causes(runs):
+    if not runs or not has_causes(runs) or multicast_flow(runs[0].view) is not None:
         return None
     if best is None:
         overrides = {name: value for name, value in runs[0].overrides.items() if name != "seed"}
@@ -346,6 +348,7 @@ def explain(
     common = seed_list(wanted, first)
     common = [*found.seeds[:wanted], *(seed for seed in common if seed not in found.seeds)][:wanted]
     view = found.scenario.check(found.overrides)
+    require_unicast(view, "explain")
     chosen = None if flow is None else source.flow_index(view, flow)
     jobs = [Job(found.scenario, {**found.overrides, "seed": seed}, view, causes=True) for seed in common]
     tick = None if on_tick is None else lambda share: on_tick("runs of the results", share)

@@ -37,6 +37,7 @@ TITLES = {
     "wire-full": "a wire that is full",
     "waiting": "packets that wait",
     "reordering": "a reordering buffer that waited no longer",
+    "multicast": "group-addressed frames that were not decoded",
     "given-up": "frames given up after the retry limit",
     "contention": "a medium that others use",
     "turns": "a node that serves other neighbours",

@@ -26,6 +26,7 @@ import pandas as pd
 
 from multihop import _core
 from multihop.base import extras
+from multihop.base.errors import UserError
 from multihop.simulation.scenario import Scenario
 
 #: Cliques beyond this many are left out. With fewer constraints a bound is higher, but still a bound.
@@ -229,6 +230,25 @@ def bound(scenario: Scenario, overrides: Mapping[str, Any]) -> Bound:
     """Bounds of a scenario with these overrides; `multihop.bound` is the same for everyday use."""
     view = scenario.check(overrides)
     return Bound(view, scenario.capacity(overrides))
+
+
+def multicast_flow(view: _core.ScenarioView) -> str | None:
+    """Name of the first multicast flow; `None` if there is none."""
+    return next((flow["name"] for flow in view["flows"] if "group" in flow), None)
+
+
+def require_unicast(view: _core.ScenarioView, what: str) -> None:
+    """Refuses a scenario with a multicast flow.
+
+    Raises:
+        UserError: naming the flow, and what would do.
+    """
+    flow = multicast_flow(view)
+    if flow is not None:
+        raise UserError(
+            f"{what}: found the multicast flow {flow!r}; needs unicast flows alone, as airtime is counted for packets "
+            'with one receiver; give it one receiver (to = "n1"), or leave it out'
+        )
 
 
 def shares(capacity: _core.CapacityView, level: Level, *, feedback: bool = False) -> Shares:

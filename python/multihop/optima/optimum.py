@@ -19,7 +19,7 @@ import pandas as pd
 from multihop import _core
 from multihop.base.errors import UserError, instead_of
 from multihop.base.finite import finite
-from multihop.optima.capacity import LEVELS, Shares, crossings, interference_shares, not_counted, shares
+from multihop.optima.capacity import LEVELS, Shares, crossings, interference_shares, multicast_flow, not_counted, shares
 from multihop.optima.utility import LOG, Allocation, Utility, allocate
 from multihop.results.statistics import jain
 from multihop.simulation.scenario import Scenario
@@ -125,6 +125,9 @@ class Optimum:
 
         The optimum is of one network and one set of flows: a run whose nodes or flows come and go has many.
         """
+        multicast = multicast_flow(self.view)
+        if multicast is not None:
+            return f"flow {multicast} is multicast, and the optimum is one of unicast flows"
         if self.of_start:
             return "nodes move or are switched off, and the optimum with them"
         flows = zip(self.view["flows"], self.capacity["demands"], strict=True)

@@ -120,9 +120,13 @@ def _verdict(comparison: Runs) -> str:
 
 def _path_note(comparison: Runs) -> str:
     view = next(iter(comparison.results.values()))[0].view
-    lost = [flow["name"] for flow in view["flows"] if not flow["path"]]
+    without = [flow for flow in view["flows"] if not flow["path"]]
+    lost = ", ".join(flow["name"] for flow in without if "group" not in flow)
+    far = ", ".join(flow["name"] for flow in without if "group" in flow)
     when = " at the start" if any(node["moves"] for node in view["nodes"]) else ""
-    return f"No route{when} for {', '.join(lost)}." if lost else "Coloured lines are the paths of flows at the start."
+    said = [f"No route{when} for {lost}."] if lost else []
+    said += [f"Receivers out of reach{when} of multicast flows: {far}."] if far else []
+    return " ".join(said) or "Coloured lines are the paths of flows at the start."
 
 
 def _optimum_note(comparison: Runs) -> str:

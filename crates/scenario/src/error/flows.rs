@@ -30,6 +30,17 @@ problems! {
         "VALUE with packets of {bytes} B means an interval of {interval_s:.2e} s";
         "the clock counts nanoseconds; lower the rate or enlarge the packet";
 
+    // Multicast.
+    NoReceivers =>
+        "VALUE names no receiver";
+        "name one node at least; [\"*\"] is every other node";
+    AcknowledgedMulticast { scheme: String } =>
+        "VALUE makes a multicast flow, but packets of {scheme:?} are acknowledged, and the sender waits for that";
+        "use scheme \"udp\", or a flow for each receiver";
+    ExternalMulticast =>
+        "VALUE makes a multicast flow, but packets from outside have one receiver";
+        "use app kind \"cbr\", \"poisson\", \"saturated\" or \"video\", or a flow for each receiver";
+
     // Videos.
     NoKeyFrames =>
         "VALUE needs frames that are no key frames";

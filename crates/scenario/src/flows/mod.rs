@@ -1,19 +1,21 @@
 //! `[[flows]]`: source, destination, traffic and time of each.
 
 mod gateway;
+mod receivers;
 mod traffic;
 mod video;
 
 pub use gateway::{FlowDirection, Kind};
+pub use receivers::Receivers;
 pub use traffic::{Pattern, Traffic};
 
 use crate::Overrides;
 use crate::document::{Document, KeyPath, Result, key};
-use crate::error::{FlowProblem, Joined, KeyProblem, Limited};
+use crate::error::{FlowProblem, KeyProblem, Limited};
 use crate::schemes::Schemes;
 use crate::topology::Nodes;
 use crate::values::{Codepoint, Switch};
-use multihop_core::{Dscp, NodeId, Rng, Span};
+use multihop_core::{Dscp, FlowId, NodeId, Rng, Span};
 use multihop_schemes::bounds;
 use multihop_schemes::keys::{usually, usually_where};
 use multihop_schemes::quantity::{BitRate, Duration, Size};
@@ -27,12 +29,14 @@ use video::{KEY_RATIO, Video, alone, television};
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
-    /// Its name. Default: `from->to`.
+    /// Its name. Default: `from->to`. A multicast flow of this name has a row `name->receiver` for each receiver.
     pub name: Option<String>,
     /// Name of the node that sends; `first` and `last` are the ends of the list of nodes.
     pub from: String,
-    /// Name of the node that receives, or `first` or `last`.
-    pub to: String,
+    /// Name of the node that receives, or `first` or `last`. A list of names makes a multicast flow: each packet is
+    /// sent once, to all of them, in a group-addressed frame over one hop. In names of the list, `*` stands for any
+    /// characters: `["*"]` is every other node.
+    pub to: Receivers,
     /// Name of its scheme: one of `multihop list`, or of `[schemes]`. It may be absent if the command line
     /// sets one.
     #[schemars(required)]
@@ -217,6 +221,8 @@ pub(super) struct Offer<'a> {
     pub(super) app: &'a App,
     /// That is one of the things of `mix`.
     pub(super) of_mix: bool,
+    /// Each packet is for several receivers.
+    pub(super) multicast: bool,
     /// When it starts.
     pub(super) start: Duration,
     /// How much later each starts than the one before it.
@@ -264,11 +270,7 @@ impl Flows<'_> {
         for (i, flow) in flows.iter().enumerate() {
             let at = key!["flows", i];
             let from = self.nodes.find(self.document, &at.join("from"), &flow.from)?;
-            let to = self.nodes.find(self.document, &at.join("to"), &flow.to)?;
-            if from == to {
-                let problem = KeyProblem::Loop { what: Joined::Flow, node: flow.from.clone() };
-                return Err(self.document.error(&at.join("to"), problem));
-            }
+            let to = flow.to.resolve(self.document, self.nodes, &at.join("to"), from)?;
             if let Some(name) = &flow.name {
                 let at = at.join("name");
                 if name.trim().is_empty() {
@@ -284,12 +286,18 @@ impl Flows<'_> {
                 scheme: flow.scheme.as_deref(),
                 app: &flow.app,
                 of_mix: false,
+                multicast: matches!(flow.to, Receivers::Group(_)),
                 start: flow.start,
                 start_interval: Duration::default(),
                 start_jitter: flow.start_jitter,
                 stop: flow.stop,
             };
-            self.add(&offer, flow.name.as_deref(), &[(from, to)], schemes)?;
+            match &flow.to {
+                Receivers::One(_) => self.add(&offer, flow.name.as_deref(), &[(from, to[0])], schemes)?,
+                Receivers::Group(_) => {
+                    self.add_multicast(&offer, flow.name.as_deref(), (from, &to), schemes)?;
+                }
+            }
         }
         Ok(())
     }
@@ -308,8 +316,10 @@ impl Flows<'_> {
             let problem = KeyProblem::TooMany { count, what: Limited::Flows, most };
             return Err(self.document.error(&offer.at, problem));
         }
-        let chosen: Vec<usize> = (self.made.len()..count)
-            .map(|index| self.scheme_of(index, offer, schemes))
+        let first = self.made.len();
+        let chosen: Vec<usize> = (first..count)
+            // The rows of a multicast flow are one sender's.
+            .map(|index| self.scheme_of(if offer.multicast { first } else { index }, offer, schemes))
             .collect::<Result<_>>()?;
         let app = offer.app.resolve(self.document, &offer.at.join("app"))?;
         let unreliable = chosen.iter().any(|&scheme| !schemes.used[scheme].scheme.reliable());
@@ -328,6 +338,7 @@ impl Flows<'_> {
                 name: name.map_or_else(|| format!("{from}->{to}"), str::to_owned),
                 source: NodeId(source as u32),
                 destination: NodeId(destination as u32),
+                group: None,
                 scheme,
                 app,
                 dscp: offer.app.dscp(),
@@ -340,12 +351,18 @@ impl Flows<'_> {
     }
 
     /// Index of the scheme of a flow: that of the command line where it replaces the flow's, else the file's.
+    /// Multicast flows keep theirs beside one that acknowledges packets.
     fn scheme_of(&self, index: usize, offer: &Offer<'_>, schemes: &mut Schemes<'_>) -> Result<usize> {
+        let at = offer.at.join("scheme");
         let is_replaced = self.overrides.varying.as_ref().is_none_or(|varying| varying.contains(&index));
-        match (self.overrides.scheme.as_deref().filter(|_| is_replaced), offer.scheme) {
-            (Some(scheme), _) => schemes.find(&key!["scheme"], scheme),
-            (None, Some(scheme)) => schemes.find(&offer.at.join("scheme"), scheme),
-            (None, None) => Err(self.document.error(&offer.at.join("scheme"), FlowProblem::NoScheme)),
+        let set = self.overrides.scheme.as_deref().filter(|_| is_replaced);
+        let set = set.map(|scheme| schemes.find(&key!["scheme"], scheme)).transpose()?;
+        let keeps = |set: usize| offer.multicast && !schemes.used[set].scheme.datagrams();
+        match (set, offer.scheme) {
+            (Some(set), Some(own)) if keeps(set) => schemes.find(&at, own),
+            (Some(set), _) => Ok(set),
+            (None, Some(own)) => schemes.find(&at, own),
+            (None, None) => Err(self.document.error(&at, FlowProblem::NoScheme)),
         }
     }
 
@@ -356,6 +373,7 @@ impl Flows<'_> {
             scheme: Some("udp"),
             app: &App::External { dscp: Codepoint::BEST_EFFORT },
             of_mix: false,
+            multicast: false,
             start: Duration::default(),
             start_interval: Duration::default(),
             start_jitter: Duration::default(),
@@ -415,6 +433,7 @@ impl Flows<'_> {
 impl Made {
     /// The flow with its start drawn from the run's seed.
     pub(super) fn started(self, index: usize, seed: u64) -> FlowConfig {
+        let index = self.flow.group.map_or(index, FlowId::index); // flows of a group start together
         let mut rng = Rng::at(seed, &["flow", &index.to_string(), "start"]);
         let later = Span::from_seconds(rng.unit() * self.jitter.seconds());
         FlowConfig { start: self.flow.start + later, ..self.flow }

@@ -145,6 +145,7 @@ impl Traffic {
             scheme: self.scheme.as_deref(),
             app: &self.app,
             of_mix: false,
+            multicast: false,
             start: self.start,
             start_interval: self.start_interval,
             start_jitter: self.start_jitter,

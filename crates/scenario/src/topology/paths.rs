@@ -9,7 +9,8 @@ use multihop_core::{NodeId, Rate};
 use multihop_dot11::DataRate;
 use multihop_sim::config::{Config, LinkError, Radios};
 
-/// Every flow needs a path over links that work both ways.
+/// Every flow needs a path over links that work both ways. A multicast flow takes one hop, and its packets are lost at
+/// receivers out of reach.
 pub(crate) fn check(
     document: &Document<'_>,
     nodes: &Nodes,
@@ -17,8 +18,10 @@ pub(crate) fn check(
     component: &[u32],
     flows: &[Made],
 ) -> Result<()> {
-    let apart =
-        |made: &&Made| component[made.flow.source.index()] != component[made.flow.destination.index()];
+    let apart = |made: &&Made| {
+        let Made { flow, .. } = made;
+        flow.group.is_none() && component[flow.source.index()] != component[flow.destination.index()]
+    };
     let Some(Made { flow, at, .. }) = flows.iter().find(apart) else { return Ok(()) };
     let whereabouts = |end: NodeId| {
         let in_reach = |index: &usize| component[*index] == component[end.index()];

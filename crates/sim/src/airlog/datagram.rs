@@ -11,7 +11,7 @@
 //! header that it names. ns-2 counts no UDP header for AODV: there the last bytes of a message may have no
 //! room.
 
-use super::ip::{IPV4_HEADER, TCP, UDP, UDP_HEADER, checksum, ip_fields, port, put_ipv4, put_udp};
+use super::ip::{IPV4_HEADER, TCP, UDP, UDP_HEADER, checksum, port, put_ipv4, put_udp, way};
 use super::mpdu::address as hardware_address;
 use super::tcp::{self, Options};
 use crate::routing::{DSR_PROTOCOL, Message, SourceRoute, source_route_bytes, source_route_header};
@@ -143,7 +143,7 @@ pub(super) fn put(out: &mut Vec<u8>, room: usize, contents: &Contents) {
     let all_options = if is_tcp { Options::new(packet, usize::MAX).length } else { 0 };
     let Some(inside) = put_llc(out, room, between + header + all_options + payload) else { return };
     let Some(inside) = inside.checked_sub(header + between) else {
-        put_ipv4(out, packet, ip_fields(packet), CUT, inside);
+        put_ipv4(out, packet, way(packet), CUT, inside);
         return;
     };
     let inside = inside.min(usize::from(u16::MAX) - IPV4_HEADER - header - between);
@@ -155,7 +155,7 @@ pub(super) fn put(out: &mut Vec<u8>, room: usize, contents: &Contents) {
     } else {
         let length = header + payload.min(inside);
         put_outer(out, contents, (UDP, CONGESTION_THEN_UDP), length);
-        put_udp(out, ip_fields(packet), port(packet), &[], length);
+        put_udp(out, way(packet), port(packet), &[], length);
     }
 }
 
@@ -171,10 +171,10 @@ fn put_outside(out: &mut Vec<u8>, room: usize, contents: &Contents) {
     let Some(inside) = put_llc(out, room, between + length) else { return };
     let length = length.min(inside.saturating_sub(between));
     if length < UDP_HEADER {
-        put_ipv4(out, packet, ip_fields(packet), CUT, behind_ipv4.min(inside));
+        put_ipv4(out, packet, way(packet), CUT, behind_ipv4.min(inside));
     } else {
         put_outer(out, contents, (UDP, CONGESTION_THEN_UDP), length);
-        put_udp(out, ip_fields(packet), port(packet), &[], length);
+        put_udp(out, way(packet), port(packet), &[], length);
     }
 }
 
@@ -228,7 +228,7 @@ fn put_llc(out: &mut Vec<u8>, room: usize, length: usize) -> Option<usize> {
 
 /// Appends a message of a routing protocol, as much of it as there is room for.
 fn put_message(out: &mut Vec<u8>, room: usize, packet: &Packet, message: &Message) {
-    let (ip, bytes) = (message.ip, message.on_air());
+    let (ip, bytes) = (message.ip.into(), message.on_air());
     let header = if matches!(message.carrier, Carrier::Udp(_)) { UDP_HEADER } else { 0 };
     let Some(inside) = put_llc(out, room, header + bytes.len()) else { return };
     let Some(inside) = inside.checked_sub(header) else {
@@ -256,7 +256,7 @@ fn put_outer(out: &mut Vec<u8>, contents: &Contents, (plain, behind): (u8, u8), 
     let protocol = if congestion.is_empty() { plain } else { behind };
     let route = contents.route_header(protocol);
     let first = if route.is_empty() { protocol } else { DSR_PROTOCOL };
-    put_ipv4(out, packet, ip_fields(packet), first, route.len() + congestion.len() + length);
+    put_ipv4(out, packet, way(packet), first, route.len() + congestion.len() + length);
     out.extend(route);
     out.extend_from_slice(congestion);
 }

@@ -1,7 +1,7 @@
 //! Headers of IPv4 (RFC 791) and UDP (RFC 768), their checksums, and the ports of flows.
 
 use crate::routing::IpFields;
-use multihop_core::{Layout, Packet};
+use multihop_core::{FlowId, Layout, Packet};
 
 pub(super) const IPV4_HEADER: usize = 20;
 pub(super) const UDP_HEADER: usize = 8;
@@ -12,14 +12,44 @@ pub(super) const UDP: u8 = Layout::PROTOCOLS[1].1;
 const FIRST_PORT: u32 = 49_152;
 const PORTS: u32 = 65_536 - FIRST_PORT;
 
-/// What the IPv4 header of a packet says that is no message between neighbours.
-pub(super) fn ip_fields(packet: &Packet) -> IpFields {
+/// What the IPv4 header of a datagram says of its way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Way {
+    source: [u8; 4],
+    destination: [u8; 4],
+    ttl: u8,
+}
+
+impl From<IpFields> for Way {
+    fn from(ip: IpFields) -> Way {
+        Way { source: ip.source.ipv4(), destination: ip.destination.ipv4(), ttl: ip.ttl }
+    }
+}
+
+/// The same of a packet that is no message between neighbours. A multicast packet has a TTL of 1: no router forwards
+/// it.
+pub(super) fn way(packet: &Packet) -> Way {
+    if packet.is_multicast() {
+        return Way { source: packet.source.ipv4(), destination: group(packet.flow), ttl: 1 };
+    }
     let ttl = 64u16.saturating_sub(packet.hops).max(1) as u8;
-    IpFields { source: packet.source, destination: packet.destination, ttl }
+    IpFields { source: packet.source, destination: packet.destination, ttl }.into()
+}
+
+/// The group of the multicast flow that this one sends for, from the organisation-local scope (RFC 2365, section 6.2).
+fn group(flow: FlowId) -> [u8; 4] {
+    let [_, a, b, c] = flow.0.to_be_bytes();
+    [239, 0b1100_0000 | a & 0b11, b, c]
+}
+
+/// The hardware address of that group (RFC 1112, section 6.4): the last 23 bits are those of its IPv4 address.
+pub(super) fn group_hardware_address(flow: FlowId) -> [u8; 6] {
+    let [_, a, b, c] = group(flow);
+    [0x01, 0x00, 0x5e, a & 0x7f, b, c]
 }
 
 /// The header of a datagram that carries `length` bytes.
-pub(super) fn put_ipv4(out: &mut Vec<u8>, packet: &Packet, ip: IpFields, protocol: u8, length: usize) {
+pub(super) fn put_ipv4(out: &mut Vec<u8>, packet: &Packet, ip: Way, protocol: u8, length: usize) {
     let mut header = [0; IPV4_HEADER];
     header[0] = 0x45;
     header[1] = packet.segment.dscp.number() << 2 | packet.segment.ecn.bits();
@@ -28,15 +58,15 @@ pub(super) fn put_ipv4(out: &mut Vec<u8>, packet: &Packet, ip: IpFields, protoco
     header[6] = 0x40; // do not fragment
     header[8] = ip.ttl;
     header[9] = protocol;
-    header[12..16].copy_from_slice(&ip.source.ipv4());
-    header[16..].copy_from_slice(&ip.destination.ipv4());
+    header[12..16].copy_from_slice(&ip.source);
+    header[16..].copy_from_slice(&ip.destination);
     let checksum = checksum(&[&header]).to_be_bytes();
     header[10..12].copy_from_slice(&checksum);
     out.extend(header);
 }
 
 /// The header of a datagram of `length` bytes, whose payload is this, and zeros.
-pub(super) fn put_udp(out: &mut Vec<u8>, ip: IpFields, port: u16, payload: &[u8], length: usize) {
+pub(super) fn put_udp(out: &mut Vec<u8>, ip: Way, port: u16, payload: &[u8], length: usize) {
     let port = port.to_be_bytes();
     let mut header = [0; UDP_HEADER];
     header[..2].copy_from_slice(&port);
@@ -56,10 +86,10 @@ pub(super) fn port(packet: &Packet) -> u16 {
     (FIRST_PORT + packet.flow.0 % PORTS) as u16
 }
 
-pub(super) fn pseudo_header(ip: IpFields, protocol: u8, length: usize) -> [u8; 12] {
+pub(super) fn pseudo_header(ip: Way, protocol: u8, length: usize) -> [u8; 12] {
     let mut header = [0; 12];
-    header[..4].copy_from_slice(&ip.source.ipv4());
-    header[4..8].copy_from_slice(&ip.destination.ipv4());
+    header[..4].copy_from_slice(&ip.source);
+    header[4..8].copy_from_slice(&ip.destination);
     header[9] = protocol;
     header[10..].copy_from_slice(&(length as u16).to_be_bytes());
     header

@@ -188,8 +188,8 @@ impl AirLog {
 
     /// The same, which has only what these nodes saw, and of that what ended in the interval.
     #[must_use]
-    pub fn only(mut self, selection: Selection) -> AirLog {
-        self.selection = selection;
+    pub fn only(mut self, config: &Config, selection: Selection) -> AirLog {
+        self.selection = selection.with_senders(config);
         self
     }
 

@@ -2,8 +2,9 @@
 //! 802.11-2016, 9.3.1.8 and 9.3.1.9), without their FCS.
 
 use super::datagram::{self, Contents};
+use super::ip::group_hardware_address;
 use crate::medium::{Frame, Load};
-use multihop_core::{FrameKind, NodeId, Span};
+use multihop_core::{FlowId, FrameKind, NodeId, Span};
 
 /// Bytes of the frame check sequence.
 pub(super) const FCS: u32 = 4;
@@ -107,6 +108,12 @@ impl Unit<'_> {
         at.next_multiple_of(SUBFRAME_ALIGNMENT) + SUBFRAME_HEADER + self.msdu(contents)
     }
 
+    /// The flow that sends for the multicast group that the frame is for.
+    fn group(&self) -> Option<FlowId> {
+        let packet = self.contents.first().filter(|_| self.frame.to.is_none())?.packet;
+        packet.is_multicast().then_some(packet.flow)
+    }
+
     fn msdu(&self, contents: &Contents) -> usize {
         (contents.packet.size + self.llc) as usize
     }
@@ -133,7 +140,7 @@ pub(super) fn put(out: &mut Vec<u8>, unit: &Unit) {
     };
     out.extend([kind, if unit.retry { RETRY } else { 0 }]);
     out.extend(duration(frame.duration).to_le_bytes());
-    out.extend(address(frame.to));
+    out.extend(unit.group().map_or_else(|| address(frame.to), group_hardware_address));
     match frame.kind {
         FrameKind::Cts | FrameKind::Ack => {}
         FrameKind::CfEnd => out.extend(BSSID), // 802.11-2020, 9.3.1.6

@@ -1,6 +1,6 @@
 //! TCP's header, with its options, made of a simulated segment.
 
-use super::ip::{TCP, checksum, ip_fields, port, pseudo_header};
+use super::ip::{TCP, checksum, port, pseudo_header, way};
 use multihop_core::{Packet, Port};
 
 /// Bytes of the header without options.
@@ -29,7 +29,7 @@ pub(super) fn put(out: &mut Vec<u8>, packet: &Packet, options: &Options, length:
     header[13] =
         bits.iter().zip([0x02, 0x08, 0x10, 0x40, 0x80]).filter(|(on, _)| **on).map(|(_, bit)| bit).sum();
     header[14..16].copy_from_slice(&window.to_be_bytes());
-    let pseudo = pseudo_header(ip_fields(packet), TCP, length);
+    let pseudo = pseudo_header(way(packet), TCP, length);
     let checksum = checksum(&[&pseudo, &header, options.bytes()]).to_be_bytes();
     header[16..18].copy_from_slice(&checksum);
     out.extend(header);

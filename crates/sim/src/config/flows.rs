@@ -1,7 +1,7 @@
 //! Flows, and what they send.
 
 use super::VideoConfig;
-use multihop_core::{Dscp, NodeId, Rate, Span};
+use multihop_core::{Dscp, FlowId, NodeId, Rate, Span};
 use std::fmt;
 
 /// A flow.
@@ -13,6 +13,10 @@ pub struct FlowConfig {
     pub source: NodeId,
     /// Where data is sent to.
     pub destination: NodeId,
+    /// The first of the flows of a multicast group, of which each has one receiver; none of a unicast flow. The
+    /// flows of a group follow each other. They differ in name and destination alone, and the first one sends
+    /// for all of them.
+    pub group: Option<FlowId>,
     /// Index into [`Config::schemes`](super::Config::schemes).
     pub scheme: usize,
     /// What it sends.
@@ -25,15 +29,25 @@ pub struct FlowConfig {
     pub stop: Option<Span>,
 }
 
-/// Without the codepoint if it is the default: scenarios are identified by this.
+impl FlowConfig {
+    /// Whether it is a multicast flow whose packets another flow of its group sends.
+    pub fn is_sent_by_another(&self, id: FlowId) -> bool {
+        self.group.is_some_and(|first| first != id)
+    }
+}
+
+/// Without what has its default: scenarios are identified by this.
 impl fmt::Debug for FlowConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let FlowConfig { name, source, destination, scheme, app, dscp, start, stop } = self;
+        let FlowConfig { name, source, destination, group, scheme, app, dscp, start, stop } = self;
         let mut shown = f.debug_struct("FlowConfig");
         shown.field("name", name).field("source", source).field("destination", destination);
         shown.field("scheme", scheme).field("app", app).field("start", start).field("stop", stop);
         if *dscp != Dscp::default() {
             shown.field("dscp", dscp);
+        }
+        if let Some(group) = group {
+            shown.field("group", group);
         }
         shown.finish()
     }

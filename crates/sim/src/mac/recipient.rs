@@ -4,7 +4,7 @@ use super::{Answered, Context, Mac, Phase};
 use crate::medium::{Finished, Frame, Reception};
 use crate::outcome::LossCause;
 use crate::slab::Handle;
-use multihop_core::{DecodedFrame, FrameKind, LinkEvent, NodeId, Reported, Span, Time};
+use multihop_core::{DecodedFrame, FlowId, FrameKind, LinkEvent, NodeId, Reported, Span, Time};
 use multihop_dot11::{AccessCategory, EifsRule, user_priority};
 
 impl Mac {
@@ -219,11 +219,29 @@ impl Mac {
             }
         }
         let handle = frame.packet.expect("DATA carries a packet");
+        let packet = &ctx.packets.get(handle).packet;
+        if frame.to.is_none() && packet.is_multicast() {
+            if let Some(flow) = ctx.stack.receives(packet.flow, frame.from) {
+                self.receive_multicast(ctx, frame, handle, flow);
+            }
+            return;
+        }
         let entry = ctx.packets.get_mut(handle);
         entry.passed_on = frame.to.is_some();
         let payload = entry.packet.segment.payload;
         let copy = ctx.packets.copy(handle);
         ctx.packets.get_mut(copy).payload_air += frame.airtime_of(payload);
+        ctx.stack.on_received(ctx.now, frame.from, copy, ctx.packets, ctx.record);
+    }
+
+    /// A multicast packet was decoded, which is of this flow here.
+    #[inline(never)]
+    fn receive_multicast(&mut self, ctx: &mut Context, frame: &Frame, handle: Handle, flow: FlowId) {
+        let copy = ctx.packets.copy(handle);
+        let entry = ctx.packets.get_mut(copy);
+        ctx.record.multicast_received(flow, &entry.packet);
+        (entry.packet.flow, entry.packet.destination) = (flow, self.id);
+        entry.payload_air += frame.airtime_of(entry.packet.segment.payload);
         ctx.stack.on_received(ctx.now, frame.from, copy, ctx.packets, ctx.record);
     }
 

@@ -18,12 +18,15 @@ table! {
     column source(""): String = |at| node_name(at, of(at).source);
     /// name of the node that receives
     column destination(""): String = |at| node_name(at, of(at).destination);
+    /// index of the first of the flows of its multicast group, which sends for all of them; missing for unicast
+    /// flows
+    column multicast_group("1"): Option<u64> = |at| of(at).group.map(|first| u64::from(first.0));
     /// congestion control
     column scheme(""): String = |at| at.config.schemes[of(at).scheme].name.clone();
     /// application
     column app(""): String = |at| of(at).app.name().to_owned();
     /// hops of its shortest path, at the beginning where nodes move; static routes take it, routing protocols
-    /// may take others
+    /// may take others, and multicast flows take one hop behind their sender or its relay
     hops("1"): u32;
     /// payload delivered in order to the application, over the measured time
     derived goodput_bps("bit/s");

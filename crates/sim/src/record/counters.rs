@@ -12,6 +12,12 @@ use multihop_core::{DropCause, Exchange, NodeId, Span};
 pub struct FlowCounters {
     /// Its packets come from outside.
     pub external: bool,
+    /// Flows of its multicast group whose packets it sends too.
+    pub(super) further_receivers: u32,
+    /// Its receiver is the node that sends the group-addressed frames for its source.
+    pub(super) ends_at_relay: bool,
+    /// Number of the last packet of a multicast flow that its receiver decoded.
+    pub(super) last_received: u64,
     pub delivered_bytes: u64,
     /// Those of them that came in time.
     pub timely_bytes: u64,

@@ -198,6 +198,7 @@ impl FrameLog {
         out: Out,
         writer: fn(Writer<Out>) -> LogWriter,
     ) -> io::Result<FrameLog> {
+        let selection = selection.with_senders(config);
         let timing = Timing::new(config);
         let mut made = Writer::new(out, &head(config, &timing, &selection))?;
         for place in places(config) {

@@ -67,7 +67,9 @@ impl Recorder {
     /// A transport emitted a packet.
     pub fn media_sent(&mut self, packet: &Packet, now: Time) {
         if packet.port == Port::Receiver && packet.carries_data() {
-            self.media[packet.flow.index()].sending.add(u64::from(packet.segment.payload), now);
+            for flow in self.sent_by(packet.flow) {
+                self.media[flow.index()].sending.add(u64::from(packet.segment.payload), now);
+            }
         }
     }
 
@@ -86,8 +88,10 @@ impl Recorder {
 
     /// A video made a frame of so many bytes; none if it is not sent.
     pub fn frame_made(&mut self, flow: FlowId, bytes: u64, now: Time) {
-        if let Some(video) = &mut self.media[flow.index()].video {
-            video.made(bytes, now);
+        for flow in self.sent_by(flow) {
+            if let Some(video) = &mut self.media[flow.index()].video {
+                video.made(bytes, now);
+            }
         }
     }
 

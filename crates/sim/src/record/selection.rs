@@ -1,5 +1,6 @@
 //! Which part of a run its logs are of.
 
+use crate::config::Config;
 use crate::medium::Frame;
 use multihop_core::{FlowId, NodeId, Time};
 
@@ -16,6 +17,17 @@ pub struct Selection {
 }
 
 impl Selection {
+    /// The same with the flows that send packets of the selected ones: of a multicast group the first one sends for all.
+    pub(crate) fn with_senders(mut self, config: &Config) -> Selection {
+        let groups = self.flows.iter().filter_map(|flow| config.flows.get(flow.index())?.group);
+        for sender in groups.collect::<Vec<_>>() {
+            if !self.flows.contains(&sender) {
+                self.flows.push(sender);
+            }
+        }
+        self
+    }
+
     pub(crate) fn has_time(&self, time: Time) -> bool {
         self.between.is_none_or(|[from, to]| from <= time && time <= to)
     }

@@ -108,6 +108,13 @@ impl LinkQuality {
         (bits * (link.ln_bit_success + noise)).exp()
     }
 
+    /// Share of the group-addressed frames of a usual size that arrive over `from -> to`, without interference.
+    pub fn group_delivery(&self, from: NodeId, to: NodeId) -> f64 {
+        let Some(link) = self.links.between(from, to) else { return 0.0 };
+        let lost = self.timing.frame_loss.from(from, FrameKind::Data).to(link.to);
+        self.delivery(link, RateSet::NOMINAL, RateClass::Control, NOMINAL_BYTES) * (1.0 - lost)
+    }
+
     /// Share of the tries over `from -> to` that succeed: DATA there, and ACK back. A wire needs one try. An
     /// associated station tries no node but its base station, and is tried by no other. Where stations choose
     /// their rates and the nominal rate does not reach, the share is that of the best rate in use.

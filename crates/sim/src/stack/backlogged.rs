@@ -134,6 +134,9 @@ impl Stack {
 
     fn egress(&self, around: &Surroundings, to: NodeId) -> Egress {
         let now = around.now;
+        if to == NodeId::BROADCAST {
+            return Egress::Open;
+        }
         if let Some(agent) = &self.agent {
             let known = agent.next_hop(to).is_some_and(|hop| self.is_ready(hop));
             return if known { Egress::Open } else { Egress::ClosedUntil(now + LATER) };

@@ -82,6 +82,9 @@ impl Stack {
     /// Looks up where a packet goes, and puts it into the queue.
     pub(super) fn enqueue(&mut self, around: &mut Surroundings, handle: Handle) {
         let packet = &around.packets.get(handle).packet;
+        if packet.is_multicast() {
+            return self.enqueue_multicast(around, handle);
+        }
         if packet.is_control() {
             let peer = (packet.destination != NodeId::BROADCAST).then_some(packet.destination);
             if peer.is_some_and(|peer| !self.is_resolved(around, handle, peer)) {
@@ -103,7 +106,7 @@ impl Stack {
         self.lose(around.now, handle, cause, around.packets, around.record);
     }
 
-    /// Forwards a packet, or delivers it to its end.
+    /// Forwards a packet, or delivers it to its end, or does both with one of a multicast flow.
     pub(super) fn pass_up(&mut self, around: &mut Surroundings, handle: Handle) {
         let packet = &around.packets.get(handle).packet;
         if packet.is_control() {
@@ -111,8 +114,11 @@ impl Stack {
             return;
         }
         if packet.destination != self.id {
-            self.send(around, handle);
-            return;
+            return if packet.is_multicast() {
+                self.relay_multicast(around, handle);
+            } else {
+                self.send(around, handle);
+            };
         }
         let StoredPacket { packet, payload_air, .. } = around.packets.get(handle);
         if packet.carries_data() {

@@ -10,6 +10,7 @@ mod end;
 mod failures;
 mod forwarding;
 mod interface_queue;
+mod multicast;
 mod policies;
 mod ports;
 mod queues;
@@ -30,6 +31,7 @@ use backlogged::BackloggedSources;
 use bus::Bus;
 use control::Notices;
 use forwarding::Direction;
+use multicast::Multicast;
 use multihop_core::{DropCause, Dropped, LinkEvent, NodeId, Packet, Report, Span, Time};
 use multihop_link::{Departure, Estimator, Hop, LinkView, Verdict};
 pub use policies::Policies;
@@ -87,6 +89,7 @@ pub struct Stack {
     frame_takes: usize,
     /// The ends that want to know what the MAC saw.
     observing_ends: Vec<u32>,
+    multicast: Multicast,
 }
 
 const _: () = assert!(std::mem::offset_of!(Stack, queues) <= 128, "what may be pending is two cache lines");
@@ -121,6 +124,7 @@ impl Stack {
             observed: !policies.is_empty(),
             watched: !policies.is_empty(),
             observing_ends: Vec::new(),
+            multicast: Multicast::default(),
             followed: false,
             frame_takes: 1,
             policies,

@@ -77,7 +77,7 @@ impl Stack {
     /// The queue in which packets for this destination and with this codepoint wait.
     pub(super) fn output_towards(&self, around: &Surroundings, destination: NodeId, dscp: Dscp) -> Output {
         let radio = Output::Radio(self.category(dscp));
-        if self.ports.is_empty() {
+        if self.ports.is_empty() || destination == NodeId::BROADCAST {
             return radio;
         }
         let next_hop = around.network.routes.next_hop(self.id, destination);

@@ -7,7 +7,7 @@ use crate::medium::{Finished, Frame, Group, Link, NodeOrder, Reception, Wavefron
 use crate::node::{Node, at_listener, at_node, in_node, settle};
 use crate::outages::Sent;
 use crate::stack::Network;
-use multihop_core::Span;
+use multihop_core::{DropCause, Span};
 
 /// Whom a bit of a frame reaches at this instant: all listeners, or those at these places among the links of
 /// its sender.
@@ -115,7 +115,20 @@ impl World {
         self.arrives(&frame, None);
         self.log_sent(&frame);
         self.outages.note(frame.from.0, Sent::Whole);
+        self.is_over_for_all(&frame);
         self.sent(row, &frame);
+    }
+
+    /// A frame is over at all listeners. If it was for the receivers of a multicast flow, it is lost at those
+    /// that did not decode it.
+    #[inline]
+    fn is_over_for_all(&mut self, frame: &Frame) {
+        if let Some(packet) = frame.packet.filter(|_| frame.to.is_none()) {
+            let packet = &self.packets.get(packet).packet;
+            if packet.is_multicast() {
+                self.record.dropped_for_all(frame.from, packet, DropCause::Multicast, self.now);
+            }
+        }
     }
 
     fn wavefront_ends(&mut self, slot: Slot, row: u32, wavefront: &mut Wavefront) {
@@ -123,6 +136,7 @@ impl World {
         let Some(at_sender) = wavefront.frame().copied() else {
             self.outages.note(from, Sent::Whole); // there was nothing of this one
             let frame = self.nodes[row as usize].mac.take_off_air();
+            self.is_over_for_all(&frame);
             return self.sent(row, &frame);
         };
         let Group { frame, listeners, next } = wavefront.ends(self.now);
@@ -142,6 +156,7 @@ impl World {
             return;
         }
         let over = wavefront.finish().expect("it was there");
+        self.is_over_for_all(&over);
         if let Some(packet) = over.packet.filter(|_| over.to.is_none()) {
             self.packets.remove(packet);
         }

@@ -75,8 +75,11 @@ pub(super) fn nodes(config: &Config, timing: &Timing, plan: &mut SlotPlan) -> (V
             node(config, timing, index, (&phy, &scheme_of, failures))
         })
         .collect();
-    let flows = (0..config.flows.len()).map(|index| FlowId(index as u32));
-    let routes = flows.map(|id| ends(config, timing, plan, &mut nodes, (id, phy))).collect();
+    let mut routes = Vec::with_capacity(config.flows.len());
+    for id in (0..config.flows.len()).map(|index| FlowId(index as u32)) {
+        let route = ends(config, timing, plan, &mut nodes, (id, phy), &routes);
+        routes.push(route);
+    }
     (nodes, routes)
 }
 
@@ -123,13 +126,15 @@ fn node(
     Node { radio: Radio::new(timing.busy_from, rng), mac, stack: Box::new(stack) }
 }
 
-/// The two ends of a flow, at their nodes.
+/// The two ends of a flow, at their nodes, behind those of the flows before. The flows of a multicast group share
+/// the sending end of the first one.
 fn ends(
     config: &Config,
     timing: &Timing,
     plan: &mut SlotPlan,
     nodes: &mut [Node],
     (id, phy): (FlowId, PhyTimes),
+    before: &[FlowRoute],
 ) -> FlowRoute {
     let flow = &config.flows[id.index()];
     let scheme = &config.schemes[flow.scheme].scheme;
@@ -137,6 +142,7 @@ fn ends(
     let station = SenderStation { flow: id, phy, rts_from: timing.rts_from(), aggregates };
     let mut add = |port: Port| {
         let (at, peer) = match port {
+            Port::Sender if flow.group.is_some() => (flow.source, NodeId::BROADCAST),
             Port::Sender => (flow.source, flow.destination),
             Port::Receiver => (flow.destination, flow.source),
         };
@@ -156,7 +162,19 @@ fn ends(
         stack.add_end(end.marked(flow.dscp))
     };
     let receiver = add(Port::Receiver);
-    FlowRoute { ends: [receiver, add(Port::Sender)] }
+    let sender = match flow.group.filter(|_| flow.is_sent_by_another(id)) {
+        Some(first) => before[first.index()].ends[Port::Sender as usize],
+        None => add(Port::Sender),
+    };
+    if let Some(first) = flow.group {
+        let from = config.multicast_sender(flow);
+        nodes[flow.source.index()].stack.relay_multicast_by(config.multicast_relay(flow.source));
+        // A station takes group-addressed frames of its own base station alone.
+        if config.nodes[flow.destination.index()].base.is_none_or(|base| base == from) {
+            nodes[flow.destination.index()].stack.join_group(first, id, from);
+        }
+    }
+    FlowRoute { ends: [receiver, sender] }
 }
 
 /// The routing protocol's agent of each node with its slot; none with static routes.
@@ -249,6 +267,7 @@ pub(super) fn starts(config: &Config, plan: &SlotPlan) -> Vec<(Slot, Time)> {
 pub(super) fn recorder(config: &Config, wires: usize) -> Recorder {
     let from = Time::ZERO + config.warmup;
     let record = Recorder::new(config.nodes.len(), config.flows.len(), from).with_wires(wires);
-    let record = record.with_media(config).with_external(config).with_categories(config);
+    let record =
+        record.with_media(config).with_external(config).with_multicast(config).with_categories(config);
     if config.causes { record.with_causes(Listeners::spread(config)) } else { record }
 }

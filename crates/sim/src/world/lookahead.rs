@@ -111,6 +111,7 @@ impl World {
     /// Is a packet at its destination with this hop? Other radios of the node may have it from there at once.
     fn arrives_at(&self, packet: Handle, to: NodeId) -> bool {
         let has_other_radios = self.node(to).stack.other_radio(0).is_some();
-        has_other_radios || self.packets.get(packet).packet.destination == to
+        let destination = self.packets.get(packet).packet.destination;
+        has_other_radios || destination == to || destination == NodeId::BROADCAST
     }
 }

@@ -25,7 +25,13 @@ impl World {
         let samples = progress.rtt_samples - base.rtt_samples;
         let window = self.samples.window[index];
         let rates = self.samples.rates[index];
-        let hops = self.network.routes.hops(flow.source, flow.destination, &self.config.radios);
+        let routed = self.network.routes.hops(flow.source, flow.destination, &self.config.radios);
+        let hops = if flow.group.is_none() {
+            routed.map_or(0, |hops| hops.len() as u32)
+        } else {
+            let sender = self.config.multicast_sender(flow);
+            u32::from(sender != flow.source) + u32::from(sender != flow.destination)
+        };
         let video = self.record.video_outcome(index, self.now);
         let (rate_cv, jitter_s) = (self.record.rate_cv(index), self.record.jitter_s(index));
         let counters = &mut self.record.flows[index];
@@ -48,7 +54,7 @@ impl World {
             window_mean_bytes: (window.count > 0).then(|| window.sum as f64 / window.count as f64),
             rate_mean_bps: rates.allowed.get(),
             loss_event_rate: rates.loss_event.get(),
-            hops: hops.map_or(0, |hops| hops.len() as u32),
+            hops,
             transfers: transfers.len() as u64,
             transfer_mean_s: (!transfers.is_empty()).then(|| transfer_sum / transfers.len() as f64),
             transmission_efficiency: counters.frames.efficiency.get(),

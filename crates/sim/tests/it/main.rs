@@ -13,6 +13,7 @@ mod measure;
 mod media;
 mod medium;
 mod mobility;
+mod multicast;
 mod queues;
 mod radios;
 mod regressions;

@@ -116,7 +116,13 @@ fn contradiction(config: &Config, outcome: &Outcome) -> Option<&'static str> {
     });
     // What was sent before the end of the warm-up may arrive after it.
     let all = config.warmup == Span::ZERO;
+    let decided = |flow: &FlowOutcome| flow.packets_delivered + flow.dropped.iter().sum::<u64>();
+    let mut multicast = config.flows.iter().zip(&outcome.flows).filter(|(flow, _)| flow.group.is_some());
     let wrong = [
+        (
+            multicast.any(|(_, flow)| all && decided(flow) > flow.packets_sent),
+            "a receiver has more multicast packets, delivered and lost, than were sent",
+        ),
         (
             outcome.wires.iter().any(|wire| all && wire.delivered + wire.lost > wire.sent),
             "a wire delivers more than it sent",

@@ -83,6 +83,16 @@ const AGGREGATIONS: [&str; 4] = [
     r#"{ "delivery": "mpdu", "retry_limit": 2 }"#,
 ];
 
+/// Multicast flows.
+const MULTICAST: [&str; 6] = [
+    r#"{ "from": "n0", "to": ["*"], "scheme": "udp" }"#,
+    r#"{ "from": "n1", "to": ["n0", "n2"], "scheme": "udp" }"#,
+    r#"{ "from": "n1", "to": ["n*"], "scheme": "udp", "app": { "kind": "cbr", "rate": "1 Mb/s", "packet": "300 B" } }"#,
+    r#"{ "from": "n2", "to": ["n1"], "scheme": "udp", "app": { "kind": "poisson", "rate": "2 Mb/s", "packet": "1 kB" } }"#,
+    r#"{ "from": "n0", "to": ["n2", "n1"], "scheme": "udp", "app": { "kind": "video", "rate": "2 Mb/s", "deadline": "100 ms" } }"#,
+    r#"{ "from": "n1", "to": ["*"], "scheme": "udp", "name": "all", "start_jitter": "1 ms", "app": { "kind": "bulk", "size": "10 kB", "dscp": "EF" } }"#,
+];
+
 /// Files of motion, beside the scenario that is drawn.
 const FILES: [&str; 5] =
     ["passing.tcl", "passing.movements", "passing.fcd.xml", "forms.tcl", "degrees.fcd.xml"];
@@ -153,8 +163,8 @@ impl Draw {
     }
 
     /// Draws oftener what few scenarios would have: long links, disciplines, queues of the hardware, few
-    /// tries, outages, wireless routing, mixed networks, narrow channels, CTS to self, powers of single
-    /// nodes.
+    /// tries, outages, wireless routing, mixed networks, narrow channels, CTS to self, multicast flows, powers of
+    /// single nodes.
     fn season(&self, rng: &mut Rng, made: &mut Value) {
         if rng.below(3) == 0 {
             if made["medium"].is_null() {
@@ -192,6 +202,13 @@ impl Draw {
         }
         if rng.below(6) == 0 {
             made["mac"]["cts_to_self"] = true.into();
+        }
+        if rng.below(6) == 0 {
+            let flow: Value = pick(rng, &MULTICAST).parse().expect("a table as JSON");
+            match made["flows"].as_array_mut() {
+                Some(flows) => flows.push(flow),
+                None => made["flows"] = json!([flow]),
+            }
         }
         if made["topology"]["nodes"].is_array() && rng.below(3) == 0 {
             made["medium"] = json!({ "model": "sinr" });

@@ -19,7 +19,7 @@ use draw::Draw;
 use law::{Kept, check, message};
 use multihop_core::Rng;
 use multihop_scenario::{Overrides, ScenarioError, resolve};
-use multihop_sim::config::Config;
+use multihop_sim::config::{Config, FlowConfig};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -146,10 +146,16 @@ fn parts(scenario: &Value, config: &Config) -> Vec<String> {
         ("mixed network", scenario["phy"]["mixed"] == true),
         ("narrow channel", config.phy.options().bandwidth.mhz() < 20),
         ("powers of nodes", !config.powers.is_empty()),
+        ("multicast", config.flows.iter().any(|flow| flow.group.is_some())),
+        ("multicast by a relay", config.flows.iter().any(|flow| is_relayed(config, flow))),
         ("codepoints", config.flows.iter().any(|flow| flow.dscp.number() > 0)),
     ];
     parts.extend(present.iter().filter(|(_, is)| *is).map(|(part, _)| (*part).to_owned()));
     parts
+}
+
+fn is_relayed(config: &Config, flow: &FlowConfig) -> bool {
+    flow.group.is_some() && config.multicast_relay(flow.source).is_some()
 }
 
 /// The failure without its numbers: what failures of one kind share.

@@ -2,6 +2,7 @@
 
 mod defaults;
 mod identity;
+mod multicast;
 mod topology;
 
 use multihop_scenario::{Overrides, resolve};

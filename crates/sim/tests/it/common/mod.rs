@@ -162,6 +162,7 @@ pub fn add_flow(config: &mut Config, from: usize, to: usize, app: AppConfig) {
         name: format!("n{from}->n{to}"),
         source: NodeId(from as u32),
         destination: NodeId(to as u32),
+        group: None,
         scheme: 0,
         app,
         start: Span::ZERO,

@@ -3,8 +3,9 @@
 use crate::common::capture::{Shared, Small};
 use crate::common::{chain, network, saturate, saturated_cell};
 use crate::mac::aggregation::high_throughput;
-use multihop_core::{FlowId, NodeId, Span, Time};
+use multihop_core::{DropCause, FlowId, NodeId, Span, Time};
 use multihop_dot11::DcfRules;
+use multihop_frames::layout::ENUMERATIONS;
 use multihop_frames::{FrameLog as Read, Table, read};
 use multihop_sim::airlog::AirLogError;
 use multihop_sim::config::{Config, MediumModel};
@@ -327,4 +328,12 @@ fn a_full_disk_ends_a_run_with_a_frame_log() {
             "room for {room} bytes: {failed:?}"
         );
     }
+}
+
+/// The format lists the causes by itself, and drops are written by their place in that list.
+#[test]
+fn the_format_names_every_cause_of_a_drop() {
+    let (_, named) = ENUMERATIONS.iter().find(|(unit, _)| *unit == "cause").unwrap();
+    let causes = DropCause::ALL.map(|cause| cause.name().replace('_', "-"));
+    assert_eq!(named[..], causes);
 }
