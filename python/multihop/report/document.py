@@ -100,7 +100,8 @@ def _subtitle(comparison: Runs) -> str:
     )
     measured = view["duration"] - view["warmup"]
     seeds = f"{len(comparison.seeds)} seeds" if len(comparison.seeds) > 1 else "one seed"
-    return f"<p>{chips}</p><p class='note'>{measured:g} s measured after {view['warmup']:g} s of warm-up, {seeds}</p>"
+    varied = f" {_e(comparison.varied)}" if comparison.varied else ""
+    return f"<p>{chips}</p><p class='note'>{measured:g} s measured after {view['warmup']:g} s of warm-up, {seeds}.{varied}</p>"
 
 
 def _verdict(comparison: Runs) -> str:

@@ -21,6 +21,24 @@ fn chains_are_straight() {
     assert_eq!(chain.flows[0].name, "n0->n3");
 }
 
+/// A flow to the last node follows the length of the chain, and has the hash of one that names it.
+#[test]
+fn the_ends_of_the_list_of_nodes_are_first_and_last() {
+    let text = |topology: &str, from: &str, to: &str| {
+        let flow = format!("[[flows]]\nfrom = \"{from}\"\nto = \"{to}\"\nscheme = \"udp\"\n");
+        format!("duration = \"10 s\"\n[topology]\n{topology}\n{flow}")
+    };
+    for hops in [2, 5] {
+        let chain = format!("generator = \"chain\"\nhops = {hops}");
+        assert_eq!(pairs(&config(&text(&chain, "first", "last"))), [(0, hops)]);
+        let named = format!("n{hops}");
+        assert_eq!(hash(&text(&chain, "n0", "last")), hash(&text(&chain, "n0", &named)));
+    }
+    let places = ["last", "b"].map(|name| format!("{{ name = \"{name}\", position = [\"0 m\", \"0 m\"] }}"));
+    let listed = format!("nodes = [{}]", places.join(", "));
+    assert_eq!(pairs(&config(&text(&listed, "b", "last"))), [(1, 0)]);
+}
+
 #[test]
 fn parking_lots_have_a_flow_per_hop_and_one_over_all() {
     let lot = of("generator = \"parking-lot\"\nhops = 3", CANONICAL);
