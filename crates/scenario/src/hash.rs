@@ -56,6 +56,7 @@ pub(super) fn hash(
         schemes,
         flows,
         extra_header,
+        msdu_limit: _, // of the rules
         arp,
         measurements,
         mobility: Mobility { motions: _, resolution, outages: _ },
