@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import signal
 import subprocess
 import tempfile
 import time
@@ -127,8 +128,12 @@ class Measured:
         """A sentence for people if it has not done its work when the emulation ends at this virtual time."""
         if self.why_not:
             return self.why_not
+        code = self.code or 0
+        how = (
+            f"failed with exit code {code}" if code >= 0 else f"was ended by signal {-code} ({signal.strsignal(-code)})"
+        )
         return {
-            "failed": f"{self.command} failed with exit code {self.code}",
+            "failed": f"{self.command} {how}",
             "not started": f"{self.command} was not started before the end, at {virtual_s:.2f} s of virtual time",
             "cut off": f"{self.command} was cut off by the end, at {virtual_s:.2f} s of virtual time",
         }.get(self.ending)
