@@ -281,7 +281,7 @@ fn world(config: &Config, origin: &str, pcap: Option<&Path>) -> PyResult<World> 
         let out = Box::new(BufWriter::new(File::create(path).map_err(|error| file_error(&error, path))?));
         world.log_to(AirLog::new(config, out).map_err(|error| match error {
             AirLogError::Io(error) => file_error(&error, path),
-            other => air_log_error(other, origin),
+            other @ AirLogError::NoRoomForHeader { .. } => air_log_error(other, origin),
         })?);
     }
     Ok(world)

@@ -165,11 +165,11 @@ class Script:
         """
         while self._waiting and time.monotonic() - self._began >= self._waiting[0].start_s:
             step = self._waiting.pop(0)
-            out, err = (tempfile.TemporaryFile() for _ in range(2))  # noqa: SIM115 - read when it is over
             node = self._session.node(step.node)
             try:
+                out, err = (tempfile.TemporaryFile() for _ in range(2))  # noqa: SIM115 - read when it is over
                 program = self._session.start(node, step.words, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
-            except UserError as error:
+            except (UserError, OSError) as error:
                 why_not = str(error)
                 self._refused.append(Measured(step, None, "", why_not, has_started=False, why_not=why_not))
             else:

@@ -68,8 +68,10 @@ class Settings:
             ScenarioError: if it cannot be run.
             UserError: if a setting makes no sense.
         """
-        if not isinstance(self.slow, int | float) or not 0.01 <= self.slow <= 1e6:
-            raise UserError(f"slow: found {self.slow!r}; needs 0.01 to 1000000 real seconds per virtual second")
+        is_number = isinstance(self.slow, int | float)
+        if not is_number or not 0.01 <= self.slow <= 1e6:
+            found = f"{self.slow:g}" if is_number else repr(self.slow)
+            raise UserError(f"slow: found {found}; needs 0.01 to 1000000 real seconds per virtual second")
         if self.mode not in MODES:
             raise UserError(f"mode: found {self.mode!r}; needs one of {', '.join(MODES)}")
         if self.shim and self.mode != "ip":
@@ -161,13 +163,13 @@ class Session:
         name = self.view["nodes"][node]["name"]
         if not words:
             raise UserError(f"{name}: found no words; needs a program")
-        self._emulator.enter(node)
+        _enter(self._emulator, node)
         try:
             program: subprocess.Popen[bytes] = subprocess.Popen(list(words), **streams)  # type: ignore[call-overload]
         except (OSError, ValueError) as error:
             raise UserError(f"{name}: {words[0]!r} cannot be started: {getattr(error, 'strerror', error)}") from error
         finally:
-            self._emulator.enter()
+            _enter(self._emulator)
         self.programs.append(program)
         return program
 
@@ -186,6 +188,8 @@ class Session:
         """Ends the programs that are left, and the run; what came of it."""
         self._stop()
         if self._ended is None:
+            if isinstance(self._failed, OSError):
+                raise UserError(f"the emulation cannot run: {self._failed}") from self._failed
             raise self._failed or RuntimeError("the loop has not run")
         output, live, failures = self._ended
         settings = self.settings
@@ -220,7 +224,7 @@ class Session:
         for name, value in (settings.sysctls or {}).items():
             for node in range(len(self.view["nodes"])):
                 _set(made, node, name, value if isinstance(value, str) else str(int(value)))
-        made.enter()
+        _enter(made)
         return made
 
     def _loop(self) -> None:
@@ -299,8 +303,15 @@ def _first_line(settings: Settings, view: _core.ScenarioView) -> str:
     return f"{_JOURNAL} {_JOURNAL_VERSION}: {json.dumps(about)}"
 
 
+def _enter(emulator: _core.Emulator, node: int | None = None) -> None:
+    try:
+        emulator.enter(node)
+    except OSError as error:
+        raise UserError(f"the namespaces of a node cannot be entered: {error.strerror or error}") from error
+
+
 def _set(emulator: _core.Emulator, node: int, name: str, value: str) -> None:
-    emulator.enter(node)
+    _enter(emulator, node)
     path = Path("/proc/sys", *name.split("."))
     try:
         path.write_text(value, encoding="utf-8")
@@ -320,15 +331,15 @@ def _see_names(view: _core.ScenarioView, *, beyond: bool) -> None:
         texts[hosts] += f"{uplink.HOST} host\n"
         if resolver.exists():
             texts[resolver] = f"nameserver {uplink.RESOLVER}\n"
-    with ExitStack() as files:
-        mounts = []
-        for instead_of, text in texts.items():
-            file = files.enter_context(tempfile.NamedTemporaryFile("w", encoding="utf-8", prefix="multihop-"))
-            file.write(text)
-            file.flush()
-            Path(file.name).chmod(0o644)
-            mounts.append((Path(file.name), instead_of))
-        try:
+    try:
+        with ExitStack() as files:
+            mounts = []
+            for instead_of, text in texts.items():
+                file = files.enter_context(tempfile.NamedTemporaryFile("w", encoding="utf-8", prefix="multihop-"))
+                file.write(text)
+                file.flush()
+                Path(file.name).chmod(0o644)
+                mounts.append((Path(file.name), instead_of))
             _core.private_mounts(mounts)
-        except OSError as error:
-            raise UserError(f"names of nodes cannot be made known: {error.strerror}") from error
+    except OSError as error:
+        raise UserError(f"names of nodes cannot be made known: {error.strerror or error}") from error
