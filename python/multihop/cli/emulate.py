@@ -157,9 +157,6 @@ def emulate(
         index_of(view, shell)
     steps = [] if script is None else read_script(script, [node["name"] for node in view["nodes"]])
     if not is_isolated():
-        for folder in (out, where and where.parent):
-            if folder is not None:
-                clear_left_overs(folder, ".*.part")
         _isolate(with_uplink=uplink is not None)
     in_namespace(number_outside())
     streams: dict[str, Any] = {"stdout": DEVNULL, "stderr": DEVNULL} if live else {}
@@ -373,7 +370,7 @@ def _write(comparison: Comparison, out: Path | None, report: Path | None, *, qui
 def _where_to(
     settings: Settings, files: Sequence[Path | None], out: Path | None, report: Path | None, *, quiet: bool
 ) -> Path | None:
-    """Checks that everything can be written; where the report goes."""
+    """Checks that everything can be written, and removes what a killed emulation left; the report's place."""
     for file in files:
         if file is not None and not file.is_char_device() and not file.is_fifo():
             require_writable_file(file, settings.scenario.file)
@@ -384,6 +381,10 @@ def _where_to(
         require_writable_file(report, settings.scenario.file)
     elif out is not None:
         report = runs.report_in(out, quiet=quiet or not is_isolated())
+    # Whose file it is can be seen outside alone, where all processes are.
+    for folder in () if is_isolated() else (out, report and report.parent):
+        if folder is not None:
+            clear_left_overs(folder, ".*.part")
     return report
 
 
