@@ -323,8 +323,9 @@ class EmulationStatus(TypedDict):
 
     Lateness is real seconds from the instant at which the run delivers a packet to that at which its
     destination has it. Each packet that was `read` is refused, delivered (some of these marked with
-    congestion experienced), lost, not taken by a full device, or queued. `delivered_bytes` are payload, by
-    flow; `queues` packets at each node.
+    congestion experienced), lost, not taken by a full device, or queued; those that `overflowed` were dropped
+    by the kernel before they were read. `delivered_bytes` are payload, by flow; `queues` packets at each
+    node; `removed` the nodes whose device a program has removed.
     """
 
     virtual_s: float
@@ -337,10 +338,12 @@ class EmulationStatus(TypedDict):
     marked: int
     device_full: int
     queued: int
+    overflowed: int
     lost: dict[str, int]
     refused: dict[str, int]
     delivered_bytes: list[int]
     queues: list[int]
+    removed: list[int]
 
 class Emulator:
     """A scenario with a network namespace per node, in a process that has isolated itself. Linux only."""
@@ -358,19 +361,16 @@ class Emulator:
         gateway: int | None = None,
     ) -> None: ...
     def enter(self, node: int | None = None) -> None:
-        """Moves this thread, and what it starts, into a node's namespace; without a node, back to its own."""
+        """Moves this thread, and what it starts, into the namespaces of a node; without one, back."""
 
-    def run(self) -> tuple[Output, EmulationStatus]:
-        """Runs until the end of the scenario, or until stopped."""
+    def run(self) -> tuple[Output, EmulationStatus, list[str]]:
+        """Runs until the end of the scenario, or until stopped. Also sentences on what has failed."""
 
     def stop(self) -> None:
         """Ends the run, soon; from another thread."""
 
     def status(self) -> EmulationStatus:
         """How far it has come, at most a tenth of a second ago."""
-
-    def overflowed(self) -> int:
-        """Packets that devices could not hold until they were read, of all nodes."""
 
 def replay(
     text: str, origin: str, overrides: Mapping[str, Any] | None, journal: Path, pcap: Path | None = None

@@ -1,8 +1,11 @@
 """Emulations from Python, and test beds in a file. Skipped where the kernel forbids it, or has no TUN devices."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -30,7 +33,9 @@ SEND = "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b
 def emulation():
     """One that runs, with a lag that does not matter."""
     try:
-        with multihop.emulate(CHAIN, seed=3, max_lag="10 s", sysctls={"net.ipv4.tcp_ecn": "1"}) as running:
+        with multihop.emulate(
+            CHAIN, seed=3, duration="10 min", max_lag="10 s", sysctls={"net.ipv4.tcp_ecn": 1}
+        ) as running:
             yield running
     except UserError as error:
         if "namespaces cannot be made" not in str(error) and "/dev/net/tun" not in str(error):
@@ -48,6 +53,99 @@ def test_programs_run_at_nodes(emulation):
     program = emulation.node("n1").start(["sleep", "60"])
     program.send_signal(15)
     assert program.wait(10).returncode == -15
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], r"words: found \[\]; needs a list of a program and its arguments"),
+        ("ping n2", "words: found 'ping n2'; needs a list"),
+        (b"ping", "words: found b'ping'; needs a list"),
+        ([b"ping"], r"words: found \[b'ping'\]; needs a list"),
+        (None, "words: found None; needs a list"),
+        (["ping", 2], r"words: found \['ping', 2\]; needs a list"),
+        (["x" * 1000, 2], r"words: found \['x{70,80} \.\.\.; needs a list"),
+        (["no-such-program"], "n1: 'no-such-program' cannot be started: No such file or directory"),
+        (["/etc/hosts"], "n1: '/etc/hosts' cannot be started: Permission denied"),
+        (["/"], "n1: '/' cannot be started: Permission denied"),
+        ([""], "n1: '' cannot be started"),
+        (["a\0b"], "cannot be started: embedded null byte"),
+    ],
+)
+def test_words_that_are_no_program_are_an_error_and_the_emulation_goes_on(emulation, words, message):
+    with pytest.raises(UserError, match=message):
+        emulation.node("n1").run(words)
+    assert emulation.node("n1").run(("true",)).returncode == 0
+
+
+def test_programs_may_end_in_any_way(emulation):
+    assert emulation.node("n1").run(["sh", "-c", "kill -KILL $$"]).returncode == -9
+    loud = emulation.node("n1").run(["sh", "-c", "head -c 20000000 /dev/zero | tr '\\0' x"])
+    assert len(loud.stdout) == 20_000_000
+    program = emulation.node("n1").start(["sleep", "60"])
+    with pytest.raises(OSError, match="Invalid argument"):
+        program.send_signal(999)
+    program.send_signal(9)
+    assert program.wait(10).returncode == -9
+    for name in (None, 5, ["n1"]):
+        with pytest.raises(UserError, match="known: n0, n1, n2"):
+            emulation.node(name).run(["true"])
+    with pytest.raises(RuntimeError, match="AttributeError"):
+        emulation.ask("something that there is not")
+    assert emulation.status["virtual_s"] > 0
+
+
+@pytest.mark.usefixtures("emulation")
+def test_why_the_process_of_an_emulation_is_gone_is_said_each_time():
+    running = multihop.emulate(CHAIN)
+    with pytest.raises(UserError, match="this emulation has not begun; use it in a with block"):
+        _ = running.status
+    running.__enter__()
+    pid = running._process.pid
+    (child,) = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    os.kill(int(child), signal.SIGKILL)
+    for _ in range(2):
+        with pytest.raises(UserError, match="the process of the emulation has ended, with exit code 137"):
+            running.node("n1").run(["true"])
+    with pytest.raises(UserError, match="the process of the emulation has ended"):
+        running.__exit__(None, None, None)
+
+
+@pytest.mark.usefixtures("emulation")
+def test_a_signal_ends_the_process_of_an_emulation():
+    running = multihop.emulate(CHAIN)
+    running.__enter__()
+    os.kill(running._process.pid, signal.SIGTERM)
+    with pytest.raises(UserError, match="has ended, with exit code 143"):
+        running.node("n1").run(["sleep", "10"])
+
+
+@pytest.mark.usefixtures("emulation")
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sysctls": {"net.ipv4.tcp_ecn": 1.5}}, "sysctl: net.ipv4.tcp_ecn: found 1.5; needs text or a whole number"),
+        ({"sysctls": {5: 1}}, "sysctl: found 5; needs a name that begins with net."),
+        ({"sysctls": ["net.ipv4.tcp_ecn"]}, "sysctls: found .* needs a mapping"),
+        ({"sysctls": {"net.ipv4.no_such": 1}}, "sysctl: net.ipv4.no_such cannot be set to '1': No such file"),
+        ({"slow": "4"}, "slow: found '4'; needs"),
+        ({"max_lag": 2}, "max_lag: found 2; needs a time with a unit"),
+        ({"mode": None}, "mode: found None; needs one of ip, ethernet"),
+        ({"pcap": "/no/such/place"}, "/no/such/place: cannot be written: No such file or directory"),
+        ({"record": "/"}, "/: cannot be written: Is a directory"),
+    ],
+)
+def test_settings_that_make_no_sense_are_an_error(options, message):
+    with pytest.raises(UserError, match=message), multihop.emulate(CHAIN, **options):
+        pass
+
+
+@pytest.mark.usefixtures("emulation")
+def test_a_disk_that_is_full_is_said_with_the_result():
+    with multihop.emulate(CHAIN, max_lag="off", record="/dev/full") as running:
+        running.node("n0").run([sys.executable, "-c", SEND])
+    assert running.outcome.failures == ("/dev/full: cannot be written: No space left on device; it ends there",)
+    assert running.outcome.live["read"] >= 1
 
 
 def test_how_far_it_is_can_be_seen(emulation):

@@ -1,7 +1,10 @@
 """A gateway to the host. Skipped without slirp4netns, and where the kernel forbids emulation, or has no TUN devices."""
 
+import json
 import os
 import shutil
+import socket
+import subprocess
 import sys
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -61,6 +64,36 @@ def test_nodes_reach_the_host_over_the_air_and_the_gateway(served, tmp_path, mon
     assert 0 < carried["n2->n0"] < 1_000
     assert before
     assert not before & helpers(), "nothing is left"
+
+
+@pytest.mark.skipif(shutil.which(uplink.PROGRAM) is None, reason=f"{uplink.PROGRAM} is not installed")
+def test_the_command_line_has_a_result_and_leaves_no_helper(served, tmp_path):
+    port, _ = served
+    (tmp_path / "chain.toml").write_text(CHAIN)
+    before = helpers()
+    fetch = [sys.executable, "-c", FETCH, f"http://host:{port}/page"]
+    words = ["emulate", tmp_path / "chain.toml", "--uplink", "n1", "--max-lag", "off", "--json", "--", *fetch]
+    done = subprocess.run([sys.executable, "-m", "multihop", *words], capture_output=True, text=True, check=False)
+    if "namespaces cannot be made" in done.stderr or "/dev/net/tun" in done.stderr:
+        pytest.skip(f"emulation is forbidden here: {done.stderr}")
+    assert done.returncode == 0, done.stderr
+    assert "from the host" in done.stderr
+    assert json.loads(done.stdout)["live"]["delivered_bytes_by_pair"]["n1->n0"] > 7_000
+    assert not helpers() - before, "nothing is left"
+
+
+def test_an_uplink_may_be_closed_twice():
+    ours, theirs = socket.socketpair()
+    ended, alive = os.pipe()
+    os.close(alive)
+    made = uplink.Uplink(ours, ended)
+    made.close()
+    # Whoever opens a file now has the number of the descriptor that was closed.
+    again = os.open("/dev/null", os.O_RDONLY)
+    made.close()
+    os.fstat(again)
+    os.close(again)
+    theirs.close()
 
 
 def ends_late(folder, monkeypatch):

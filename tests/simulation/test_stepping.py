@@ -45,6 +45,17 @@ def test_packets_from_outside_are_delivered_or_lost_for_a_cause():
     assert flow["goodput_bps"] == pytest.approx(len(delivered) * 8000 / 3.0)
 
 
+def test_packets_may_be_as_large_as_an_msdu_or_a_datagram():
+    run = multihop.Run(CHAIN, set=OUTSIDE, **SHORT)
+    run.inject("n0->n3", 2_296 - 28)
+    run.step(1.0)
+    assert [outcome.cause for outcome in run.outcomes()] == [None]
+    unlimited = multihop.Run(CHAIN, set={**OUTSIDE, "mac.rules": "ns2"}, **SHORT)
+    unlimited.inject("n0->n3", 60_000)
+    with pytest.raises(multihop.UserError, match="found 65563 B; needs at most 65535 B"):
+        unlimited.inject("n0->n3", 65_535)
+
+
 def test_all_pairs_take_packets():
     traffic = {"pattern": "all-pairs", "scheme": "udp", "app": {"kind": "external"}}
     run = multihop.Run(CHAIN, set={"flows": [], "traffic": traffic}, **SHORT)
@@ -65,6 +76,12 @@ def test_all_pairs_take_packets():
         (lambda run: run.inject("n0->n2", 100), "flow: found 'n0->n2', but there is no such flow"),
         (lambda run: run.inject("n0->n3", 1 << 20), "payload: found 1048576"),
         (lambda run: run.inject("n0->n3", 100, stream=-1), "stream: found -1"),
+        (
+            lambda run: run.inject("n0->n3", 65_535, header=65_535),
+            "payload and header: found 131070 B; needs at most 2296 B",
+        ),
+        (lambda run: run.inject("n0->n3", 2_269), "payload and header: found 2297 B; needs at most 2296 B"),
+        (lambda run: run.finish() and run.inject("n0->n3", 100), "this run is over; inject packets before its end"),
     ],
 )
 def test_what_is_wrong_is_said(wrong, message):

@@ -43,17 +43,23 @@ pub enum Refusal {
     UnknownDestination,
     /// The same waits in the [shim](crate::shim) already.
     Repeated,
+    /// No MSDU is as long.
+    TooLong,
+    /// So many segments of the connection wait in the [shim](crate::shim) that no other one may.
+    ShimFull,
 }
 
 impl Refusal {
     /// All, in the order of counters.
-    pub const ALL: [Refusal; 6] = [
+    pub const ALL: [Refusal; 8] = [
         Refusal::Malformed,
         Refusal::Ipv6,
         Refusal::Multicast,
         Refusal::ForeignSource,
         Refusal::UnknownDestination,
         Refusal::Repeated,
+        Refusal::TooLong,
+        Refusal::ShimFull,
     ];
 
     /// What results call it.
@@ -65,6 +71,8 @@ impl Refusal {
             Refusal::ForeignSource => "foreign_source",
             Refusal::UnknownDestination => "unknown_destination",
             Refusal::Repeated => "repeated",
+            Refusal::TooLong => "too_long",
+            Refusal::ShimFull => "shim_full",
         }
     }
 }

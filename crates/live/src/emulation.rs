@@ -9,13 +9,20 @@ use crate::lateness::Lateness;
 use crate::shim::{Arrival, Headers, Outgoing, Shim};
 use multihop_core::{DropCause, Ecn, FlowId, NodeId, Span, Time};
 use multihop_sim::World;
-use multihop_sim::config::AppConfig;
+use multihop_sim::config::{AppConfig, Config};
 use multihop_sim::external::{Injection, OutsideFrame, PacketOutcome};
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
 
-/// Longest packet that devices carry, in bytes.
-pub const MTU: u16 = 1_500;
+/// Bytes of the longest packet that a kernel sends over a device, as over those of Wi-Fi, unless a program
+/// changes that.
+const MTU: u16 = 1_500;
+
+/// Bytes of the longest packet that a kernel sends over a device of this run: no more than an MSDU has room
+/// for.
+pub fn mtu(config: &Config) -> u16 {
+    u16::try_from(config.largest_packet()).map_or(MTU, |largest| largest.min(MTU))
+}
 
 /// All addresses of nodes begin with it.
 const NET: u8 = 10;
@@ -89,6 +96,8 @@ pub struct Emulation<C, W> {
     slow: f64,
     mode: Mode,
     flows: Flows,
+    /// Bytes of the longest packet that is injected.
+    largest_packet: u32,
     /// By how much of virtual time a packet may be late so that the loop sleeps less often.
     slack: Span,
     /// The run has no traffic of its own, so that little happens while no packet is in the network.
@@ -143,6 +152,7 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
         Emulation {
             delivered: vec![0; world.config().flows.len()],
             only_carries: world.config().flows.iter().all(|flow| flow.app == AppConfig::External),
+            largest_packet: world.config().largest_packet(),
             slack: Span::ZERO,
             world,
             clock,
@@ -187,6 +197,7 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
     #[must_use]
     pub fn below_tcp(mut self, shim: Shim) -> Emulation<C, W> {
         self.shim = Some(shim);
+        self.largest_packet = self.largest_packet.saturating_sub(Headers::MOST_BYTES);
         self
     }
 
@@ -204,9 +215,9 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
     /// before the next packet is injected.
     ///
     /// # Errors
-    /// If the devices are gone, or the journal cannot be written.
+    /// If the devices cannot be read.
     pub fn turn(&mut self) -> io::Result<bool> {
-        if !self.catch_up()? {
+        if !self.catch_up() {
             return Ok(false);
         }
         let released = self.shim.as_ref().and_then(Shim::next).unwrap_or(Time::NEVER);
@@ -222,23 +233,30 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
                 self.lateness.add(overslept);
             }
             // A packet is injected when all before it has happened.
-            self.catch_up()?;
-            self.offer(from, length)?;
+            self.catch_up();
+            self.offer(from, length);
         }
         Ok(true)
+    }
+
+    /// Ends the journal now, if there is one, where the run is to end.
+    ///
+    /// # Errors
+    /// If the journal could not be written, now or before: it ends there.
+    pub fn end_journal(&mut self) -> io::Result<()> {
+        // What the last packet makes due at its very instant has happened in a replay.
+        self.settle_until(self.world.now());
+        let (now, fingerprint) = (self.world.now(), self.world.fingerprint());
+        self.journal.take().map_or(Ok(()), |journal| journal.end(now, fingerprint))
     }
 
     /// Ends the run now, and the journal with it. What is still in the network counts as queued.
     ///
     /// # Errors
-    /// If the journal cannot be written.
+    /// If the journal could not be written.
     pub fn end(mut self) -> io::Result<(World, Counters, Lateness)> {
-        // What the last packet makes due at its very instant has happened in a replay.
-        self.settle_until(self.world.now())?;
+        self.end_journal()?;
         let counters = self.counters();
-        if let Some(journal) = self.journal {
-            journal.end(self.world.now(), self.world.fingerprint())?;
-        }
         Ok((self.world, counters, self.lateness))
     }
 
@@ -250,6 +268,11 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
     /// The run.
     pub fn world(&self) -> &World {
         &self.world
+    }
+
+    /// The devices.
+    pub fn wire(&self) -> &W {
+        &self.wire
     }
 
     /// What became of the packets until now.
@@ -275,30 +298,30 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
     }
 
     /// Virtual time comes up to real time. False when the run is over.
-    fn catch_up(&mut self) -> io::Result<bool> {
+    fn catch_up(&mut self) -> bool {
         let now = Time::ZERO + self.passed();
         // What the shim holds back leaves at its instant.
         while let Some(at) = self.shim.as_ref().and_then(Shim::next).filter(|at| *at < now) {
-            if !self.settle_until(at)? {
-                return Ok(false);
+            if !self.settle_until(at) {
+                return false;
             }
         }
         self.settle_until(now)
     }
 
     /// Lets everything happen up to this instant, and injects what the shim releases then.
-    fn settle_until(&mut self, until: Time) -> io::Result<bool> {
+    fn settle_until(&mut self, until: Time) -> bool {
         let next = self.world.advance(until);
         while let Some(outcome) = self.world.poll_outcome() {
-            self.settle(&outcome)?;
+            self.settle(&outcome);
         }
-        self.put_released()?;
+        self.put_released();
         let now = self.world.now();
         while let Some((_, number)) = self.sent.front().filter(|(at, _)| *at + FLIGHT < now) {
             self.held.remove(number);
             self.sent.pop_front();
         }
-        Ok(next.is_some())
+        next.is_some()
     }
 
     /// Virtual time that should have passed.
@@ -319,81 +342,67 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
     }
 
     /// A node sends what is in the buffer.
-    fn offer(&mut self, from: NodeId, length: usize) -> io::Result<()> {
+    fn offer(&mut self, from: NodeId, length: usize) {
         self.counters.read += 1;
         let taken = match self.mode {
-            Mode::Ip => self.inject(from, length)?,
-            Mode::Ethernet => self.inject_frame(from, length)?,
+            Mode::Ip => self.inject(from, length),
+            Mode::Ethernet => self.inject_frame(from, length),
         };
         if let Err(refusal) = taken {
             self.counters.refused[refusal as usize] += 1;
         }
+    }
+
+    fn inject(&mut self, from: NodeId, length: usize) -> Result<(), Refusal> {
+        let packet = &self.buffer[..length];
+        let (datagram, flow) = self.route(from, packet)?;
+        if let Some(shim) = &mut self.shim {
+            shim.send(self.world.now(), packet, flow, datagram)?;
+            self.put_released();
+        } else {
+            self.put(packet.to_vec(), flow, datagram, None);
+        }
         Ok(())
     }
 
-    fn inject(&mut self, from: NodeId, length: usize) -> io::Result<Result<(), Refusal>> {
-        let packet = &self.buffer[..length];
-        let (datagram, flow) = match self.route(from, packet) {
-            Ok(route) => route,
-            Err(refusal) => return Ok(Err(refusal)),
-        };
-        if let Some(shim) = &mut self.shim {
-            if let Err(refusal) = shim.send(self.world.now(), packet, flow, datagram) {
-                return Ok(Err(refusal));
-            }
-            self.put_released()?;
-        } else {
-            self.put(packet.to_vec(), flow, datagram, None)?;
-        }
-        Ok(Ok(()))
-    }
-
-    fn put_released(&mut self) -> io::Result<()> {
+    fn put_released(&mut self) {
         let now = self.world.now();
         while let Some(outgoing) = self.shim.as_mut().and_then(|shim| shim.poll(now)) {
             let Outgoing { packet, flow, datagram, headers } = outgoing;
-            self.put(packet, flow, datagram, Some(Shimmed { datagram, headers, given_up: 0 }))?;
+            self.put(packet, flow, datagram, Some(Shimmed { datagram, headers, given_up: 0 }));
         }
-        Ok(())
     }
 
-    fn put(
-        &mut self,
-        packet: Vec<u8>,
-        flow: FlowId,
-        datagram: Datagram,
-        shimmed: Option<Shimmed>,
-    ) -> io::Result<()> {
+    fn put(&mut self, packet: Vec<u8>, flow: FlowId, datagram: Datagram, shimmed: Option<Shimmed>) {
         let Datagram { payload, header, ecn, stream, .. } = datagram;
         let headers = &packet[..header as usize];
         let between = shimmed.as_ref().map_or_else(Headers::default, |shimmed| shimmed.headers);
         let (header, congestion) = (header + between.bytes(), between.congestion);
         let injection = Injection { flow, payload, header, ecn, stream, congestion };
         if let Some(journal) = &mut self.journal {
-            journal.inject(self.world.now(), &injection, headers, &packet)?;
+            journal.inject(self.world.now(), &injection, headers, &packet);
         }
         let number = self.world.inject_with_headers(&injection, headers);
         let held = Held { flow: Some(flow), is_broadcast: false, ecn, payload, packet, shimmed };
         self.held.insert(number, held);
-        Ok(())
     }
 
-    fn inject_frame(&mut self, from: NodeId, length: usize) -> io::Result<Result<(), Refusal>> {
+    fn inject_frame(&mut self, from: NodeId, length: usize) -> Result<(), Refusal> {
         let packet = &self.buffer[..length];
-        let to = match ethernet::destination(packet, from, self.flows.nodes) {
-            Ok(to) => to,
-            Err(refusal) => return Ok(Err(refusal)),
-        };
+        let to = ethernet::destination(packet, from, self.flows.nodes)?;
         let payload = (length - ethernet::HEADER) as u32;
+        if payload > self.largest_packet {
+            return Err(Refusal::TooLong);
+        }
         let frame = OutsideFrame { from, to, size: payload };
         if let Some(journal) = &mut self.journal {
-            journal.inject_frame(self.world.now(), &frame, packet)?;
+            journal.inject_frame(self.world.now(), &frame, packet);
         }
         let flow = to.and_then(|to| self.flows.between(from, to));
         let (ecn, packet) = (Ecn::NotCapable, packet.to_vec());
         let held = Held { flow, is_broadcast: to.is_none(), ecn, payload, packet, shimmed: None };
         self.held.insert(self.world.inject_frame(&frame), held);
-        Ok(Ok(()))
+        Ok(())
     }
 
     fn route(&self, from: NodeId, packet: &[u8]) -> Result<(Datagram, FlowId), Refusal> {
@@ -405,20 +414,23 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
         let beyond = || self.gateway.filter(|_| !forwards && is_beyond(datagram.destination));
         let to = self.flows.node(datagram.destination).or_else(beyond).ok_or(Refusal::UnknownDestination)?;
         let flow = self.flows.between(from, to).ok_or(Refusal::UnknownDestination)?;
+        if datagram.header + datagram.payload > self.largest_packet {
+            return Err(Refusal::TooLong);
+        }
         Ok((datagram, flow))
     }
 
     /// Something became of a packet.
-    fn settle(&mut self, outcome: &PacketOutcome) -> io::Result<()> {
+    fn settle(&mut self, outcome: &PacketOutcome) {
         let number = outcome.number();
         match *outcome {
             PacketOutcome::Lost { cause, node, .. } => {
                 if let Some(held) = self.held.remove(&number) {
-                    return self.lost(held, node, cause);
+                    self.lost(held, node, cause);
                 }
             }
             PacketOutcome::Delivered { at, ecn, congestion, hops, .. } => {
-                let Some(mut held) = self.held.remove(&number) else { return Ok(()) };
+                let Some(mut held) = self.held.remove(&number) else { return };
                 let marked = ecn == Ecn::CongestionExperienced && held.ecn != ecn;
                 if marked {
                     mark(&mut held.packet);
@@ -432,7 +444,7 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
                 self.counters.marked += u64::from(marked && taken);
             }
             PacketOutcome::Heard { at, node, .. } => {
-                let Some(held) = self.held.remove(&number) else { return Ok(()) };
+                let Some(held) = self.held.remove(&number) else { return };
                 // Of a broadcast this is a copy: it is accounted for when it was sent.
                 if held.is_broadcast {
                     self.hand_copy_over(node, &held, at);
@@ -446,11 +458,10 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
                 self.sent.push_back((at, number));
             }
         }
-        Ok(())
     }
 
     /// A packet was lost at a node; unless that is its source, and the shim sends it again.
-    fn lost(&mut self, held: Held, node: NodeId, cause: DropCause) -> io::Result<()> {
+    fn lost(&mut self, held: Held, node: NodeId, cause: DropCause) {
         if let (Some(shim), Held { flow: Some(flow), packet, shimmed: Some(shimmed), .. }) =
             (&self.shim, &held)
             && self.world.config().flows[flow.index()].source == node
@@ -459,10 +470,10 @@ impl<C: Clock, W: Wire> Emulation<C, W> {
             let Shimmed { datagram, headers, given_up } = *shimmed;
             let again = Shimmed { datagram, headers, given_up: given_up + 1 };
             let flow = *flow;
-            return self.put(held.packet, flow, datagram, Some(again));
+            self.put(held.packet, flow, datagram, Some(again));
+        } else {
+            self.counters.lost[cause as usize] += 1;
         }
-        self.counters.lost[cause as usize] += 1;
-        Ok(())
     }
 
     /// Gives a packet to its destination. False if its device does not take it.

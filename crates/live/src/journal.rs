@@ -18,6 +18,8 @@ use thiserror::Error;
 /// Writes a journal.
 pub struct Recorder<W: Write> {
     out: W,
+    /// The first failure; nothing is written after it.
+    failure: Option<io::Error>,
 }
 
 impl<W: Write> Recorder<W> {
@@ -28,53 +30,52 @@ impl<W: Write> Recorder<W> {
     pub fn new(mut out: W, first: &str) -> io::Result<Recorder<W>> {
         debug_assert!(!first.contains('\n'));
         writeln!(out, "{first}")?;
-        Ok(Recorder { out })
+        Ok(Recorder { out, failure: None })
     }
 
     /// A packet with these headers is injected.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub fn inject(
-        &mut self,
-        at: Time,
-        injection: &Injection,
-        headers: &[u8],
-        packet: &[u8],
-    ) -> io::Result<()> {
+    pub fn inject(&mut self, at: Time, injection: &Injection, headers: &[u8], packet: &[u8]) {
         let Injection { flow, payload, header, ecn, stream, congestion } = *injection;
-        write!(self.out, "{} {} {payload} {header} {} {stream} ", at.ns(), flow.0, ecn.bits())?;
-        if !congestion.is_none() {
-            write!(self.out, "{}:", congestion.on_air().len())?;
-            self.hexadecimal(congestion.as_slice())?;
-        }
-        self.hexadecimal(headers)?;
-        writeln!(self.out, "{:016x}", hash(packet))
-    }
-
-    fn hexadecimal(&mut self, bytes: &[u8]) -> io::Result<()> {
-        bytes.iter().try_for_each(|byte| write!(self.out, "{byte:02x}"))?;
-        write!(self.out, " ")
+        self.write(|out| {
+            write!(out, "{} {} {payload} {header} {} {stream} ", at.ns(), flow.0, ecn.bits())?;
+            if !congestion.is_none() {
+                write!(out, "{}:", congestion.on_air().len())?;
+                write_hexadecimal(out, congestion.as_slice())?;
+            }
+            write_hexadecimal(out, headers)?;
+            writeln!(out, "{:016x}", hash(packet))
+        });
     }
 
     /// A frame of one hop is injected.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub fn inject_frame(&mut self, at: Time, frame: &OutsideFrame, bytes: &[u8]) -> io::Result<()> {
+    pub fn inject_frame(&mut self, at: Time, frame: &OutsideFrame, bytes: &[u8]) {
         let OutsideFrame { from, to, size } = *frame;
         let to = to.map_or("all".to_owned(), |to| to.0.to_string());
-        writeln!(self.out, "{} frame {} {to} {size} {:016x}", at.ns(), from.0, hash(bytes))
+        self.write(|out| writeln!(out, "{} frame {} {to} {size} {:016x}", at.ns(), from.0, hash(bytes)));
     }
 
     /// The run ends.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If this or anything before cannot be written: the journal ends there.
     pub fn end(mut self, at: Time, fingerprint: u64) -> io::Result<()> {
-        writeln!(self.out, "end {} {fingerprint:016x}", at.ns())?;
-        self.out.flush()
+        self.write(|out| {
+            writeln!(out, "end {} {fingerprint:016x}", at.ns())?;
+            out.flush()
+        });
+        self.failure.map_or(Ok(()), Err)
     }
+
+    fn write(&mut self, write: impl FnOnce(&mut W) -> io::Result<()>) {
+        if self.failure.is_none() {
+            self.failure = write(&mut self.out).err();
+        }
+    }
+}
+
+fn write_hexadecimal(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+    bytes.iter().try_for_each(|byte| write!(out, "{byte:02x}"))?;
+    write!(out, " ")
 }
 
 /// FNV-1a over eight bytes at a time.
@@ -167,16 +168,18 @@ enum Entry {
 /// What a run would have to have for this; none if it has it.
 fn misfit(entry: &Entry, config: &Config) -> Option<&'static str> {
     let is_node = |node: NodeId| node.index() < config.nodes.len();
-    let fits = match entry {
-        Entry::Packet(Injection { flow, .. }, _) => {
-            config.flows.get(flow.index()).is_some_and(|flow| flow.app == AppConfig::External)
+    let (fits, size) = match entry {
+        Entry::Packet(Injection { flow, payload, header, .. }, _) => {
+            let flow = config.flows.get(flow.index());
+            (flow.is_some_and(|flow| flow.app == AppConfig::External), payload + header)
         }
-        Entry::Frame(OutsideFrame { from, to, .. }) => is_node(*from) && to.is_none_or(is_node),
+        Entry::Frame(OutsideFrame { from, to, size }) => (is_node(*from) && to.is_none_or(is_node), *size),
     };
     match entry {
-        _ if fits => None,
-        Entry::Packet(..) => Some("a flow that takes packets from outside"),
-        Entry::Frame(_) => Some("nodes of the scenario"),
+        Entry::Packet(..) if !fits => Some("a flow that takes packets from outside"),
+        Entry::Frame(_) if !fits => Some("nodes of the scenario"),
+        _ if size > config.largest_packet() => Some("a packet that fits into an MSDU"),
+        _ => None,
     }
 }
 

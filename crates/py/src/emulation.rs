@@ -4,15 +4,16 @@ use crate::{air_log_error, panics, read_overrides, scenario_error, tables};
 use multihop_core::{DropCause, NodeId, Span};
 use multihop_live::counters::Counters;
 use multihop_live::datagram::Refusal;
-use multihop_live::host::{self, Devices, Monotonic, Namespace};
+use multihop_live::emulation::mtu;
+use multihop_live::host::{self, Devices, Links, Monotonic, Namespace};
 use multihop_live::journal::{self, Recorder};
 use multihop_live::lateness::Lateness;
 use multihop_live::shim::Shim;
 use multihop_live::{Emulation, Mode, address};
-use multihop_sim::airlog::AirLog;
+use multihop_sim::airlog::{AirLog, AirLogError};
 use multihop_sim::config::Config;
 use multihop_sim::{Ties, World};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 use std::fs::File;
@@ -38,12 +39,16 @@ pub struct Emulator {
     nodes: Vec<Namespace>,
     stop: AtomicBool,
     status: Mutex<Status>,
+    /// Packets that each device could not hold until they were read, as far as that was ever seen: the kernel
+    /// forgets it with the device.
+    overflowed: Mutex<Vec<u64>>,
 }
 
 struct Parts {
     world: World,
+    pcap: Option<PathBuf>,
     devices: Devices,
-    journal: Option<Recorder<Box<dyn io::Write + Send>>>,
+    journal: Option<(Recorder<Box<dyn io::Write + Send>>, PathBuf)>,
     slow: f64,
     mode: Mode,
     shim: Option<Shim>,
@@ -59,6 +64,7 @@ struct Status {
     lateness: Lateness,
     delivered: Vec<u64>,
     queues: Vec<usize>,
+    removed: Vec<u32>,
 }
 
 #[pymethods]
@@ -86,17 +92,20 @@ impl Emulator {
                 let shim = shim.then(|| Shim::below_tcp(&config)).transpose();
                 let shim = shim.map_err(|error| PyValueError::new_err(format!("scheme: {error}")))?;
                 let world = world(&config, origin, pcap.as_deref())?;
-                let journal = journal.map(|(path, first)| -> io::Result<_> {
-                    let out: Box<dyn io::Write + Send> = Box::new(BufWriter::new(File::create(path)?));
-                    Recorder::new(out, &first)
+                let journal = journal.map(|(path, first)| match recorder(&path, &first) {
+                    Ok(recorder) => Ok((recorder, path)),
+                    Err(error) => Err(file_error(&error, &path)),
                 });
                 let mode = if ethernet { Mode::Ethernet } else { Mode::Ip };
                 let gateway = gateway.map(NodeId);
-                let (nodes, devices) = (0..config.nodes.len())
-                    .map(|node| Namespace::for_node(NodeId(node as u32), mode, gateway))
+                let links = Links { mode, mtu: mtu(&config), gateway };
+                let (nodes, devices) = (0..)
+                    .zip(&config.nodes)
+                    .map(|(index, node)| Namespace::for_node(NodeId(index), &node.name, links))
                     .collect::<io::Result<(Vec<_>, Vec<_>)>>()?;
                 let parts = Parts {
                     world,
+                    pcap,
                     devices: Devices::new(devices)?,
                     journal: journal.transpose()?,
                     slow,
@@ -108,6 +117,7 @@ impl Emulator {
                     config,
                     parts: Mutex::new(Some(parts)),
                     home: Namespace::current()?,
+                    overflowed: Mutex::new(vec![0; nodes.len()]),
                     nodes,
                     stop: AtomicBool::new(false),
                     status: Mutex::default(),
@@ -116,7 +126,7 @@ impl Emulator {
         })
     }
 
-    /// Puts this thread, and what it starts, into the namespace of a node; without one, back to where it was
+    /// Puts this thread, and what it starts, into the namespaces of a node; without one, back to where it was
     /// made.
     #[pyo3(signature = (node = None))]
     fn enter(&self, node: Option<usize>) -> PyResult<()> {
@@ -124,14 +134,16 @@ impl Emulator {
         Ok(namespace.ok_or_else(|| PyValueError::new_err("there is no such node"))?.enter()?)
     }
 
-    /// Runs until the end of the scenario, or until it is stopped. Returns the tables, and what `status` has.
-    fn run<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+    /// Runs until the end of the scenario, until it is stopped, or until devices cannot be read. Returns the
+    /// tables, what `status` has, and what has failed.
+    fn run<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>, Vec<String>)> {
         let parts = locked(&self.parts).take();
-        let Parts { world, devices, journal, slow, mode, shim, gateway } =
+        let Parts { world, pcap, devices, journal, slow, mode, shim, gateway } =
             parts.ok_or_else(|| PyValueError::new_err("this emulation has run"))?;
-        let outcome = py.detach(|| {
+        let (outcome, failures) = py.detach(|| {
             panics::caught(|| {
                 host::wake_promptly()?;
+                let (journal, journal_path) = journal.unzip();
                 let live = Emulation::new(world, Monotonic::default(), devices, slow);
                 let mut live = live.carrying(mode).with_slack(SLACK);
                 if let Some(journal) = journal {
@@ -144,18 +156,32 @@ impl Emulator {
                     live = live.through(gateway);
                 }
                 let mut next_look = Span::ZERO;
-                while live.turn()? && !self.stop.load(Ordering::Relaxed) {
+                let ended = loop {
+                    match live.turn() {
+                        Ok(true) if !self.stop.load(Ordering::Relaxed) => {}
+                        ended => break ended,
+                    }
                     if live.elapsed() >= next_look {
                         next_look = live.elapsed() + STATUS_EVERY;
                         *locked(&self.status) = self.look(&mut live);
                     }
-                }
+                };
+                // While there are devices.
+                self.overflowed()?;
+                let journal = live.end_journal();
                 *locked(&self.status) = self.look(&mut live);
-                let (world, ..) = live.end()?;
-                world.close().map_err(|error| air_log_error(error, "the capture"))
+                let (mut world, ..) = live.end()?;
+                let capture = world.end_logs();
+                let failures = [
+                    ended.err().map(|error| format!("devices of nodes cannot be read: {}", reason(&error))),
+                    journal_path.zip(journal.err()).map(unwritten),
+                    pcap.zip(capture.err().map(capture_error)).map(unwritten),
+                ];
+                let outcome = world.close().map_err(|error| air_log_error(error, "the capture"))?;
+                Ok((outcome, failures.into_iter().flatten().collect()))
             })
         })?;
-        Ok((tables::output(py, &self.config, &outcome)?, self.status(py)?))
+        Ok((tables::output(py, &self.config, &outcome)?, self.status(py)?, failures))
     }
 
     /// Ends the run, soon.
@@ -165,7 +191,7 @@ impl Emulator {
 
     /// How far it has come, at most a tenth of a second ago.
     fn status<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let Status { virtual_s, real_s, counters, lateness, delivered, queues } =
+        let Status { virtual_s, real_s, counters, lateness, delivered, queues, removed } =
             locked(&self.status).clone();
         let made = PyDict::new(py);
         made.set_item("virtual_s", virtual_s)?;
@@ -179,6 +205,7 @@ impl Emulator {
         made.set_item("marked", counters.marked)?;
         made.set_item("device_full", counters.device_full)?;
         made.set_item("queued", counters.queued)?;
+        made.set_item("overflowed", self.overflowed()?)?;
         let causes = DropCause::ALL.iter().map(|cause| cause.name());
         made.set_item("lost", iter::zip(causes, counters.lost).collect::<Vec<_>>().into_py_dict(py)?)?;
         let refusals = Refusal::ALL.iter().map(|refusal| refusal.name());
@@ -188,16 +215,21 @@ impl Emulator {
         )?;
         made.set_item("delivered_bytes", delivered)?;
         made.set_item("queues", queues)?;
+        made.set_item("removed", removed)?;
         Ok(made)
-    }
-
-    /// Packets that devices could not hold until they were read, of all nodes.
-    fn overflowed(&self) -> io::Result<u64> {
-        self.nodes.iter().map(Namespace::overflowed).sum()
     }
 }
 
 impl Emulator {
+    /// Packets that devices could not hold until they were read, of all nodes.
+    fn overflowed(&self) -> io::Result<u64> {
+        let mut counts = locked(&self.overflowed);
+        for (count, node) in iter::zip(&mut *counts, &self.nodes) {
+            *count = node.overflowed()?.max(*count);
+        }
+        Ok(counts.iter().sum())
+    }
+
     fn look(&self, live: &mut Emulation<Monotonic, Devices>) -> Status {
         let real_s = live.elapsed().seconds();
         let world = live.world();
@@ -208,6 +240,7 @@ impl Emulator {
             lateness: live.lateness().clone(),
             delivered: live.delivered().to_vec(),
             queues: (0..self.nodes.len()).map(|node| world.queue_length(node)).collect(),
+            removed: live.wire().removed().iter().map(|node| node.0).collect(),
         }
     }
 }
@@ -245,10 +278,40 @@ pub fn replay<'py>(
 fn world(config: &Config, origin: &str, pcap: Option<&Path>) -> PyResult<World> {
     let mut world = World::new(config, Ties::InOrder);
     if let Some(path) = pcap {
-        let out = Box::new(BufWriter::new(File::create(path)?));
-        world.log_to(AirLog::new(config, out).map_err(|error| air_log_error(error, origin))?);
+        let out = Box::new(BufWriter::new(File::create(path).map_err(|error| file_error(&error, path))?));
+        world.log_to(AirLog::new(config, out).map_err(|error| match error {
+            AirLogError::Io(error) => file_error(&error, path),
+            other @ AirLogError::NoRoomForHeader { .. } => air_log_error(other, origin),
+        })?);
     }
     Ok(world)
+}
+
+fn recorder(path: &Path, first: &str) -> io::Result<Recorder<Box<dyn io::Write + Send>>> {
+    Recorder::new(Box::new(BufWriter::new(File::create(path)?)), first)
+}
+
+/// The same error for Python, which names the file.
+fn file_error(error: &io::Error, path: &Path) -> PyErr {
+    PyOSError::new_err((error.raw_os_error(), reason(error), path.to_owned()))
+}
+
+fn capture_error(error: AirLogError) -> io::Error {
+    match error {
+        AirLogError::Io(error) => error,
+        other @ AirLogError::NoRoomForHeader { .. } => io::Error::other(other),
+    }
+}
+
+fn unwritten((path, error): (PathBuf, io::Error)) -> String {
+    format!("{}: cannot be written: {}; it ends there", path.display(), reason(&error))
+}
+
+/// What the kernel calls the error, without its number.
+fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    let number = error.raw_os_error().map(|code| format!(" (os error {code})"));
+    number.and_then(|number| text.strip_suffix(&number).map(str::to_owned)).unwrap_or(text)
 }
 
 /// The address that the node of this index has in an emulation.

@@ -77,6 +77,15 @@ impl Stepper {
         if self.config.flows.get(flow).is_none_or(|flow| flow.app != AppConfig::External) {
             return Err(PyValueError::new_err(format!("flow {flow} takes no packets from outside")));
         }
+        let (size, largest) = (payload.saturating_add(header), self.config.largest_packet());
+        if size > largest {
+            return Err(PyValueError::new_err(format!(
+                "payload and header: found {size} B; needs at most {largest} B, the largest packet of this scenario"
+            )));
+        }
+        if self.with(|world| Ok(world.now() >= world.end()))? {
+            return Err(PyValueError::new_err("this run is over; inject packets before its end"));
+        }
         let ecn = if ecn { Ecn::Ect0 } else { Ecn::NotCapable };
         let flow = FlowId(flow as u32);
         self.with(|world| {

@@ -56,6 +56,7 @@ pub(super) fn hash(
         schemes,
         flows,
         extra_header,
+        msdu_limit: _, // of the rules
         arp,
         measurements,
         mobility: Mobility { motions: _, resolution, outages: _ },
@@ -75,8 +76,7 @@ pub(super) fn hash(
     sink.given(hardware_queue.as_ref()).given(aggregation.as_ref());
     sink.persistence(*persistence);
     sink.flag(*delivery == Delivery::Mpdu, "MPDU by MPDU");
-    sink.flag(*sensitivity_by_rate, "sensitivity by rate");
-    sink.given(preamble_detection.as_ref());
+    sink.flag(*sensitivity_by_rate, "sensitivity by rate").given(preamble_detection.as_ref());
     sink.given(fading.as_ref()).given(rate_control.as_ref()).given(edca.as_ref());
     sink.flag(*protection == Protection::Multiple, "multiple protection");
     sink.flag(*cts_to_self, "CTS to self");

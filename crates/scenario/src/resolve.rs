@@ -10,7 +10,7 @@ use crate::measure;
 use crate::mobility;
 use crate::ranges;
 use crate::routing::Routing;
-use crate::schemes::Schemes;
+use crate::schemes::{MSDU_MAX, Schemes};
 use crate::settings::Setting;
 use crate::topology::Nodes;
 use crate::topology::paths;
@@ -127,8 +127,7 @@ pub fn resolve_among(
 
     let mut schemes = Schemes::new(&document, known, &scenario.schemes)?;
     let made = flows(&document, &scenario, overrides, &nodes, &config, &mut schemes)?;
-    let limited = scenario.mac.rules == RuleSet::Ieee;
-    schemes.check_sizes(&config.mac.rules, limited, config.extra_header)?;
+    schemes.check_sizes(&config)?;
     config.record_interval = record_interval(&document, &scenario, config.duration, made.len() as u64)?;
     config.measurements = measure::resolve(&scenario.measure, &document, &nodes, &made)?;
     check_measurements(&document, &config)?;
@@ -189,6 +188,7 @@ fn before_nodes(document: &Document<'_>, scenario: &Scenario) -> Result<Config> 
         schemes: Vec::new(),
         flows: Vec::new(),
         extra_header: scenario.network.extra_header(),
+        msdu_limit: (scenario.mac.rules == RuleSet::Ieee).then_some(MSDU_MAX),
         arp: scenario.network.arp,
         measurements: Vec::new(),
         mobility: Mobility::default(),

@@ -2,10 +2,9 @@
 
 use crate::document::{Document, KeyPath, Result, key};
 use crate::error::{KeyProblem, Named, Problem, SchemeProblem};
-use multihop_dot11::DcfRules;
 use multihop_schemes::misfit::Misfit;
 use multihop_schemes::{SchemeEntry, find_among};
-use multihop_sim::config::SchemeConfig;
+use multihop_sim::config::{Config, SchemeConfig};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -21,8 +20,8 @@ pub struct Parameters {
     pub parameters: Map<String, Value>,
 }
 
-/// The largest MSDU (802.11-2012, 8.2.3).
-const MSDU_MAX: u32 = 2304;
+/// Bytes of the largest MSDU (802.11-2020, 9.2.4.7).
+pub(super) const MSDU_MAX: u32 = 2304;
 
 /// The least that IP and UDP put in front of a payload.
 pub(crate) const HEADERS_MIN: u32 = 28;
@@ -73,16 +72,16 @@ impl<'a> Schemes<'a> {
     }
 
     /// Refuses segments that do not fit into a frame.
-    pub(super) fn check_sizes(&self, rules: &DcfRules, limited: bool, extra_header: u32) -> Result<()> {
+    pub(super) fn check_sizes(&self, config: &Config) -> Result<()> {
         for used in &self.used {
             let size = used.scheme.segment_size();
             let at = key!["schemes", &used.name, "segment_size"];
-            let headers = HEADERS_MIN + rules.llc_header + extra_header;
+            let headers = HEADERS_MIN + config.mac.rules.llc_header + config.extra_header;
             if size == 0 || size > 65_507 {
                 return Err(self.document.error(&at, SchemeProblem::NoDatagram { size }));
             }
-            if limited && size + headers > MSDU_MAX {
-                let problem = SchemeProblem::NoMsdu { size, headers, largest: MSDU_MAX };
+            if let Some(largest) = config.msdu_limit.filter(|largest| size + headers > *largest) {
+                let problem = SchemeProblem::NoMsdu { size, headers, largest };
                 return Err(self.document.error(&at, problem));
             }
         }

@@ -100,6 +100,9 @@ pub struct Config {
     /// Header bytes added to every packet below the transport, besides those of its scheme: ns-2 adds 20 with
     /// DSDV.
     pub extra_header: u32,
+    /// Bytes of the largest MSDU, with the LLC header; none for no limit, as in ns-2. What sends packets keeps
+    /// it: schemes when they are resolved, packets from outside by [`Config::largest_packet`].
+    pub msdu_limit: Option<u32>,
     /// Nodes ask for their neighbours' addresses before they send them anything (RFC 826).
     pub arp: bool,
     /// Estimators whose values are recorded, in steps of `record_interval`.
@@ -115,6 +118,18 @@ pub struct Config {
     /// medium and antennas without gain. Only with [`MediumModel::Sinr`].
     pub powers: Vec<RadioPower>,
 }
+
+impl Config {
+    /// Bytes of the largest packet from outside, from the header of IP on: what fits into an MSDU, or into a
+    /// datagram where MSDUs have no limit.
+    pub fn largest_packet(&self) -> u32 {
+        let headers = self.mac.rules.llc_header + self.extra_header;
+        self.msdu_limit.map_or(LARGEST_DATAGRAM, |largest| largest.saturating_sub(headers))
+    }
+}
+
+/// Bytes of the largest datagram of IP (RFC 791, section 3.1).
+const LARGEST_DATAGRAM: u32 = 65_535;
 
 /// The rate of a link, both ways.
 #[derive(Clone, Copy, Debug, PartialEq)]

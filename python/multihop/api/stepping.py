@@ -102,7 +102,8 @@ class Run:
             stream: 0 to 65535. Queues that keep flows apart keep streams apart.
 
         Raises:
-            UserError: if there is no such flow, or a number is out of range.
+            UserError: if there is no such flow, a number is out of range, the packet is larger than an MSDU,
+                or the run is over.
         """
         index = self._flows.get(flow)
         if index is None or self._view["flows"][index]["app"] != "external":
@@ -111,7 +112,10 @@ class Run:
         for name, value, most in (("payload", payload, 65_535), ("header", header, 65_535), ("stream", stream, 65_535)):
             if not isinstance(value, int) or not 0 <= value <= most:
                 raise UserError(f"{name}: found {value!r}; needs a whole number from 0 to {most}")
-        return self._stepper.inject(index, payload, header, ecn, stream)
+        try:
+            return self._stepper.inject(index, payload, header, ecn, stream)
+        except ValueError as error:
+            raise UserError(str(error)) from error
 
     def outcomes(self) -> list[PacketOutcome]:
         """What became of injected packets since the last call, in the order in which it happened."""

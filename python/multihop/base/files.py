@@ -24,8 +24,17 @@ _LEFT_OVER_AFTER_S = 24 * 3600.0
 _DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG}
 
 
+#: Number of this process outside of its namespace of processes; none if it has no namespace of its own.
+_number_outside: int | None = None
+
 #: Directories that were made to write into, the outer ones first.
 _made: list[Path] = []
+
+
+def in_namespace(number_outside: int) -> None:
+    """Names files in the making by this number, as in namespaces of processes many have the same."""
+    global _number_outside
+    _number_outside = number_outside
 
 
 def remove_empty_directories() -> None:
@@ -110,7 +119,7 @@ def whole_file(path: Path, source: Path | None = None) -> Iterator[Path]:
 
 def part_of(path: Path) -> Path:
     """What a file is called while it is written: the name says by which process of which machine."""
-    return path.with_name(f".{path.name}.{_host()}.{os.getpid()}.part")
+    return path.with_name(f".{path.name}.{_host()}.{_number_outside or os.getpid()}.part")
 
 
 def is_part(name: str) -> bool:
@@ -138,8 +147,8 @@ def _is_left_over(part: Path) -> bool:
     match = _PART.match(part.name)
     if match is None:
         return False
-    if match["host"] != _host():
-        # Clocks may be set, and of another machine's nothing else is known.
+    if match["host"] != _host() or _number_outside is not None:
+        # Clocks may be set, and of processes of another machine, or outside, nothing else is known.
         return time.time() - part.stat().st_mtime > _LEFT_OVER_AFTER_S
     try:
         os.kill(int(match["pid"]), 0)

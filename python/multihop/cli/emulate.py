@@ -21,11 +21,11 @@ from multihop import _core
 from multihop.api.results import Comparison
 from multihop.base import extras, signals
 from multihop.base.errors import UserError
-from multihop.base.files import require_writable_file
+from multihop.base.files import clear_left_overs, in_namespace, require_writable_file
 from multihop.cli import EXIT_FAILED, completion, console, runs
 from multihop.cli.settings import SetOption, read
 from multihop.cli.watching import Watch
-from multihop.emulation.isolate import command, is_isolated
+from multihop.emulation.isolate import command, hold_signals, is_isolated, number_outside, take_signals
 from multihop.emulation.outcome import ANSWERING_SHARE, Emulated
 from multihop.emulation.replay import replay as run_again
 from multihop.emulation.script import Measured, Script, Step, read_script
@@ -34,8 +34,8 @@ from multihop.results.folders import require_results_directory
 from multihop.results.provenance import engine
 from multihop.simulation.scenario import load
 
-#: Packets were later than allowed: what the run found does not count.
-EXIT_LATE = 3
+#: Packets were later than allowed, or lost unseen: what the run found does not count.
+EXIT_INVALID = 3
 
 #: No more programs that have not done their work are named one by one.
 _MOST_REMARKS = 10
@@ -90,7 +90,7 @@ UplinkOption = Annotated[
 ]
 SlowOption = Annotated[float, typer.Option(help="Real seconds for each virtual one.")]
 MaxLagOption = Annotated[
-    str, typer.Option(help=f"The p99 of packets' lag beyond which the result is invalid, exit code {EXIT_LATE}.")
+    str, typer.Option(help=f"The p99 of packets' lag beyond which the result is invalid, exit code {EXIT_INVALID}.")
 ]
 SysctlOption = Annotated[
     list[str] | None,
@@ -158,21 +158,29 @@ def emulate(
     steps = [] if script is None else read_script(script, [node["name"] for node in view["nodes"]])
     if not is_isolated():
         _isolate(with_uplink=uplink is not None)
-    session = Session(settings)
+    in_namespace(number_outside())
     streams: dict[str, Any] = {"stdout": DEVNULL, "stderr": DEVNULL} if live else {}
     if as_json and not live:
         streams = {"stdout": sys.stderr}
-    with _stopping() as stopped, session, Watch(status, table=live) as watch:
+    with _stopping() as stopped, Session(settings) as session, Watch(status, table=live) as watch:
         beside = [_start(session, node, program, **streams) for nodes, program in commands for node in nodes]
         waited = _foreground(session, words, shell, **streams)
         programs = Script(steps, session)
         _wait(session, programs.go_on if steps else lambda: _go_on(waited or beside), stopped, watch)
         measured = [*programs.measured(), *(Measured(step, program.poll()) for step, program in (*waited, *beside))]
         ended = session.finish()
-    _show(ended, measured, out, where, as_json=as_json, quiet=quiet)
+    failures = [*ended.failures, *watch.failures]
+    written = [path for path in (record, pcap, status) if path is not None]
+    try:
+        written = [*_write(ended.comparison, out, where, quiet=quiet or as_json), *written]
+    except UserError as error:
+        failures.append(str(error))
+    _show(ended, measured, as_json=as_json)
+    for failure in failures:
+        console.note(f"multihop: {failure}")
     if stopped:
-        _leave(stopped[0], [path for path in (out, where, record, pcap, status) if path is not None])
-    _judge(ended, measured, are_alone=not waited and not steps, quiet=quiet)
+        _leave(stopped[0], written)
+    _judge(ended, measured, are_alone=not waited and not steps, has_failed=bool(failures), quiet=quiet)
 
 
 def replay(
@@ -211,6 +219,7 @@ def replay(
 def _isolate(*, with_uplink: bool) -> NoReturn:
     """The same command line again, in place of this process, where namespaces are its own."""
     sys.stdout.flush()
+    hold_signals()
     words = [sys.executable, "-m", "multihop", *sys.argv[1:]]
     os.execv(sys.executable, command(words, with_uplink=with_uplink))
 
@@ -263,6 +272,7 @@ def _stopping() -> Iterator[list[int]]:
 
     for number in _SIGNALS:
         signal.signal(number, note)
+    take_signals()
     yield came
     signals.ignore()
 
@@ -275,7 +285,7 @@ def _leave(number: int, kept: Sequence[Path]) -> NoReturn:
     sys.exit(128 + number)
 
 
-def _judge(ended: Emulated, measured: Sequence[Measured], *, are_alone: bool, quiet: bool) -> None:
+def _judge(ended: Emulated, measured: Sequence[Measured], *, are_alone: bool, has_failed: bool, quiet: bool) -> None:
     """Names the programs that have not done their work; the exit code.
 
     What runs at nodes may be servers, whose end is that of the emulation; where nothing else runs it is said.
@@ -292,19 +302,17 @@ def _judge(ended: Emulated, measured: Sequence[Measured], *, are_alone: bool, qu
     if len(remarks) > _MOST_REMARKS:
         console.note(f"multihop: and {len(remarks) - _MOST_REMARKS} more such programs")
     if not ended.is_valid:
-        raise typer.Exit(EXIT_LATE)
-    if remarks:
+        raise typer.Exit(EXIT_INVALID)
+    if remarks or has_failed:
         raise typer.Exit(EXIT_FAILED)
 
 
-def _show(
-    ended: Emulated, measured: Sequence[Measured], out: Path | None, report: Path | None, *, as_json: bool, quiet: bool
-) -> None:
+def _show(ended: Emulated, measured: Sequence[Measured], *, as_json: bool) -> None:
     comparison, rows = ended.comparison, [one.row() for one in measured]
     scripted = [row for row in rows if "output" in row]
-    _write(comparison, out, report, quiet=quiet or as_json)
     if as_json:
-        live = {**ended.live, "overflowed": ended.overflowed, "cpu_s": ended.cpu_s, "valid": ended.is_valid}
+        live = {**ended.live, "removed": list(ended.removed), "cpu_s": ended.cpu_s}
+        live["valid"], live["why_invalid"] = ended.is_valid, ended.why_invalid
         live["delivered_bytes"], live["queues"] = sum(ended.live["delivered_bytes"]), sum(ended.live["queues"])
         live["delivered_bytes_by_pair"] = dict(ended.delivered_bytes)
         console.print_json({"live": live, "programs": rows, **runs.as_json_value(comparison)})
@@ -350,17 +358,19 @@ def _program(row: Mapping[str, Any]) -> list[str]:
     return [row["name"], row["node"], code, *cells]
 
 
-def _write(comparison: Comparison, out: Path | None, report: Path | None, *, quiet: bool) -> None:
+def _write(comparison: Comparison, out: Path | None, report: Path | None, *, quiet: bool) -> list[Path]:
+    """Writes tables and report; where they are."""
     if out is not None:
         console.note(f"tables: {comparison.save(out)}", quiet=quiet)
     if report is not None:
         console.note(f"report: {comparison.report(report)}", quiet=quiet)
+    return [path for path in (out, report) if path is not None]
 
 
 def _where_to(
     settings: Settings, files: Sequence[Path | None], out: Path | None, report: Path | None, *, quiet: bool
 ) -> Path | None:
-    """Checks that everything can be written; where the report goes."""
+    """Checks that everything can be written, and removes what a killed emulation left; the report's place."""
     for file in files:
         if file is not None and not file.is_char_device() and not file.is_fifo():
             require_writable_file(file, settings.scenario.file)
@@ -371,6 +381,10 @@ def _where_to(
         require_writable_file(report, settings.scenario.file)
     elif out is not None:
         report = runs.report_in(out, quiet=quiet or not is_isolated())
+    # Whose file it is can be seen outside alone, where all processes are.
+    for folder in () if is_isolated() else (out, report and report.parent):
+        if folder is not None:
+            clear_left_overs(folder, ".*.part")
     return report
 
 

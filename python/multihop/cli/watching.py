@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
@@ -20,11 +21,16 @@ _MOST_ROWS = 20
 
 
 class Watch:
-    """Looks at an emulation each second. A context manager; what it was not asked for it does not write."""
+    """Looks at an emulation each second. A context manager; what it was not asked for it does not write.
+
+    Lines that cannot be written do not end the emulation.
+    """
 
     def __init__(self, lines: Path | None, *, table: bool) -> None:
         self._lines_to = lines
         self._lines: IO[str] | None = None
+        #: Sentences on what could not be written.
+        self.failures: list[str] = []
         self._live = Live(console=console.Terminal(stderr=True), auto_refresh=False, transient=True) if table else None
         self._next = time.monotonic() + _EVERY_S
         self._before: dict[str, Any] = {"real_s": 0.0, "delivered_bytes": {}}
@@ -39,8 +45,7 @@ class Watch:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         if self._live is not None:
             self._live.stop()
-        if self._lines is not None:
-            self._lines.close()
+        self._close()
 
     def look(self, session: Session) -> None:
         """Writes how far it has come, if it is time to."""
@@ -51,10 +56,20 @@ class Watch:
         status["goodput_bps"] = goodputs(self._before, status)
         self._before = status
         if self._lines is not None:
-            self._lines.write(json.dumps(status) + "\n")
-            self._lines.flush()
+            try:
+                self._lines.write(json.dumps(status) + "\n")
+                self._lines.flush()
+            except OSError as error:
+                self.failures.append(f"{self._lines_to}: cannot be written: {error.strerror}; it ends there")
+                self._close()
         if self._live is not None:
             self._live.update(table_of(status), refresh=True)
+
+    def _close(self) -> None:
+        if self._lines is not None:
+            with suppress(OSError):  # what is left of a line that could not be written
+                self._lines.close()
+            self._lines = None
 
 
 def goodputs(before: dict[str, Any], now: dict[str, Any]) -> dict[str, float]:
@@ -68,7 +83,7 @@ def goodputs(before: dict[str, Any], now: dict[str, Any]) -> dict[str, float]:
 
 def table_of(status: dict[str, Any]) -> Table:
     """Goodput by pair of nodes; lag, losses and the longest queues in the title."""
-    lost = sum(status["lost"].values()) + sum(status["refused"].values()) + status["device_full"]
+    lost = sum(status["lost"].values()) + sum(status["refused"].values()) + status["device_full"] + status["overflowed"]
     queues = sorted(status["queues"].items(), key=lambda queue: -queue[1])[:4]
     title = (
         f"{status['virtual_s']:.0f} s  lag p50 {status['lateness_p50_s'] * 1e3:.2f} ms, "

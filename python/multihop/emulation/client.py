@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import socket
@@ -10,7 +11,6 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import TracebackType
@@ -25,6 +25,10 @@ from multihop.simulation.scenario import ScenarioLike, load
 
 #: How often it is asked whether a program has ended.
 _ASK_EVERY_S = 0.02
+#: Characters of a value in a message.
+_MOST_SHOWN = 80
+#: How long the process of an emulation may take to end.
+_PATIENCE_S = 5.0
 
 
 def emulate(
@@ -38,7 +42,7 @@ def emulate(
     uplink: str | None = None,
     slow: float = 1.0,
     max_lag: str = "2 ms",
-    sysctls: Mapping[str, str] | None = None,
+    sysctls: Mapping[str, str | int] | None = None,
     pcap: str | Path | None = None,
     record: str | Path | None = None,
     **overrides: str | None,
@@ -63,8 +67,8 @@ def emulate(
         uplink: a node that leads to the networks of the host, and is the other nodes' gateway; needs
             slirp4netns.
         slow: real seconds for each virtual one, 0.01 to 1000000. Programs do not know of it.
-        max_lag: the p99 of packets' lag up to which the result counts, with a unit.
-        sysctls: settings of every node's kernel, such as `{"net.ipv4.tcp_ecn": "1"}`.
+        max_lag: the p99 of packets' lag up to which the result counts, with a unit, or "off".
+        sysctls: settings of every node's kernel, such as `{"net.ipv4.tcp_ecn": 1}`.
         pcap: where a capture of all radios goes.
         record: where the journal goes that `multihop replay` runs again.
         **overrides: `duration`, `warmup` (0 s by default), `record_interval` as text with a unit; `scheme`,
@@ -75,9 +79,9 @@ def emulate(
         UserError: if an argument makes no sense, or this machine cannot emulate.
     """
     try:
-        max_lag_s = _core.seconds(max_lag)
-    except ValueError as error:
-        raise UserError(f"max_lag: {error}") from error
+        max_lag_s = math.inf if max_lag == "off" else _core.seconds(max_lag)
+    except (TypeError, ValueError) as error:
+        raise UserError(f'max_lag: found {max_lag!r}; needs a time with a unit, as in "2 ms", or "off"') from error
     capture, journal = (None if path is None else Path(path).absolute() for path in (pcap, record))
     replaced = overriding({"warmup": "0 s", **overrides, "set": set}, seed, traffic=traffic)
     settings = Settings(load(scenario), replaced, slow, max_lag_s, sysctls, capture, journal, mode, shim, uplink)
@@ -92,6 +96,8 @@ class Emulation:
         self._settings = settings
         self._lock = threading.Lock()
         self._outcome: Emulated | None = None
+        #: Why nothing can be asked; none while the emulation runs.
+        self._silence: str | None = "this emulation has not begun; use it in a with block"
 
     def __enter__(self) -> Self:
         ours, theirs = socket.socketpair()
@@ -105,6 +111,7 @@ class Emulation:
                 start_new_session=True,
             )
         self._requests = Connection(ours.detach())
+        self._silence = None
         try:
             self._send(self._settings)
         except BaseException:
@@ -151,31 +158,36 @@ class Emulation:
 
     def _send(self, request: object) -> Any:  # noqa: ANN401 - whatever the service answers
         with self._lock:
+            if self._silence is not None:
+                raise UserError(self._silence)
             try:
                 self._requests.send(request)
                 answer = self._requests.recv()
             except (EOFError, OSError) as error:
-                raise UserError(self._why_gone()) from error
+                self._silence = self._end()
+                raise UserError(self._silence) from error
         if isinstance(answer, Exception):
             raise answer
         return answer
 
-    def _why_gone(self) -> str:
-        if self._requests.closed:
-            return "this emulation is over"
-        self._process.kill()
-        _, err = self._process.communicate()
-        said = err.decode(errors="replace").strip().removeprefix("multihop: ")
-        return said or f"the process of the emulation is gone, with exit code {self._process.returncode}"
-
     def _close(self) -> None:
+        with self._lock:
+            if self._silence is None:
+                self._end()
+                self._silence = "this emulation is over"
+
+    def _end(self) -> str:
+        """Waits until the process has ended; its last words, or how it ended."""
         self._requests.close()
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(5)
-        self._process.kill()
-        self._process.wait()
-        if self._process.stderr is not None:
-            self._process.stderr.close()
+        try:
+            _, err = self._process.communicate(timeout=_PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            _, err = self._process.communicate()
+        said = err.decode(errors="replace").strip().removeprefix("multihop: ")
+        code = self._process.returncode
+        how = f"with exit code {code}" if code >= 0 else f"by signal {-code} ({signal.strsignal(-code)})"
+        return said or f"the process of the emulation has ended, {how}"
 
 
 class Node:
@@ -191,7 +203,7 @@ class Node:
         Raises:
             UserError: if there is no such node or program.
         """
-        given = [os.fspath(word) for word in words]
+        given = _texts(words)
         return Program(self._emulation, given, self._emulation.ask("start", self.name, given))
 
     def run(
@@ -204,6 +216,18 @@ class Node:
             subprocess.TimeoutExpired: if it has not ended after so many real seconds; then it is killed.
         """
         return self.start(words).wait(timeout)
+
+
+def _texts(words: Sequence[str | os.PathLike[str]]) -> list[str]:
+    is_list = isinstance(words, Sequence) and not isinstance(words, str | bytes | bytearray)
+    texts = [os.fspath(word) for word in words if isinstance(word, str | os.PathLike)] if is_list else []
+    if not texts or len(texts) < len(words) or not all(isinstance(text, str) for text in texts):
+        found = repr(words)
+        raise UserError(
+            f"words: found {found if len(found) <= _MOST_SHOWN else found[:_MOST_SHOWN] + ' ...'}; needs a list of a "
+            "program and its arguments, each text or a path, as in ['ping', 'n2']"
+        )
+    return texts
 
 
 class Program:

@@ -33,8 +33,10 @@ class Emulated:
     result: Result
     #: Counters of packets, and their lateness, as `--status` has them.
     live: _core.EmulationStatus
-    #: Packets that the kernel dropped, as a device's queue was full before they could be read.
-    overflowed: int
+    #: Nodes whose device a program has removed.
+    removed: tuple[str, ...]
+    #: Sentences on what could not be written; the emulation went on.
+    failures: tuple[str, ...]
     #: Seconds of CPU that the loop took.
     cpu_s: float
     #: The loop had real-time priority.
@@ -49,9 +51,32 @@ class Emulated:
     delivered_bytes: Mapping[str, int]
 
     @property
+    def overflowed(self) -> int:
+        """Packets that the kernel dropped, as a device's queue was full before they could be read."""
+        return self.live["overflowed"]
+
+    @property
     def is_valid(self) -> bool:
-        """Did 99 of 100 packets keep within the lag that is allowed?"""
-        return self.live["lateness_p99_s"] <= self.max_lag_s
+        """Whether the result counts: packets were in time, and none was lost unseen."""
+        return not self.why_invalid
+
+    @property
+    def why_invalid(self) -> list[str]:
+        """Reasons why the result does not count, as sentences; none if it does."""
+        reasons = []
+        if self.live["lateness_p99_s"] > self.max_lag_s:
+            limit = f"--max-lag {self.max_lag_s * 1e3:g} ms"
+            reasons.append(f"the p99 lag is beyond {limit}; use --slow, or fewer packets")
+        if self.overflowed:
+            reasons.append(
+                f"the kernel dropped {self.overflowed} packets before they were read, as programs sent faster than "
+                "the emulation reads; use --slow, or fewer packets"
+            )
+        reasons += [
+            f"{node}: a program removed its device air0, so that nothing left or reached it from then on"
+            for node in self.removed
+        ]
+        return reasons
 
     @property
     def comparison(self) -> Comparison:
@@ -65,10 +90,7 @@ class Emulated:
         priority = "with real-time priority" if self.prompt else "without real-time priority"
         p50, p99, most = (live[key] * 1e3 for key in ("lateness_p50_s", "lateness_p99_s", "lateness_max_s"))
         lag = f"lag of packets: p50 {p50:.3f} ms, p99 {p99:.3f} ms, at most {most:.3f} ms, {priority}"
-        if not self.is_valid:
-            lag += (
-                f"\nINVALID: the p99 lag is beyond --max-lag {self.max_lag_s * 1e3:g} ms; use --slow, or fewer packets"
-            )
+        lag = "\n".join([lag, *(f"INVALID: {reason}" for reason in self.why_invalid)])
         per_packet = f", {self.cpu_s * 1e6 / live['read']:.1f} us per packet" if live["read"] else ""
         return [
             f"{live['virtual_s']:.2f} s emulated in {live['real_s']:.2f} s{pace}",

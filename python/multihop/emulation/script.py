@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import signal
 import subprocess
 import tempfile
 import time
@@ -127,8 +128,12 @@ class Measured:
         """A sentence for people if it has not done its work when the emulation ends at this virtual time."""
         if self.why_not:
             return self.why_not
+        code = self.code or 0
+        how = (
+            f"failed with exit code {code}" if code >= 0 else f"was ended by signal {-code} ({signal.strsignal(-code)})"
+        )
         return {
-            "failed": f"{self.command} failed with exit code {self.code}",
+            "failed": f"{self.command} {how}",
             "not started": f"{self.command} was not started before the end, at {virtual_s:.2f} s of virtual time",
             "cut off": f"{self.command} was cut off by the end, at {virtual_s:.2f} s of virtual time",
         }.get(self.ending)
@@ -160,11 +165,11 @@ class Script:
         """
         while self._waiting and time.monotonic() - self._began >= self._waiting[0].start_s:
             step = self._waiting.pop(0)
-            out, err = (tempfile.TemporaryFile() for _ in range(2))  # noqa: SIM115 - read when it is over
             node = self._session.node(step.node)
             try:
+                out, err = (tempfile.TemporaryFile() for _ in range(2))  # noqa: SIM115 - read when it is over
                 program = self._session.start(node, step.words, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
-            except UserError as error:
+            except (UserError, OSError) as error:
                 why_not = str(error)
                 self._refused.append(Measured(step, None, "", why_not, has_started=False, why_not=why_not))
             else:

@@ -1,18 +1,21 @@
 """An emulation that serves requests over a socket until that is closed.
 
 Usage: `python -m multihop.emulation.service FD`. Both ends are this package. Each request is answered at
-once: the value, or a `UserError`.
+once: the value, or an error. A request that fails does not end the emulation.
 """
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import tempfile
 from multiprocessing.connection import Connection
+from types import FrameType
 from typing import IO, Any
 
-from multihop.base.errors import UserError
+from multihop._core import InternalError
+from multihop.emulation.isolate import take_signals
 from multihop.emulation.outcome import Emulated
 from multihop.emulation.session import Session
 
@@ -61,12 +64,15 @@ class Service:
 
 
 def main(descriptor: int) -> None:
-    """Serves until the other end is closed."""
+    """Serves until the other end is closed, or a signal wants an end."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _leave)
+    take_signals()
     with Connection(descriptor) as requests:
         try:
             session = Session(requests.recv())
-        except ValueError as error:
-            requests.send(error)
+        except Exception as error:  # noqa: BLE001 - raised at the other end
+            requests.send(_answer(error))
             return
         with session:
             requests.send(None)
@@ -78,9 +84,19 @@ def main(descriptor: int) -> None:
                     return
                 try:
                     answer = getattr(service, name)(*arguments)
-                except (UserError, OSError) as error:
-                    answer = error
+                except Exception as error:  # noqa: BLE001 - raised at the other end
+                    answer = _answer(error)
                 requests.send(answer)
+
+
+def _answer(error: Exception) -> Exception:
+    """An error that the other end can raise: of this package as it is, else by its name."""
+    known = isinstance(error, ValueError | OSError | InternalError)
+    return error if known else RuntimeError(f"{type(error).__name__}: {error}")
+
+
+def _leave(number: int, _: FrameType | None) -> None:
+    sys.exit(128 + number)
 
 
 if __name__ == "__main__":

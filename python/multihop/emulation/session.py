@@ -49,7 +49,7 @@ class Settings:
     #: The p99 of packets' lateness up to which the result counts, in seconds.
     max_lag_s: float = 0.002
     #: Settings of the kernel in every node, as sysctl calls them.
-    sysctls: Mapping[str, str] | None = None
+    sysctls: Mapping[str, str | int] | None = None
     #: Where the capture goes.
     pcap: Path | None = None
     #: Where the journal goes.
@@ -68,21 +68,23 @@ class Settings:
             ScenarioError: if it cannot be run.
             UserError: if a setting makes no sense.
         """
-        if not 0.01 <= self.slow <= 1e6:
-            raise UserError(f"slow: found {self.slow:g}; needs 0.01 to 1000000 real seconds per virtual second")
+        is_number = isinstance(self.slow, int | float)
+        if not is_number or not 0.01 <= self.slow <= 1e6:
+            found = f"{self.slow:g}" if is_number else repr(self.slow)
+            raise UserError(f"slow: found {found}; needs 0.01 to 1000000 real seconds per virtual second")
         if self.mode not in MODES:
             raise UserError(f"mode: found {self.mode!r}; needs one of {', '.join(MODES)}")
         if self.shim and self.mode != "ip":
             raise UserError(f"shim: found with mode {self.mode}; it needs mode ip, as it stands between IP and TCP")
         if not self.max_lag_s > 0:
             raise UserError(f"max_lag: found {self.max_lag_s:g} s; needs more than 0 s")
-        for name in self.sysctls or {}:
-            if not re.fullmatch(r"net(\.[A-Za-z0-9_-]+)+", name):
-                raise UserError(f"sysctl: found {name!r}; needs a name that begins with net., of the network of a node")
+        _check_sysctls({} if self.sysctls is None else self.sysctls)
         if not Path("/dev/net/tun").exists() or not hasattr(_core, "Emulator"):
             raise UserError(
                 "emulation needs Linux with /dev/net/tun; load it (modprobe tun), or hand it to the container"
             )
+        if self.pcap is not None and self.pcap == self.journal:
+            raise UserError(f"{self.pcap}: found as the capture and as the journal; needs a file of its own for each")
         view = self.scenario.check(self.overrides)
         if self.uplink is not None:
             index_of(view, self.uplink)
@@ -98,8 +100,18 @@ def index_of(view: _core.ScenarioView, name: str) -> int:
     """
     names = [node["name"] for node in view["nodes"]]
     if name not in names:
-        raise UserError(f"node: found {name!r}; {instead_of(name, names)}")
+        raise UserError(f"node: found {name!r}; {instead_of(str(name), names)}")
     return names.index(name)
+
+
+def _check_sysctls(sysctls: Mapping[str, str | int]) -> None:
+    if not isinstance(sysctls, Mapping):
+        raise UserError(f"sysctls: found {sysctls!r}; needs a mapping of names to values")
+    for name, value in sysctls.items():
+        if not isinstance(name, str) or not re.fullmatch(r"net(\.[A-Za-z0-9_-]+)+", name):
+            raise UserError(f"sysctl: found {name!r}; needs a name that begins with net., of the network of a node")
+        if not isinstance(value, str | int):
+            raise UserError(f"sysctl: {name}: found {value!r}; needs text or a whole number")
 
 
 class Session:
@@ -113,7 +125,7 @@ class Session:
         self._gateway = None if settings.uplink is None else index_of(self.view, settings.uplink)
         #: What was started at nodes.
         self.programs: list[subprocess.Popen[bytes]] = []
-        self._ended: tuple[_core.Output, _core.EmulationStatus] | None = None
+        self._ended: tuple[_core.Output, _core.EmulationStatus, list[str]] | None = None
         self._failed: BaseException | None = None
         self._cpu_s = 0.0
         self._prompt = False
@@ -148,42 +160,50 @@ class Session:
         Raises:
             UserError: if there is no such program.
         """
-        self._emulator.enter(node)
+        name = self.view["nodes"][node]["name"]
+        if not words:
+            raise UserError(f"{name}: found no words; needs a program")
+        _enter(self._emulator, node)
         try:
             program: subprocess.Popen[bytes] = subprocess.Popen(list(words), **streams)  # type: ignore[call-overload]
         except (OSError, ValueError) as error:
-            name = self.view["nodes"][node]["name"]
             raise UserError(f"{name}: {words[0]!r} cannot be started: {getattr(error, 'strerror', error)}") from error
         finally:
-            self._emulator.enter()
+            _enter(self._emulator)
         self.programs.append(program)
         return program
 
     def status(self) -> dict[str, Any]:
-        """Progress: `_core.EmulationStatus`, with delivered bytes by flow name and queues by node name."""
+        """Progress: `_core.EmulationStatus`, with delivered bytes by flow name, and names of nodes."""
         status = self._emulator.status()
         queues = zip(self.view["nodes"], status["queues"], strict=False)
         return {
             **status,
             "delivered_bytes": self._by_flow(status),
             "queues": {node["name"]: packets for node, packets in queues if packets},
+            "removed": self._removed(status),
         }
 
     def finish(self) -> Emulated:
         """Ends the programs that are left, and the run; what came of it."""
         self._stop()
         if self._ended is None:
+            if isinstance(self._failed, OSError):
+                raise UserError(f"the emulation cannot run: {self._failed}") from self._failed
             raise self._failed or RuntimeError("the loop has not run")
-        output, live = self._ended
+        output, live, failures = self._ended
         settings = self.settings
         result = result_of(settings.scenario, self.view, settings.overrides, output)
-        overflowed = self._emulator.overflowed()
+        removed = tuple(self._removed(live))
         kept = (settings.slow, settings.max_lag_s, settings.mode, self._by_flow(live))
-        return Emulated(result, live, overflowed, self._cpu_s, self._prompt, *kept)
+        return Emulated(result, live, removed, tuple(failures), self._cpu_s, self._prompt, *kept)
 
     def _by_flow(self, status: _core.EmulationStatus) -> dict[str, int]:
         flows = zip(self.view["flows"], status["delivered_bytes"], strict=False)
         return {flow["name"]: count for flow, count in flows if count}
+
+    def _removed(self, status: _core.EmulationStatus) -> list[str]:
+        return [self.view["nodes"][node]["name"] for node in status["removed"]]
 
     def _made(self) -> _core.Emulator:
         settings = self.settings
@@ -197,11 +217,14 @@ class Session:
         except ValueError as error:
             raise UserError(f"shim: {error}") from error
         except OSError as error:
-            raise UserError(f"the network of the nodes cannot be made: {error.strerror or error}") from error
+            reason = error.strerror or error
+            if error.filename is not None:
+                raise UserError(f"{error.filename}: cannot be written: {reason}; name another place") from error
+            raise UserError(f"the network of the nodes cannot be made: {reason}") from error
         for name, value in (settings.sysctls or {}).items():
             for node in range(len(self.view["nodes"])):
-                _set(made, node, name, value)
-        made.enter()
+                _set(made, node, name, value if isinstance(value, str) else str(int(value)))
+        _enter(made)
         return made
 
     def _loop(self) -> None:
@@ -280,8 +303,15 @@ def _first_line(settings: Settings, view: _core.ScenarioView) -> str:
     return f"{_JOURNAL} {_JOURNAL_VERSION}: {json.dumps(about)}"
 
 
+def _enter(emulator: _core.Emulator, node: int | None = None) -> None:
+    try:
+        emulator.enter(node)
+    except OSError as error:
+        raise UserError(f"the namespaces of a node cannot be entered: {error.strerror or error}") from error
+
+
 def _set(emulator: _core.Emulator, node: int, name: str, value: str) -> None:
-    emulator.enter(node)
+    _enter(emulator, node)
     path = Path("/proc/sys", *name.split("."))
     try:
         path.write_text(value, encoding="utf-8")
@@ -301,15 +331,15 @@ def _see_names(view: _core.ScenarioView, *, beyond: bool) -> None:
         texts[hosts] += f"{uplink.HOST} host\n"
         if resolver.exists():
             texts[resolver] = f"nameserver {uplink.RESOLVER}\n"
-    with ExitStack() as files:
-        mounts = []
-        for instead_of, text in texts.items():
-            file = files.enter_context(tempfile.NamedTemporaryFile("w", encoding="utf-8", prefix="multihop-"))
-            file.write(text)
-            file.flush()
-            Path(file.name).chmod(0o644)
-            mounts.append((Path(file.name), instead_of))
-        try:
+    try:
+        with ExitStack() as files:
+            mounts = []
+            for instead_of, text in texts.items():
+                file = files.enter_context(tempfile.NamedTemporaryFile("w", encoding="utf-8", prefix="multihop-"))
+                file.write(text)
+                file.flush()
+                Path(file.name).chmod(0o644)
+                mounts.append((Path(file.name), instead_of))
             _core.private_mounts(mounts)
-        except OSError as error:
-            raise UserError(f"names of nodes cannot be made known: {error.strerror}") from error
+    except OSError as error:
+        raise UserError(f"names of nodes cannot be made known: {error.strerror or error}") from error

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import select
 import shutil
+import signal
 import socket
 import subprocess
 from contextlib import suppress
@@ -51,6 +52,7 @@ def prepare() -> int:
     ours, theirs = socket.socketpair()
     if os.fork() == 0:
         ours.close()
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])
         # Ctrl-C is for the emulation, with whose end this one ends.
         os.setsid()
         with suppress(OSError):
@@ -68,7 +70,9 @@ class Uplink:
         self._asked, self._ended = asked, ended
 
     def close(self) -> None:
-        """Ends the program, and returns when it has ended."""
+        """Ends the program, and returns when it has ended. Once is enough."""
+        if self._asked.fileno() < 0:
+            return
         # Not only closed: the process outside of the namespaces holds it as well.
         with suppress(OSError):
             self._asked.shutdown(socket.SHUT_RDWR)

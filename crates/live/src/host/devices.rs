@@ -25,6 +25,7 @@ pub struct Devices {
     watch: OwnedFd,
     /// Those that have something to read, in the order in which they are read.
     ready: VecDeque<usize>,
+    removed: Vec<NodeId>,
 }
 
 impl Devices {
@@ -37,12 +38,17 @@ impl Devices {
         for (index, device) in devices.iter().enumerate() {
             epoll::add(&watch, device, epoll::EventData::new_u64(index as u64), epoll::EventFlags::IN)?;
         }
-        let mut devices = Devices { of_nodes: devices, watch, ready: VecDeque::new() };
+        let mut devices = Devices { of_nodes: devices, watch, ready: VecDeque::new(), removed: Vec::new() };
         devices.wait(Span::ZERO).map_err(|error| match Errno::from_io_error(&error) {
             Some(Errno::NOSYS) => io::Error::other("Linux 5.11 or newer is needed"),
             _ => error,
         })?;
         Ok(devices)
+    }
+
+    /// Nodes whose device a program has removed: nothing is read from it, and it takes nothing.
+    pub fn removed(&self) -> &[NodeId] {
+        &self.removed
     }
 
     /// Finds the devices that have something to read, and waits until there is one, but no longer than this.
@@ -88,6 +94,11 @@ impl Wire for Devices {
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 Err(error) if error.kind() == ErrorKind::Interrupted => self.ready.push_back(index),
+                Err(error) if Errno::from_io_error(&error) == Some(Errno::BADFD) => {
+                    // It would be found readable again and again.
+                    epoll::delete(&self.watch, &self.of_nodes[index])?;
+                    self.removed.push(NodeId(index as u32));
+                }
                 Err(error) => return Err(error),
             }
         }

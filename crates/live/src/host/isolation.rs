@@ -9,14 +9,17 @@ use nix::unistd::{getegid, geteuid};
 use std::path::PathBuf;
 use std::{fs, io};
 
-/// Gives this process, which must have one thread, network and mounts of its own, and its next child
-/// processes of its own, of which that child is the first. Where that takes privileges that the process has
-/// not, it becomes root of a user namespace, whose root is the user outside.
+/// Gives this process, which must have one thread, network, mounts and host name of its own, and its next
+/// child processes of its own, of which that child is the first. Where that takes privileges that the process
+/// has not, it becomes root of a user namespace, whose root is the user outside.
 ///
 /// # Errors
 /// If the kernel, or a setting of it, does not allow that.
 pub fn isolate() -> io::Result<()> {
-    let apart = CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID;
+    let apart = CloneFlags::CLONE_NEWNET
+        | CloneFlags::CLONE_NEWNS
+        | CloneFlags::CLONE_NEWPID
+        | CloneFlags::CLONE_NEWUTS;
     match unshare(apart) {
         Err(Errno::EPERM) => {}
         done => return done.map_err(io::Error::from),

@@ -6,7 +6,7 @@ mod namespace;
 
 pub use devices::Devices;
 pub use isolation::{die_with_parent, isolate, private_mounts};
-pub use namespace::Namespace;
+pub use namespace::{Links, Namespace};
 
 use crate::Clock;
 use multihop_core::Span;

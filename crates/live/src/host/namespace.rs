@@ -1,16 +1,18 @@
-//! The network of a node: a namespace that lives as long as a handle to it is open.
+//! The network and the host name of a node: namespaces that live as long as a handle to them is open.
 
-use crate::emulation::{MTU, Mode, address};
+use crate::emulation::{Mode, address};
 use crate::ethernet::hardware_address;
 use multihop_core::NodeId;
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::socket::{
     AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, recv, sendto, socket,
 };
+use nix::unistd::sethostname;
 use std::fs::{self, File};
+use std::io::{self, Read, Seek};
 use std::net::Ipv4Addr;
 use std::os::fd::AsRawFd;
-use std::{io, thread};
+use std::thread;
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
 /// What nodes call their device.
@@ -34,32 +36,52 @@ const SETTINGS_OF_ETHERNET: &[(&str, &str)] = &[
     ("ipv4/conf/default/accept_redirects", "0"),
 ];
 
-/// A network namespace.
-pub struct Namespace(File);
+/// Namespaces of network and host name.
+pub struct Namespace {
+    network: File,
+    host_name: File,
+    /// The table of devices and their counters, of this network whoever reads it.
+    devices: File,
+}
+
+/// What the devices of all nodes have in common.
+#[derive(Clone, Copy)]
+pub struct Links {
+    /// What they carry.
+    pub mode: Mode,
+    /// Bytes of the longest packet that the kernel sends over them.
+    pub mtu: u16,
+    /// The node that leads to other networks.
+    pub gateway: Option<NodeId>,
+}
 
 impl Namespace {
-    /// The namespace in which this thread is.
+    /// The namespaces in which this thread is.
     ///
     /// # Errors
     /// If there is no `/proc`.
     pub fn current() -> io::Result<Namespace> {
-        File::open("/proc/thread-self/ns/net").map(Namespace)
+        Ok(Namespace {
+            network: File::open("/proc/thread-self/ns/net")?,
+            host_name: File::open("/proc/thread-self/ns/uts")?,
+            devices: File::open("/proc/thread-self/net/dev")?,
+        })
     }
 
-    /// A new one for a node, with a loopback, and a device that has the node's address: one of IP, and IPv6
-    /// is off; or one of Ethernet, and the node forwards. If a gateway leads to other networks, it forwards,
-    /// and with IP the default route of the others leads over the air.
+    /// New ones for a node, with its name as the host's, a loopback, and a device that has the node's
+    /// address: one of IP, and IPv6 is off; or one of Ethernet, and the node forwards. If a gateway leads to
+    /// other networks, it forwards, and with IP the default route of the others leads over the air.
     ///
     /// # Errors
     /// If the kernel does not allow that, or has no TUN devices.
-    pub fn for_node(
-        node: NodeId,
-        mode: Mode,
-        gateway: Option<NodeId>,
-    ) -> io::Result<(Namespace, SyncDevice)> {
+    pub fn for_node(node: NodeId, name: &str, links: Links) -> io::Result<(Namespace, SyncDevice)> {
+        let Links { mode, mtu, gateway } = links;
+        let name = name.to_owned();
         // A thread, as namespaces belong to threads.
         in_thread(move || {
-            unshare(CloneFlags::CLONE_NEWNET)?;
+            unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWUTS)?;
+            // A name that is too long for a host leaves the name of the machine.
+            let _ = sethostname(name);
             let device = DeviceBuilder::new().name(DEVICE);
             let (settings, device) = match mode {
                 Mode::Ip => (SETTINGS_OF_IP, device.layer(Layer::L3)),
@@ -73,7 +95,7 @@ impl Namespace {
                 let _ = fs::write(format!("/proc/sys/net/{name}"), value);
             }
             raise_loopback()?;
-            let device = device.ipv4(Ipv4Addr::from(address(node)), PREFIX, None).mtu(MTU).build_sync()?;
+            let device = device.ipv4(Ipv4Addr::from(address(node)), PREFIX, None).mtu(mtu).build_sync()?;
             device.set_nonblocking(true)?;
             if mode == Mode::Ip && gateway.is_some_and(|gateway| gateway != node) {
                 route_all_over(device.if_index()?)?;
@@ -82,24 +104,23 @@ impl Namespace {
         })
     }
 
-    /// Puts this thread, and what it starts from now on, into the namespace.
+    /// Puts this thread, and what it starts from now on, into the namespaces.
     ///
     /// # Errors
     /// If the kernel does not allow that.
     pub fn enter(&self) -> io::Result<()> {
-        Ok(setns(&self.0, CloneFlags::CLONE_NEWNET)?)
+        setns(&self.network, CloneFlags::CLONE_NEWNET)?;
+        Ok(setns(&self.host_name, CloneFlags::CLONE_NEWUTS)?)
     }
 
-    /// How many packets its device could not hold until they were read.
+    /// How many packets its device could not hold until they were read: none if it is gone.
     ///
     /// # Errors
-    /// If there is no `/proc`.
+    /// If the table of devices cannot be read.
     pub fn overflowed(&self) -> io::Result<u64> {
-        let inside = Namespace(self.0.try_clone()?);
-        let table = in_thread(move || {
-            inside.enter()?;
-            fs::read_to_string("/proc/thread-self/net/dev")
-        })?;
+        let (mut devices, mut table) = (&self.devices, String::new());
+        devices.rewind()?;
+        devices.read_to_string(&mut table)?;
         Ok(sent_and_dropped(&table).unwrap_or(0))
     }
 }

@@ -50,6 +50,9 @@ pub struct Headers {
 }
 
 impl Headers {
+    /// The most that [`Headers::bytes`] can be.
+    pub const MOST_BYTES: u32 = 2 * HeaderBytes::CAPACITY as u32;
+
     /// Bytes of both.
     pub fn bytes(&self) -> u32 {
         (self.congestion.on_air().len() + self.returned.on_air().len()) as u32
@@ -123,7 +126,7 @@ impl Shim {
     /// A node sends a packet; [`Shim::poll`] has it when it may leave.
     ///
     /// # Errors
-    /// If the kernel repeats what waits here: it is not needed.
+    /// If the kernel repeats what waits here, or as much waits as may: it is not needed.
     pub fn send(
         &mut self,
         now: Time,
@@ -141,6 +144,7 @@ impl Shim {
             self.open(&segment, &mut packet);
         }
         match self.streams.get_mut(&id).filter(|_| segment.length() > 0) {
+            Some(stream) if stream.is_full_for(&segment) => return Err(Refusal::ShimFull),
             Some(stream) if stream.waits_for(&segment) => return Err(Refusal::Repeated),
             Some(stream) => {
                 stream.hand(now, Handed { packet, flow, datagram, segment });

@@ -11,6 +11,10 @@ use multihop_transport::{
 };
 use std::collections::VecDeque;
 
+/// Segments that wait at most, and that are watched at most until they are acknowledged: more than a kernel
+/// sends without an acknowledgement, as its buffers hold 4 MB by default.
+const MOST_SEGMENTS: usize = 1 << 12;
+
 /// A segment of the kernel with where it is to go.
 pub(super) struct Handed {
     pub packet: Vec<u8>,
@@ -121,6 +125,11 @@ impl Stream {
         u64::from(self.next.wrapping_sub(self.una))
     }
 
+    /// Whether so many segments wait that this one may not. What is repeated does not wait.
+    pub fn is_full_for(&self, segment: &TcpSegment) -> bool {
+        self.waiting.len() >= MOST_SEGMENTS && !is_before(segment.seq, self.next)
+    }
+
     /// Does this segment, or all of it within another one, wait already?
     pub fn waits_for(&self, segment: &TcpSegment) -> bool {
         let covers =
@@ -189,7 +198,10 @@ impl Stream {
         }
         if is_before(self.next, end) {
             self.next = end;
-            self.flying.push_back(Flying { end, sent: now, once: !retransmission });
+            // Beyond that round trips are not measured.
+            if self.flying.len() < MOST_SEGMENTS {
+                self.flying.push_back(Flying { end, sent: now, once: !retransmission });
+            }
         }
         if segment.ends() {
             self.ending = Some(end);

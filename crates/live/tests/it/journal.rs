@@ -1,7 +1,7 @@
 //! Journals: an emulation is written down, and is the same run again.
 
 use crate::outside::{CHAIN, Fake, frame, packet, world};
-use multihop_core::{DropCause, Ecn, Rng, Span};
+use multihop_core::{DropCause, Ecn, Rng, Span, Time};
 use multihop_live::journal::{self, JournalError, Recorder};
 use multihop_live::{Emulation, Mode};
 use multihop_sim::outcome::Outcome;
@@ -66,6 +66,45 @@ fn a_journal_is_the_same_run_again() {
         assert_eq!(ending.fingerprint, outcome.fingerprint);
         assert_eq!(again.close().unwrap(), outcome, "seed {seed}");
     }
+}
+
+/// A disk that is full after some bytes.
+struct Full(Shared, usize);
+
+impl Write for Full {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let room = self.1.saturating_sub(self.0.0.lock().unwrap().len());
+        match self.0.write(&bytes[..bytes.len().min(room)])? {
+            0 => Err(io::ErrorKind::StorageFull.into()),
+            written => Ok(written),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_journal_that_cannot_be_written_ends_and_the_emulation_goes_on() {
+    let (fake, file) = (Fake::default(), Shared::default());
+    for i in 0..100 {
+        fake.send(Span::from_ms(10 * u64::from(i)), 0, packet(0, 1, Ecn::Ect0, 100, i));
+    }
+    let out = Box::new(Full(file.clone(), 1_000)) as Box<dyn Write + Send>;
+    let recorder = Recorder::new(out, "first").unwrap();
+    let mut emulation = Emulation::new(world(CHAIN), fake.clone(), fake.clone(), 1.0).recorded(recorder);
+    while emulation.turn().unwrap() {}
+    assert_eq!(emulation.counters().delivered, 100);
+    assert_eq!(emulation.end_journal().unwrap_err().kind(), io::ErrorKind::StorageFull);
+    assert_eq!(emulation.end().unwrap().0.close().unwrap().conservation.delivered, 100);
+    let mut again = world(CHAIN);
+    assert_eq!(
+        journal::replay(&file.behind_first_line()[..], &mut again).unwrap(),
+        None,
+        "what it has is whole"
+    );
+    assert!(again.now() > Time::ZERO);
 }
 
 /// Where signals take no time, a broadcast begins at the instant at which it comes: an emulation that ends

@@ -8,6 +8,7 @@ mod waking;
 
 use multihop_core::{DropCause, Ecn, HeaderBytes, NodeId, Rng, Span, Time};
 use multihop_live::datagram::{Datagram, Refusal};
+use multihop_live::emulation::mtu;
 use multihop_live::{Emulation, Mode};
 use outside::{CHAIN, Fake, frame, number, packet, run, world};
 
@@ -107,6 +108,35 @@ fn the_counters_balance_whatever_comes() {
             "{counters:?}"
         );
     }
+}
+
+/// 2304 bytes with 8 bytes of LLC are the largest MSDU; ns-2 has no limit.
+#[test]
+fn packets_longer_than_an_msdu_are_refused() {
+    let too_long = |text: &str, mode: Mode| {
+        let fake = Fake::default();
+        for (i, size) in (0..).zip([1_500, 2_296, 2_297, 60_000]) {
+            let bytes = match mode {
+                Mode::Ip => packet(0, 1, Ecn::NotCapable, size - 28, i),
+                Mode::Ethernet => frame(0, Some(1), size, i),
+            };
+            fake.send(Span::from_ms(u64::from(i) * 100), 0, bytes);
+        }
+        let mut emulation = Emulation::new(world(text), fake.clone(), fake.clone(), 1.0).carrying(mode);
+        while emulation.turn().unwrap() {}
+        let counters = emulation.end().unwrap().1;
+        assert!(counters.balance(), "{counters:?}");
+        assert_eq!(counters.delivered as usize, fake.at().got.len());
+        (counters.delivered, counters.refused[Refusal::TooLong as usize])
+    };
+    assert_eq!(too_long(CHAIN, Mode::Ip), (2, 2));
+    assert_eq!(too_long(CHAIN, Mode::Ethernet), (2, 2));
+    let without = CHAIN.replace("[mac]", "[mac]\nrules = \"ns2\"");
+    assert_eq!(too_long(&without, Mode::Ip), (4, 0));
+    let wide =
+        CHAIN.to_owned() + "[network]\nextra_header = \"1200 B\"\n[schemes.udp]\nsegment_size = \"500 B\"\n";
+    let mtus = [CHAIN, &without, &wide].map(|text| mtu(world(text).config()));
+    assert_eq!(mtus, [1_500, 1_500, 2_304 - 8 - 1_200]);
 }
 
 #[test]

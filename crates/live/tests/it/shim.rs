@@ -183,6 +183,17 @@ fn what_is_repeated_goes_at_once_unless_it_waits() {
     assert!(!bench.shim.repairs(&first.packet, DropCause::QueueFull, 0));
 }
 
+/// Without an acknowledgement no more wait than a kernel sends; what is lost can still be repeated.
+#[test]
+fn segments_that_nobody_acknowledges_wait_up_to_a_number() {
+    let mut bench = Bench::open();
+    let first = bench.send(data(0)).unwrap().remove(0);
+    (1..=4_096).for_each(|n| assert!(bench.send(data(n)).unwrap().is_empty()));
+    (4_097..50_000).for_each(|n| assert_eq!(bench.send(data(n)).err(), Some(Refusal::ShimFull)));
+    assert_eq!(bench.shim.waiting(), 4_096);
+    assert_eq!(bench.send(data(0)).unwrap()[0].packet, first.packet);
+}
+
 /// A segment of data may return what another one brought: both headers are there.
 #[test]
 fn data_carries_what_it_returns_behind_its_own_header() {

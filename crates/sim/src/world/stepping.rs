@@ -138,14 +138,11 @@ impl World {
         outcome
     }
 
-    /// Ends the run now and closes the counters.
+    /// Ends the logs now; nothing is logged from then on.
     ///
     /// # Errors
     /// If there is a log that cannot be written.
-    ///
-    /// # Panics
-    /// If packets are not conserved.
-    pub fn close(mut self) -> Result<Outcome, AirLogError> {
+    pub fn end_logs(&mut self) -> Result<(), AirLogError> {
         if let Some(log) = self.air_log.take() {
             log.finish()?;
         }
@@ -153,6 +150,18 @@ impl World {
             self.log_packets(&mut log);
             log.finish(self.now)?;
         }
+        Ok(())
+    }
+
+    /// Ends the run now, with its logs, and closes the counters.
+    ///
+    /// # Errors
+    /// If there is a log that cannot be written.
+    ///
+    /// # Panics
+    /// If packets are not conserved.
+    pub fn close(mut self) -> Result<Outcome, AirLogError> {
+        self.end_logs()?;
         Ok(self.count())
     }
 }

@@ -471,6 +471,7 @@ pub fn config(rules: DcfRules, rts_threshold: Option<u32>) -> Config {
         schemes: Vec::new(),
         flows: Vec::new(),
         extra_header: 0,
+        msdu_limit: None,
         arp: false,
         measurements: Vec::new(),
         mobility: Mobility::default(),

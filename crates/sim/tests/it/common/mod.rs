@@ -119,6 +119,7 @@ pub fn network(rules: DcfRules, positions: &[[f64; 2]]) -> Config {
         }],
         flows: Vec::new(),
         extra_header: 0,
+        msdu_limit: None,
         arp: false,
         measurements: Vec::new(),
         mobility: Mobility::default(),
