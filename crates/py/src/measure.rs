@@ -1,7 +1,6 @@
 //! What a capture says, as columns: a dictionary per interface.
 
-use crate::scenario_error;
-use crate::{CaptureError, panics};
+use crate::{CaptureError, outputs, panics, raised_by_signal, scenario_error};
 use multihop_capture::{Address, Capture};
 use multihop_core::{Span, Time};
 use multihop_measure::{
@@ -14,8 +13,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::BufWriter;
+use std::path::Path;
 
 /// Surveys a capture file with the GIL released; `watch` is called with the bytes read, and may raise.
 /// `estimators` is a text with `[[measure]]` tables, and what messages call it.
@@ -113,12 +112,7 @@ pub fn capture_frames(
             let capture = Capture::open(path).map_err(|error| capture_error(&error))?;
             let mut raised = None;
             let found = survey(capture, &options, |_| {
-                #[allow(
-                    clippy::redundant_closure_for_method_calls,
-                    reason = "the method's lifetime is too narrow"
-                )]
-                let signal = Python::attach(|py| py.check_signals());
-                raised = signal.err();
+                raised = Python::attach(raised_by_signal);
                 raised.is_none()
             })
             .map_err(|error| capture_error(&error))?;
@@ -144,8 +138,9 @@ pub fn capture_frames(
             let kept = report.transmissions.clone().expect("they were asked for");
             let found_there = kept.found;
             if (1..=most as u64).contains(&found_there) {
-                let file = BufWriter::new(File::create(out)?);
-                kept.write(name, report, file)?;
+                let file = outputs::created(Path::new(out)).map(BufWriter::new);
+                let written = file.and_then(|file| kept.write(name, report, file));
+                written.map_err(|error| outputs::os_error(&error))?;
             }
             Ok((number, channel, found_there, names, found.broken))
         })
