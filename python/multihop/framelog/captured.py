@@ -9,6 +9,7 @@ from typing import Literal
 
 from multihop import _core
 from multihop.base.errors import UserError
+from multihop.base.files import whole_file
 
 #: A log of a capture has no more transmissions than these: a page holds no more.
 MOST = 5_000_000
@@ -56,7 +57,8 @@ def capture_frames(
     """
     path = Path(capture)
     window = None if between is None else (round(between[0] * 1e9), round(between[1] * 1e9))
-    return write_capture_log(path, Path(out), interface=interface, channel=channel, between=window, stamps=stamps)
+    with whole_file(Path(out), path) as part:
+        return write_capture_log(path, part, interface=interface, channel=channel, between=window, stamps=stamps)
 
 
 def write_capture_log(
@@ -78,7 +80,7 @@ def write_capture_log(
         number, channel_mhz, found, names, broken = _core.capture_frames(
             str(capture), str(out), capture.name, stamps, interface, channel, between, most
         )
-    except (_core.CaptureError, OSError) as error:
+    except _core.CaptureError as error:
         raise UserError(f"{capture}: {error}") from error
     if found > most:
         raise UserError(

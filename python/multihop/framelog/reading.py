@@ -17,11 +17,14 @@ import pandas as pd
 
 from multihop import _core
 from multihop.base.errors import UserError
+from multihop.simulation.scenario import read_bytes
 
 #: How a frame log begins.
 _MAGIC = b"mhframes"
 #: A table has no more transmissions than these: some 2 GB of memory.
 MOST = 10_000_000
+#: A larger file is not read: a transmission takes less than three bytes.
+_MOST_BYTES = 2_000_000_000
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,7 @@ def read(path: Path, between: tuple[int, int] | None = None, most: int = MOST) -
         UserError: if it cannot be read, is no frame log, or has more than `most` transmissions.
     """
     with _errors_of(path):
-        return decode(path.read_bytes(), between, most)
+        return decode(read_log(path), between, most)
 
 
 @dataclass(frozen=True)
@@ -116,8 +119,17 @@ def checked(path: Path, between: tuple[int, int] | None = None, most: int = MOST
         UserError: as `read`.
     """
     with _errors_of(path):
-        head, cut_short, transmissions = _core.check_frames(path.read_bytes(), between, most)
+        head, cut_short, transmissions = _core.check_frames(read_log(path), between, most)
     return Checked(json.loads(head), cut_short, transmissions)
+
+
+def read_log(path: Path) -> bytes:
+    """The bytes of a frame log.
+
+    Raises:
+        UserError: if it cannot be read, or is a device, or larger than any log.
+    """
+    return read_bytes(path, "a frame log", _MOST_BYTES)
 
 
 @contextmanager

@@ -156,7 +156,7 @@ def read_bytes(path: Path, what: str, max_bytes: int = MAX_BYTES) -> bytes:
             raise UserError(f"{path}: {status.st_size / 1e6:.0f} MB {too_large}")
         # A pipe has no size, and files of /proc say 0: what comes decides.
         with path.open("rb") as file:
-            content = file.read(max_bytes + 1)
+            content = file.read(min(status.st_size or max_bytes, max_bytes) + 1)
     except FileNotFoundError as error:
         raise UserError(f"{path}: no such file; name {what}") from error
     except (OSError, ValueError) as error:
