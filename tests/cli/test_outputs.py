@@ -24,7 +24,6 @@ WRITERS = {
     "report": ["run", "chain.toml", "--report"],
     "pcap": ["run", "chain.toml", "--pcap"],
     "frames": ["run", "chain.toml", "--frames"],
-    "report of several": ["compare", "chain.toml", "--schemes", "udp", "--seeds", "1", "--report"],
     "log of a capture": ["measure", "run.pcapng", "--frames"],
     "page": ["view", "run.frames", "--out"],
     "page of a capture": ["view", "run.pcapng", "--out"],
@@ -103,7 +102,7 @@ def test_results_are_written_through_links(inline, folder):
 
 def test_a_link_into_a_folder_that_is_read_only_is_said(folder):
     if os.geteuid() == 0:
-        target = Path("/proc/self/nothing")
+        target = Path("/proc/nothing")
     else:
         target = folder / "locked" / "file"
         target.parent.mkdir(mode=0o555)
@@ -124,33 +123,36 @@ def test_what_others_may_not_read_stays_so(folder):
 # Devices and pipes
 
 
-def test_a_pipe_is_written_and_stays(multihop, folder, words):
+def test_a_pipe_is_written_and_stays(inline, folder, words):
     os.mkfifo(folder / "pipe")
+    reader = subprocess.Popen(["cat", folder / "pipe"], stdout=subprocess.PIPE)
     read = []
-    reader = threading.Thread(target=lambda: read.append((folder / "pipe").read_bytes()))
-    reader.start()
-    done = multihop(*words, "pipe")
-    reader.join(timeout=20)
+    thread = threading.Thread(target=lambda: read.append(reader.communicate()[0]))
+    thread.start()
+    done = inline(*words, "pipe")
+    thread.join(timeout=20)
+    reader.terminate()
     assert done.code == 0, done.err
     assert (folder / "pipe").is_fifo()
-    multihop(*words, "file")
-    # What runs wrote depends on nothing but the run.
-    assert read == [(folder / "file").read_bytes()] or words[-1] in {"--report", "--out"}
     assert len(read[0]) > 100
+    if "--report" not in words:  # whose command says where it goes
+        inline(*words, "file")
+        assert read == [(folder / "file").read_bytes()]
 
 
 def test_a_pipe_is_written_through_a_link(folder):
     os.mkfifo(folder / "pipe")
     (folder / "link").symlink_to("pipe")
     reader = subprocess.Popen(["cat", folder / "pipe"], stdout=subprocess.PIPE)
-    write_text(folder / "link", "text")
+    assert write_text(folder / "link", "text") == folder / "link"
     assert reader.communicate(timeout=20)[0] == b"text"
     assert (folder / "pipe").is_fifo()
 
 
 @pytest.mark.parametrize("way", ["pipe", "file"])
-def test_standard_output_is_written(folder, words, way):
+def test_standard_output_is_written(folder, way):
     """By a name of the test's own, as root could replace that of the system."""
+    words = WRITERS["frames"]
     (folder / "stdout").symlink_to("/proc/self/fd/1")
     command = [sys.executable, "-m", "multihop", *words, "stdout"]
     if way == "pipe":
@@ -162,9 +164,8 @@ def test_standard_output_is_written(folder, words, way):
             subprocess.run(command, cwd=folder, check=True, stdout=said)
         out = (folder / "said").read_bytes()
         assert out.startswith(b"before\n")
-    multihop = subprocess.run([*command[:-1], "file"], cwd=folder, check=True, stdout=subprocess.PIPE)
-    assert multihop.stdout is not None
-    assert len(out) >= (folder / "file").stat().st_size * 0.9
+    assert (folder / "run.frames").read_bytes() in out
+    assert b"goodput" in out
     assert (folder / "stdout").is_symlink()
 
 
@@ -258,7 +259,7 @@ def small_disk(tmp_path):
     """A folder that has room for a few kilobytes."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", disk], capture_output=True, check=False)
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", disk], capture_output=True, check=False)
     if done.returncode != 0:
         pytest.skip("nothing can be mounted here")
     yield disk
@@ -267,11 +268,7 @@ def small_disk(tmp_path):
 
 def test_a_disk_that_is_full_is_said_of_the_file(inline, folder, small_disk, words):
     if words[0] == "import":
-        (small_disk / "filler").write_bytes(bytes(12_000))
-        with pytest.raises(OSError, match="No space"):
-            (small_disk / "more").write_bytes(bytes(8_000))
-        (small_disk / "more").unlink(missing_ok=True)
-        (small_disk / "filler").write_bytes(bytes(16_384))
+        (small_disk / "filler").write_bytes(bytes(4_096))
     done = inline(*words, "disk/file")
     assert done.code == 1, done.err
     assert "disk/file: cannot be written: No space left on device" in done.err.splitlines()[-1]
@@ -287,7 +284,7 @@ def test_of_two_logs_the_one_whose_disk_is_full_is_named(inline, folder, small_d
         assert not (folder / "other").exists()
 
 
-def test_results_on_a_full_disk_name_the_file_and_runs_are_kept(inline, folder, small_disk):
+def test_results_on_a_full_disk_name_the_file(inline, folder, small_disk):
     subprocess.run(["mount", "-o", "remount,size=64k", small_disk], check=True)
     done = inline("run", "chain.toml", "--out", "disk/o")
     assert done.code == 1

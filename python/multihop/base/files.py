@@ -266,7 +266,7 @@ def _descriptor(path: Path) -> int | None:
     for _ in range(_MOST_LINKS):
         try:
             folder = os.path.realpath(path.parent)
-            if folder in {f"/proc/{os.getpid()}/fd", "/dev/fd"} and path.name.isdecimal():
+            if folder in {os.path.realpath("/proc/self/fd"), "/dev/fd"} and path.name.isdecimal():
                 return int(path.name)
             if not path.is_symlink():
                 return None

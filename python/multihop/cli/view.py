@@ -54,9 +54,11 @@ def view(
     """Show every transmission of a frame log, of the logs of results, or of a capture, in one page."""
     window = None if between is None else interval(between)
     if not source.is_dir() and not _is_log(source):
+        page = out or _page_beside(source, f"{source.name}.html")
+        require_writable_file(perfetto or page, source)
         with tempfile.TemporaryDirectory() as folder:
             log = _of_capture(source, Path(folder) / "capture.frames", interface, window)
-            _show([log], out or _page_beside(source, f"{source.name}.html"), perfetto, None, open_=open_)
+            _show([log], page, perfetto, None, open_=open_)
         return
     if interface is not None:
         raise UserError(f"--interface: {source} is no capture; leave it out")
