@@ -266,7 +266,8 @@ def small_disk(tmp_path):
     subprocess.run(["umount", disk], check=True)
 
 
-def test_a_disk_that_is_full_is_said_of_the_file(inline, folder, small_disk, words):
+@pytest.mark.usefixtures("folder")
+def test_a_disk_that_is_full_is_said_of_the_file(inline, small_disk, words):
     if words[0] == "import":
         (small_disk / "filler").write_bytes(bytes(4_096))
     done = inline(*words, "disk/file")

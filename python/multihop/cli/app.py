@@ -137,7 +137,7 @@ def _prepared(callback: Callable[..., Any] | None) -> Callable[..., Any]:
         with _importing():
             from multihop import api  # noqa: F401
 
-        _require_finite(arguments)
+        _require_usable(arguments)
         signals.interrupt()
         return callback(**arguments) if callback is not None else None
 
@@ -155,14 +155,18 @@ def _require_words(words: Sequence[str]) -> None:
             raise UserError(f"{what}: found ''; give a value, or leave it out")
 
 
-def _require_finite(arguments: Mapping[str, Any]) -> None:
-    """Refuses numbers that no option has a use for, and that the engine could not be given."""
+def _require_usable(arguments: Mapping[str, Any]) -> None:
+    """Refuses numbers and texts that no option has a use for, and that the engine could not be given."""
     for name, value in arguments.items():
         option = f"--{name.replace('_', '-')}"
         if isinstance(value, float) and not math.isfinite(value):
             raise UserError(f"{option}: found {value}; needs a finite number")
         if isinstance(value, int) and not -(2**63) <= value < 2**64:
             raise UserError(f"{option}: found {value}; needs a whole number below 2^64")
+        # Words of a program, which has no option, may be any bytes.
+        for text in [value] if isinstance(value, str) else value if isinstance(value, list) and name != "words" else []:
+            if isinstance(text, str) and not text.isascii() and text != text.encode(errors="replace").decode():
+                raise UserError(f"{option}: found {text!r}, which has bytes that are no UTF-8; needs text")
 
 
 class _Commands(TyperGroup):

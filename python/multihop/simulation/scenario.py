@@ -65,9 +65,12 @@ def load(source: ScenarioLike) -> Scenario:
     if not isinstance(source, str | Path):
         raise UserError(f"scenario: found {type(source).__name__}; needs a path, TOML text or a dictionary")
     path = Path(source)
-    # File names may hold bytes that are not text; in messages they are shown escaped.
-    origin = str(source).encode("utf-8", "backslashreplace").decode()
-    return Scenario(read_text(path, "a scenario (TOML)"), origin, path)
+    return Scenario(read_text(path, "a scenario (TOML)"), text_of(str(source)), path)
+
+
+def text_of(name: str) -> str:
+    """A name of a file, which may hold bytes that are not text, with these escaped."""
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def settings(given: Mapping[str, Any] | None) -> dict[str, Any]:
