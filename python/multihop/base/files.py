@@ -180,8 +180,11 @@ def whole_file(path: Path, source: Path | None = None) -> Iterator[Path]:
 
 
 @contextmanager
-def moved_into_place(path: Path) -> Iterator[Path]:
-    """As `whole_file`, of a file that is none but ours; what cannot be written is an `OSError`."""
+def moved_into_place(path: Path, *, is_output: bool = False) -> Iterator[Path]:
+    """As `whole_file`, of a file that is none but ours; what cannot be written is an `OSError`.
+
+    An output is one that `what_is_written` names.
+    """
     target = _target(path)
     clear_left_overs(target.parent, f".{escape(_in_part(target.name))}.*.part")
     part = part_of(target)
@@ -196,8 +199,9 @@ def moved_into_place(path: Path) -> Iterator[Path]:
     finally:
         # An interrupt may come right behind the move.
         if moving and not os.path.lexists(part):
-            _written.append(path)
             _parts.discard(part)
+            if is_output:
+                _written.append(path)
         with suppress(OSError):
             part.unlink(missing_ok=True)
 
@@ -294,7 +298,7 @@ def _written_to(path: Path) -> Iterator[Path]:
 def _place(path: Path) -> Iterator[Path]:
     """Where a file is written that is to be at `path`: beside it, or the device or pipe itself."""
     if not is_stream(path):
-        with moved_into_place(path) as part:
+        with moved_into_place(path, is_output=True) as part:
             yield part
         return
     descriptor = _descriptor(path)
