@@ -259,14 +259,7 @@ def _simulate(
         report = report_in(out, quiet=quiet)
     if report is not None:
         require_writable_file(report, scenario.file)
-    for option, file in (("--pcap", logs.pcap), ("--frames", logs.frames)):
-        if file is not None:
-            _require_own_file(option, file, report, out)
-            require_writable_file(file, scenario.file)
-    if logs.pcap is not None and logs.frames is not None and _are_one(logs.pcap, logs.frames):
-        raise UserError(f"--frames: found {logs.frames}, where the capture goes; name another file")
-    if report is not None and logs.frames is not None and is_stream(logs.frames):
-        raise UserError(f"--frames: found {logs.frames}, from which the report cannot read it back; name a file")
+    _require_own_files(logs, scenario, report, out)
     # A log is of a run that is made, not of one that was kept.
     store = Store(out / STORE) if out is not None and not logs else None
     if store is not None:
@@ -352,6 +345,18 @@ def report_damaged(store: Store, consequence: str, *, quiet: bool) -> None:
         count = len(store.damaged)
         what = "1 damaged place of runs was" if count == 1 else f"{count} damaged places of runs were"
         console.note(f"{what} left as found and passed over, {consequence}", quiet=quiet)
+
+
+def _require_own_files(logs: Logs, scenario: Scenario, report: Path | None, out: Path | None) -> None:
+    """Each log can be written, and nothing else goes to the same file."""
+    for option, file in (("--pcap", logs.pcap), ("--frames", logs.frames)):
+        if file is not None:
+            _require_own_file(option, file, report, out)
+            require_writable_file(file, scenario.file)
+    if logs.pcap is not None and logs.frames is not None and _are_one(logs.pcap, logs.frames):
+        raise UserError(f"--frames: found {logs.frames}, where the capture goes; name another file")
+    if report is not None and logs.frames is not None and is_stream(logs.frames):
+        raise UserError(f"--frames: found {logs.frames}, from which the report cannot read it back; name a file")
 
 
 def _require_own_file(option: str, file: Path, report: Path | None, out: Path | None) -> None:
