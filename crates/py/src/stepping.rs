@@ -30,7 +30,7 @@ pub struct Stepper {
 const BETWEEN_TRIES: Duration = Duration::from_millis(1);
 
 impl Stepper {
-    /// Does something with the run, once no other thread has it, and without the GIL; what panics leaves none.
+    /// Does something with the run without the GIL, once no other thread has it; what panics leaves none.
     ///
     /// # Errors
     /// If the run is over, or a signal came while another thread had it.
