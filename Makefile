@@ -197,7 +197,8 @@ audit: build
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pip-audit>=2.10,<3"
 	$(BIN)/python tools/audit.py
 
-# Commands ended at each of 20 instants by each signal, and what they leave once they have gone on: the same bytes. Takes long.
+# Commands ended at each of 20 instants by each signal: what they leave once they have gone on are the same bytes, and of those that do not
+# go on whole files. Takes long.
 faults: build
 	MULTIHOP_INSTANTS=20 $(BIN)/pytest -n 0 tests/cli/test_kills.py
 

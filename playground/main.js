@@ -13,7 +13,8 @@ import { digits } from "./units.js";
 import { mount } from "../python/multihop/report/viewer/viewer.js";
 
 const element = (id) => document.getElementById(id);
-const scenes = JSON.parse(element("scenes").textContent);
+// Without a prototype, so that "constructor" is no scene.
+const scenes = Object.assign(Object.create(null), JSON.parse(element("scenes").textContent));
 
 /** A scenario that takes longer to check is too large for this page. */
 const CHECK_MS = 20_000;

@@ -21,7 +21,7 @@ export async function fromFragment(fragment) {
     throw new Error(`This link is ${size(fragment.length)} long; links to scenarios have at most ${size(LINK_MOST)}. Open the scenario as a file.`);
   }
   const [, key, value] = /^#(s|scene)=(.*)$/s.exec(fragment) ?? [];
-  if (key === "scene") return { scene: decodeURIComponent(value) };
+  if (key === "scene") return { scene: decoded(value) };
   if (key !== "s") return null;
   try {
     const state = JSON.parse(new TextDecoder().decode(await inflate(fromBase64(value), "deflate-raw", TEXT_MOST)));
@@ -29,6 +29,15 @@ export async function fromFragment(fragment) {
     return state;
   } catch {
     throw new Error("This link is damaged: it carries no scenario. Ask for it again, or for the file.");
+  }
+}
+
+/** A value of an address; as it stands if it cannot be decoded. */
+function decoded(value) {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
   }
 }
 

@@ -425,8 +425,8 @@ def check_frames(data: bytes, between: tuple[int, int] | None = None, most: int 
     """
 
 def capture_frames(
-    path: str,
-    out: str,
+    path: str | Path,
+    out: str | Path,
     name: str,
     stamps: str | None = None,
     interface: int | None = None,
@@ -484,7 +484,7 @@ class CaptureError(ValueError):
     """A file that is no capture of 802.11."""
 
 def measure(
-    path: str,
+    path: str | Path,
     bin_s: float,
     stamps: str | None = None,
     station: str | None = None,

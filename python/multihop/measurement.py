@@ -371,7 +371,7 @@ def measure(
         else None
     )
     try:
-        found = _core.measure(str(path), _seconds(bin), stamps, station, tables, watch)
+        found = _core.measure(path, _seconds(bin), stamps, station, tables, watch)
     except _core.ScenarioError as error:
         raise UserError(str(error)) from error
     except _core.CaptureError as error:

@@ -42,6 +42,9 @@ def flip(content: bytes) -> bytes:
     return content[:at] + bytes([content[at] ^ 4]) + content[at + 1 :]
 
 
+#: Unpacks to a gigabyte.
+BLANKS = gzip.compress(b" " * 1_000_000) * 1_000
+
 #: What may have become of what is kept of a run.
 DAMAGES = {
     "empty": lambda _: b"",
@@ -51,6 +54,7 @@ DAMAGES = {
     "no gzip": gzip.decompress,
     "half of the JSON": lambda content: gzip.compress(gzip.decompress(content)[:-99]),
     "not JSON": lambda _: gzip.compress(b"{broken"),
+    "a gigabyte of blanks": lambda _: BLANKS,
     "other JSON": lambda _: gzip.compress(b"[1, 2]"),
     "a table less": rewritten(lambda plain: plain.pop("flows")),
     "the summary less": rewritten(lambda plain: plain.pop("summary")),

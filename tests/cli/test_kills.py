@@ -2,9 +2,14 @@
 
 Here at three instants, one after the other. `make faults` sets MULTIHOP_INSTANTS=20: then each command is ended once at
 each of 20 instants, spread over its length, by each signal, and a table says what was there each time.
+
+Commands that do not go on leave each file whole or not at all, and say which. Here one signal comes to each.
 """
 
+import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -119,3 +124,117 @@ def finish(process: subprocess.Popen) -> str:
     out, err = process.communicate(timeout=300)
     assert process.returncode == 0, err
     return out
+
+
+#: Every command that writes files and does not go on, with what it reads.
+WRITERS = {
+    "run": ["run", "chain.toml", "--pcap", "out/r.pcapng", "--frames", "out/r.frames", "--report", "out/r.html"],
+    "results": ["run", "chain.toml", "--out", "out"],
+    "frames": ["compare", "chain.toml", "--schemes", "udp,recn", "--seeds", "1", "--out", "out", "--frames", "1"],
+    "replay": ["replay", "r.journal", "--out", "out"],
+    "explain": ["explain", "results", "--no-try", "--report", "out/e.html"],
+    "measure": ["measure", "r.pcapng", "--out", "out"],
+    "measured frames": ["measure", "r.pcapng", "--frames", "out/m.frames"],
+    "view": ["view", "r.frames", "--out", "out/v.html"],
+    "trace": ["view", "r.frames", "--perfetto", "out/t.json"],
+    "import": ["import", "mesh.csv", "--out", "out/mesh.toml"],
+    "init": ["init", "out"],
+    "study report": ["study", "report", "study", "--to", "out/page.html"],
+    "study export": ["study", "export", "study", "--to", "out"],
+}
+
+#: The share of a command's time after which each signal comes. Files are written late.
+QUICK = {signal.SIGINT: 0.8, signal.SIGTERM: 0.9, signal.SIGKILL: 0.95}
+
+JOURNAL = {"scenario": CHAIN, "origin": "chain.toml", "overrides": {"external": "beside", "seed": 1}, "engine": "any"}
+
+
+@pytest.fixture(scope="module")
+def read(tmp_path_factory):
+    """A folder with what the commands read."""
+    folder = tmp_path_factory.mktemp("read")
+    (folder / "chain.toml").write_text(CHAIN)
+    (folder / "mesh.csv").write_text("source,target,delivery\na,b,0.9\nb,a,0.9\nb,c,0.9\nc,b,0.9\n")
+    (folder / "r.journal").write_text(f"multihop journal 2: {json.dumps(JOURNAL)}\n")
+    write_study(folder)
+    for words in (
+        ["run", "chain.toml", "--pcap", "r.pcapng", "--frames", "r.frames"],
+        ["run", "chain.toml", "--out", "results"],
+        ["study", "run", "small.toml", "--out", "study"],
+    ):
+        finish(started(words, folder))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def written(request, read, tmp_path_factory):
+    """A command, and what it leaves that is not ended."""
+    folder = tmp_path_factory.mktemp("written")
+    shutil.copytree(read, folder, dirs_exist_ok=True)
+    began = time.monotonic()
+    out = finish(started(WRITERS[request.param], folder))
+    files = files_in(folder / "out")
+    assert files
+    return WRITERS[request.param], Whole(files, out, time.monotonic() - began)
+
+
+@pytest.mark.parametrize("how", QUICK)
+@pytest.mark.parametrize("written", WRITERS, indirect=True)
+def test_a_command_that_is_ended_leaves_whole_files_and_says_which(tmp_path, read, written, how):
+    words, whole = written
+    turn = list(WRITERS.values()).index(words) % len(QUICK)
+    if not INSTANTS and list(QUICK)[turn] != how:
+        pytest.skip("each command by each signal: make faults")
+    shares = [(instant + 0.5) / INSTANTS for instant in range(INSTANTS)] or [QUICK[how]]
+    for number, share in enumerate(shares):
+        folder = tmp_path / str(number)
+        shutil.copytree(read, folder)
+        process = started(words, folder)
+        is_late = ended(process, whole.seconds * share, how)
+        left = files_in(folder / "out")
+        parts = {name for name in left if name.endswith(".part")}
+        marks = {name for name in left if Path(name).name.startswith(".")}
+        shown = {name for name in left if "store/" not in name} - marks
+        for name in shown:
+            assert left[name] == whole.files[name], f"{name} is not whole"
+        err = process.stderr.read()
+        assert "Traceback" not in err
+        if how == signal.SIGKILL or is_late:
+            continue
+        assert not parts
+        assert process.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}[how] or process.returncode == -how
+        said = err.splitlines()[-1] if err else ""
+        if process.returncode == -how:
+            assert not left, "the system has ended the interpreter before a line of ours"
+        elif "nothing was written" in said:
+            assert not left
+        elif "kept in" not in said:
+            count = re.search(r"(\d+) files? (?:was|were) written", said)
+            assert count is not None, said
+            assert int(count[1]) == len(shown), f"{said}\n{sorted(shown)}"
+
+
+def started(words: list[str], folder: Path) -> subprocess.Popen:
+    return subprocess.Popen(
+        [sys.executable, "-m", "multihop", *words],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "COLUMNS": "200"},
+    )
+
+
+def ended(process: subprocess.Popen, seconds: float, how: signal.Signals) -> bool:
+    """Sends the signal after a while; whether it came too late."""
+    try:
+        process.wait(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.send_signal(how)
+    return process.wait(timeout=60) == 0
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    """All files of a folder, which may not be there."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}

@@ -380,3 +380,25 @@ def test_what_fuzzing_found(tmp_path):
     path.write_text('source,target,"deli\nvery"\na,b,0.9\n')
     with pytest.raises(UserError, match=r"found columns source, target, deli very; needs"):
         read(path, Options())
+
+
+def test_a_label_that_is_the_id_of_another_node_is_no_name(inline, tmp_path):
+    nodes = '{"node_id": "a", "hostname": "c"}, {"node_id": "b", "hostname": "b"}, {"node_id": "c"}'
+    link = '{{"source": "{}", "target": "{}", "source_tq": 1, "target_tq": 1, "type": "wifi"}}'
+    links = ", ".join([link.format("a", "b"), link.format("b", "c")])
+    (tmp_path / "mesh").write_text(f'{{"nodes": [{nodes}], "links": [{links}]}}')
+    assert inline("import", "mesh", "--out", "mesh.toml").code == 0
+    assert inline("check", "mesh.toml").code == 0
+
+
+def test_a_mesh_whose_scenario_would_be_refused_names_the_mesh(inline, tmp_path):
+    places = {"a": (0, 0), "b": (0.001, 0), "c": (60, 120), "d": (60.001, 120)}
+    node = '{{"node_id": "{}", "location": {{"latitude": {}, "longitude": {}}}}}'
+    nodes = ", ".join(node.format(name, *place) for name, place in places.items())
+    link = '{{"source": "{}", "target": "{}", "source_tq": 1, "target_tq": 1, "type": "wifi"}}'
+    links = ", ".join(link.format(*ends) for ends in ("ab", "bc", "cd"))
+    (tmp_path / "mesh").write_text(f'{{"nodes": [{nodes}], "links": [{links}]}}')
+    message = inline("import", "mesh", "--out", "mesh.toml").fails_cleanly()
+    assert message.startswith("mesh: the scenario of this mesh would be refused: ")
+    assert "out of range" in message
+    assert not (tmp_path / "mesh.toml").exists()

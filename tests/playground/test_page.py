@@ -82,6 +82,13 @@ def wanted(name, scene, tmp_path):
     return next(i for i, choice in enumerate(scene["choices"]) if value < choice.get("below", float("inf"))), value
 
 
+@pytest.mark.parametrize("name", ["constructor", "__proto__", "toString", "%", "nothing"])
+def test_a_scene_that_is_none_is_said(opened, name):
+    page = opened(f"#scene={name}")
+    page.wait_for_function("document.body.innerText.includes('There is no scene')")
+    assert f"There is no scene {name}." in page.inner_text("body")
+
+
 @pytest.mark.parametrize("name", playground.scenes())
 def test_the_answer_of_a_scene_comes_from_its_runs(opened, tmp_path, name):
     page = opened(f"#scene={name}")

@@ -1,6 +1,10 @@
 """Runs in steps, from Python."""
 
+import itertools
 import math
+import signal
+import threading
+import time
 
 import pandas as pd
 import pytest
@@ -54,6 +58,88 @@ def test_packets_may_be_as_large_as_an_msdu_or_a_datagram():
     unlimited.inject("n0->n3", 60_000)
     with pytest.raises(multihop.UserError, match="found 65563 B; needs at most 65535 B"):
         unlimited.inject("n0->n3", 65_535)
+
+
+#: Takes longer than any test waits.
+ENDLESS = {"duration": "1000000 s", "warmup": "1 s", "record_interval": "1000 s"}
+
+
+def test_while_a_thread_steps_others_go_on():
+    run = multihop.Run(CHAIN, **ENDLESS)
+    ended = []
+
+    def step():
+        run.step(400.0)
+        ended.append(time.monotonic())
+        run.step(800.0)
+        ended.append(time.monotonic())
+
+    thread = threading.Thread(target=step)
+    thread.start()
+    looks, longest = [], 0.0
+    while len(ended) < 1:
+        began = time.monotonic()
+        looks.append(run.now_s)
+        longest = max(longest, time.monotonic() - began)
+        time.sleep(0.001)
+    assert longest < 0.5
+    assert looks == sorted(looks)
+    assert len(set(looks)) > 3, "it is seen how far the step has come"
+    # What needs the run itself waits for the step, without keeping other threads from going on.
+    ticks = []
+    waiting = threading.Thread(target=lambda: run.outcomes())
+    waiting.start()
+    while waiting.is_alive():
+        ticks.append(time.monotonic())
+        time.sleep(0.001)
+    thread.join()
+    assert max(later - before for before, later in itertools.pairwise(ticks)) < 0.5
+    assert run.now_s == 800.0
+
+
+@pytest.mark.parametrize("method", ["step", "finish"])
+def test_an_interrupt_ends_a_step_and_the_next_goes_on(method):
+    run = multihop.Run(CHAIN, **ENDLESS)
+    timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        run.finish() if method == "finish" else run.step(1e6)
+    assert time.monotonic() - began < 5.0
+    timer.join()
+    there = run.now_s
+    assert 0.0 < there < 1e6
+    assert run.step(there + 1.0) is not None
+    assert run.now_s == there + 1.0
+
+
+def test_an_interrupted_step_changes_no_result():
+    whole = multihop.run(CHAIN, seed=3, duration="60 s", warmup="1 s")
+    run = multihop.Run(CHAIN, seed=3, duration="60 s", warmup="1 s")
+    timer = threading.Timer(0.05, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    try:
+        run.step(math.inf)
+    except KeyboardInterrupt:
+        assert run.now_s < 60.0
+    timer.join()
+    assert run.finish().output["summary"] == whole.output["summary"]
+
+
+def test_an_interrupt_while_another_thread_has_the_run():
+    run = multihop.Run(CHAIN, **ENDLESS)
+    thread = threading.Thread(target=run.step, args=[300.0])
+    thread.start()
+    while run.now_s == 0.0:
+        time.sleep(0.001)
+    timer = threading.Timer(0.1, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        run.step(1e6)
+    assert time.monotonic() - began < 5.0
+    thread.join()
+    timer.join()
 
 
 def test_all_pairs_take_packets():

@@ -374,3 +374,15 @@ def test_an_error_of_the_callers_own_ends_it_and_keeps_what_is_there(tmp_path):
     assert len(tree(tmp_path / "s")) == 3
     asked.run(tmp_path / "s")
     assert asked.result(tmp_path / "s").missing == 0
+
+
+@pytest.mark.parametrize("result", [None, "text", 5])
+def test_an_executor_whose_results_are_no_bytes_is_said(tmp_path, result):
+    class Odd:
+        def submit(self, *_, **__):
+            future = Future()
+            future.set_result(result)
+            return future
+
+    with pytest.raises(OutputError, match=f"the result of a run is {type(result).__name__}"):
+        study().run(tmp_path / "s", executor=Odd())

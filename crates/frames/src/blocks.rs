@@ -28,6 +28,8 @@ pub enum Fault {
     Content,
     /// The end of the log is before it.
     AfterEnd,
+    /// With it the log unpacks to more than a file of its size can have.
+    TooMuch,
 }
 
 impl fmt::Display for Gap {
@@ -38,6 +40,7 @@ impl fmt::Display for Gap {
             Fault::CheckSum => "has another check sum than it says",
             Fault::Content => "is not what its header says",
             Fault::AfterEnd => "comes after the end of the log",
+            Fault::TooMuch => "unpacks to more than a log of this size can have",
         };
         write!(f, "block {block}, at byte {at}, {fault}")
     }

@@ -1,5 +1,6 @@
 //! Numbers as bytes, and the columns of tables that need no model.
 
+use crate::room::Room;
 use crate::{Table, rans};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -105,9 +106,11 @@ pub fn unpack_rows<'b>(
     rows: usize,
     mut content: &'b [u8],
     out: &mut [Vec<i64>],
+    room: &mut Room,
 ) -> Option<&'b [u8]> {
+    room.take_rows(rows)?;
     for (index, column) in table.columns().iter().enumerate() {
-        let (unpacked, rest) = rans::unpack(content)?;
+        let (unpacked, rest) = rans::unpack(content, room)?;
         content = rest;
         let mut bytes = unpacked.as_slice();
         let (mut last, mut latest) = (BTreeMap::new(), BTreeMap::new());

@@ -8,6 +8,9 @@ use flate2::write::DeflateEncoder;
 use serde::Serialize;
 use std::io::{self, Read, Write};
 
+/// A description is no longer, or a small file could fill the memory with one.
+const MOST_BYTES: u64 = 1 << 26;
+
 /// The description at the beginning of a log.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Head {
@@ -103,7 +106,9 @@ pub(crate) fn constants(head: &str) -> Option<Constants> {
     let flow =
         |flow: &serde_json::Value| Some([flow.get("source")?.as_i64()?, flow.get("destination")?.as_i64()?]);
     let flows = head.get("flows")?.as_array()?.iter().map(flow).collect::<Option<Vec<_>>>()?;
-    Some(Constants::new(head.get("slot_ns")?.as_u64()?, head.get("propagation_ns")?.as_u64()?, flows))
+    let nodes = head.get("nodes")?.as_array()?.len();
+    let [slot, propagation] = ["slot_ns", "propagation_ns"].map(|key| head.get(key)?.as_u64());
+    Some(Constants::new(slot?, propagation?, flows).of_nodes(nodes))
 }
 
 /// Is it of a run, which knows of contention, and not of a capture?
@@ -130,6 +135,6 @@ pub(crate) fn deflated(bytes: &[u8]) -> io::Result<Vec<u8>> {
 
 pub(crate) fn inflated(packed: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
-    DeflateDecoder::new(packed).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
+    DeflateDecoder::new(packed).take(MOST_BYTES + 1).read_to_end(&mut bytes).ok()?;
+    (bytes.len() as u64 <= MOST_BYTES).then_some(bytes)
 }

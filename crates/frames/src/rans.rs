@@ -5,6 +5,7 @@
 //! least one bit for each byte, where most bytes are as expected and carry almost no information.
 
 use crate::coding::{put, take};
+use crate::room::Room;
 
 /// Frequencies add up to two to this.
 const SCALE: u32 = 12;
@@ -16,7 +17,7 @@ const DIGITS: u32 = 3;
 /// Below this a state takes in another byte.
 const LOW: u32 = 1 << 23;
 /// A packed stream has no more bytes than this, or a damaged one could ask for any memory.
-pub const MOST: usize = 1 << 24;
+const MOST: usize = 1 << 24;
 
 /// Appends a stream: how many bytes it has; how many follow, times two, and one if they are coded; these.
 pub fn pack(bytes: &[u8], out: &mut Vec<u8>) {
@@ -46,10 +47,11 @@ pub fn pack_all(streams: Vec<(&[u8], bool)>, out: &mut Vec<u8>) {
     }
 }
 
-/// A stream, and what follows it; none if it is not one.
-pub fn unpack(bytes: &[u8]) -> Option<(Vec<u8>, &[u8])> {
+/// A stream, and what follows it; none if it is not one, or there is no room for it.
+pub fn unpack<'b>(bytes: &'b [u8], room: &mut Room) -> Option<(Vec<u8>, &'b [u8])> {
     let (length, rest) = take(bytes)?;
     let length = usize::try_from(length).ok().filter(|length| *length <= MOST)?;
+    room.take_bytes(length)?;
     if length == 0 {
         return Some((Vec::new(), rest));
     }
@@ -332,7 +334,7 @@ mod tests {
         pack(bytes, &mut packed);
         let size = packed.len();
         packed.push(7);
-        let (read, rest) = unpack(&packed).expect("it was packed");
+        let (read, rest) = unpack(&packed, &mut Room::of(size)).expect("it was packed");
         assert_eq!((read.as_slice(), rest), (bytes, [7].as_slice()));
         size
     }
@@ -377,7 +379,7 @@ mod tests {
         let mut packed = Vec::new();
         pack_all(vec![(&bytes[..], true)], &mut packed);
         assert_eq!(packed[2..], bytes);
-        assert_eq!(unpack(&packed), Some((bytes, &[][..])));
+        assert_eq!(unpack(&packed, &mut Room::of(packed.len())), Some((bytes, &[][..])));
     }
 
     #[test]
@@ -406,7 +408,7 @@ mod tests {
             assert_eq!(together, apart, "{count} streams");
             let mut rest = &together[..];
             for stream in &streams {
-                let (read, after) = unpack(rest).expect("it was packed");
+                let (read, after) = unpack(rest, &mut Room::of(rest.len())).expect("it was packed");
                 assert_eq!(&read, stream);
                 rest = after;
             }

@@ -1,14 +1,16 @@
 //! Reads a log back into columns.
 
 use crate::beside::{Beside, Run};
-use crate::blocks::{Block, Blocks, Gap};
+use crate::blocks::{Block, Blocks, Fault, Gap};
 use crate::coding::unpack_rows;
 use crate::head::{constants, inflated, is_of_a_run};
 use crate::layout::TABLES;
 use crate::part::Part;
-use crate::streams::{Read, STREAMS, Stream};
+use crate::ranges::Ranges;
+use crate::room::Room;
+use crate::streams::{Coder, Read, STREAMS, Stream};
 use crate::timeline::{Model, Sort, Transmission};
-use crate::writer::MOST_PARTS;
+use crate::writer::{MOST_PARTS, ROWS};
 use crate::{END, HEAD, Table, VERSION, rans};
 use std::collections::BTreeMap;
 
@@ -130,6 +132,7 @@ pub(crate) fn walk(
     let mut model = None;
     let mut ingresses = Vec::new();
     let mut part = Part::new(window);
+    let mut limits = Limits { room: Room::of(bytes.len()), ranges: Ranges::default() };
     for block in blocks.all.iter().filter(wanted) {
         let damaged = || blocks.damaged(block);
         match block.table {
@@ -140,11 +143,15 @@ pub(crate) fn walk(
                     .ok_or_else(damaged)?;
                 part.contends = is_of_a_run(&head);
                 model = Some(Model::new(constants(&head).ok_or_else(damaged)?));
+                limits.ranges = Ranges::of(&head).ok_or_else(damaged)?;
                 to.head(head).ok_or_else(damaged)?;
             }
             _ => {
                 let model = model.as_mut().ok_or_else(damaged)?;
-                decode(block, model, &mut ingresses, &mut part, to).ok_or_else(damaged)?;
+                if decode(block, (model, &mut ingresses), &mut limits, &mut part, to).is_none() {
+                    let fault = if limits.room.is_spent() { Fault::TooMuch } else { Fault::Content };
+                    return Err(Gap { fault, ..damaged() }.into());
+                }
             }
         }
     }
@@ -160,6 +167,7 @@ pub(crate) fn walk(
 /// If it is no frame log, or is damaged.
 pub fn sizes(bytes: &[u8]) -> Result<BTreeMap<String, usize>, ReadError> {
     let mut found = BTreeMap::new();
+    let mut room = Room::of(bytes.len());
     let blocks = Blocks::of_window(bytes, None)?;
     for block in &blocks.all {
         let damaged = || blocks.damaged(block);
@@ -178,31 +186,40 @@ pub fn sizes(bytes: &[u8]) -> Result<BTreeMap<String, usize>, ReadError> {
             table => columns(table).collect(),
         };
         for stream in streams {
-            let (_, after) = rans::unpack(rest).ok_or_else(damaged)?;
+            let (_, after) = rans::unpack(rest, &mut room).ok_or_else(damaged)?;
             add(format!("{}: {stream}", table.name()), after, &mut rest);
         }
     }
     Ok(found)
 }
 
+/// What is left that the log may unpack to, and what there is that it can name.
+struct Limits {
+    room: Room,
+    ranges: Ranges,
+}
+
 /// Hands on the rows of a block; none if it is not what its header says.
 fn decode(
     block: &Block,
-    model: &mut Model,
-    ingresses: &mut Vec<[i64; 4]>,
+    (model, ingresses): (&mut Model, &mut Vec<[i64; 4]>),
+    limits: &mut Limits,
     part: &mut Part,
     to: &mut impl Take,
 ) -> Option<()> {
     let table = TABLES.get(usize::from(block.table))?.0;
     let rows = block.rows as usize;
     if table == Table::Transmissions {
-        return decode_transmissions(rows, block.content, (model, ingresses), part, to);
+        return decode_transmissions(rows, block.content, (model, ingresses), limits, part, to);
     }
     if table.is_with_transmissions() {
         return None;
     }
     let mut columns = vec![Vec::new(); table.columns().len()];
-    let rest = unpack_rows(table, rows, block.content, &mut columns)?;
+    let rest = unpack_rows(table, rows, block.content, &mut columns, &mut limits.room)?;
+    if !limits.ranges.have(table, &columns) {
+        return None;
+    }
     let rows = 0..columns[0].len();
     match table {
         Table::Sorts => rows
@@ -221,10 +238,15 @@ fn decode_transmissions(
     rows: usize,
     content: &[u8],
     (model, ingresses): (&mut Model, &[[i64; 4]]),
+    limits: &mut Limits,
     part: &mut Part,
     to: &mut impl Take,
 ) -> Option<()> {
-    let mut streams = Read::unpack(content).filter(|(_, rest)| rest.is_empty())?.0;
+    let ranges = limits.ranges;
+    let mut streams = Read::unpack(content, &mut limits.room).filter(|(_, rest)| rest.is_empty())?.0;
+    if rows > ROWS || !streams.has_room(rows) {
+        return None;
+    }
     let mut beside = Beside::default();
     model.restart();
     beside.code_early(&mut streams)?;
@@ -238,8 +260,9 @@ fn decode_transmissions(
     for _ in 0..rows {
         let (mut place, mut row) = (0, Transmission::default());
         model.code(&mut streams, &mut place, &mut row)?;
-        parts += row.reserves.len() + row.mpdus.len();
-        if streams.failed || parts > MOST_PARTS {
+        let of_row = row.reserves.len() + row.mpdus.len();
+        parts += of_row;
+        if streams.failed || parts > MOST_PARTS || !streams.has_room(of_row) || !ranges.have_those_of(&row) {
             return None;
         }
         found.push((place, row));
@@ -251,6 +274,9 @@ fn decode_transmissions(
     // A writer is to have the drops before transmissions that are coded by them.
     for table in [Table::Drops, Table::Windows, Table::Entries] {
         let mut columns = beside.columns(table);
+        if !ranges.have(table, &columns) {
+            return None;
+        }
         part.cut(table, &mut columns);
         to.rows(table, columns)?;
     }

@@ -4,6 +4,7 @@
 use crate::chance::{Chance, Decoder, Encoder};
 use crate::coding::{of_thousands, put, take, thousands, unzigzag, zigzag};
 use crate::rans;
+use crate::room::Room;
 
 /// A stream. Some quantities have several, by what is known before they are read: they are distributed
 /// differently.
@@ -207,6 +208,9 @@ pub trait Coder {
     /// May a stream have so many numbers more?
     fn holds(&self, stream: Stream, numbers: usize) -> bool;
 
+    /// May so many rows more come of what is read?
+    fn has_room(&mut self, rows: usize) -> bool;
+
     /// A number of any size.
     fn wide(&mut self, value: u64) -> u64 {
         self.varint(Stream::Wide, value)
@@ -321,10 +325,15 @@ impl Coder for Written {
     fn holds(&self, _: Stream, _: usize) -> bool {
         true
     }
+
+    fn has_room(&mut self, _: usize) -> bool {
+        true
+    }
 }
 
 /// Streams that are being read.
-pub struct Read {
+pub struct Read<'r> {
+    room: &'r mut Room,
     streams: [(Vec<u8>, usize); STREAMS],
     decoder: Decoder,
     /// How many bits of the last raw byte are left, and these.
@@ -333,17 +342,18 @@ pub struct Read {
     pub failed: bool,
 }
 
-impl Read {
+impl<'r> Read<'r> {
     /// The streams at the beginning of these bytes, and what follows.
-    pub fn unpack(mut bytes: &[u8]) -> Option<(Read, &[u8])> {
+    pub fn unpack<'b>(mut bytes: &'b [u8], room: &'r mut Room) -> Option<(Read<'r>, &'b [u8])> {
         let mut read = Read {
+            room,
             streams: std::array::from_fn(|_| Default::default()),
             decoder: Decoder::default(),
             raw: (0, 0),
             failed: false,
         };
         for stream in &mut read.streams {
-            (stream.0, bytes) = rans::unpack(bytes)?;
+            (stream.0, bytes) = rans::unpack(bytes, read.room)?;
         }
         Some((read, bytes))
     }
@@ -358,7 +368,7 @@ impl Read {
     }
 }
 
-impl Coder for Read {
+impl Coder for Read<'_> {
     const WRITES: bool = false;
 
     fn byte(&mut self, stream: Stream, _: u8) -> u8 {
@@ -393,6 +403,10 @@ impl Coder for Read {
     fn holds(&self, stream: Stream, numbers: usize) -> bool {
         let (bytes, at) = &self.streams[stream as usize];
         numbers <= bytes.len() - at
+    }
+
+    fn has_room(&mut self, rows: usize) -> bool {
+        self.room.take_rows(rows).is_some()
     }
 
     fn varint(&mut self, stream: Stream, _: u64) -> u64 {

@@ -11,7 +11,7 @@ use crate::{BLOCK_HEADER, CHECK_SUM, END, HEAD, Head, MAGIC, Table, VERSION};
 use std::io::{self, Write};
 
 /// Rows of a block.
-const ROWS: usize = 1 << 15;
+pub(crate) const ROWS: usize = 1 << 15;
 /// A block of transmissions has no more rows of another table: where packets are many, its model would be
 /// forgotten too often.
 const MOST_BESIDE: usize = 1 << 19;

@@ -1,6 +1,6 @@
 //! The part of a log that is in a window has what the whole log has there, block by block.
 
-use multihop_frames::{FrameLog, Head, Mpdu, Sort, Table, Transmission, Writer, cut, read};
+use multihop_frames::{Flow, FrameLog, Head, Mpdu, Node, Sort, Table, Transmission, Writer, cut, read};
 use proptest::prelude::*;
 
 const MOST: u64 = 1 << 30;
@@ -62,7 +62,9 @@ fn transmission(draw: &mut Draws, start: i64, numbers: &mut [i64; 3]) -> (Sort, 
 fn log(seed: u64, transmissions: usize, entries: i64) -> Vec<u8> {
     let mut draw = Draws(seed);
     let mut bytes = Vec::new();
-    let head = Head { source: "run", slot_ns: 20_000, propagation_ns: 1_000, ..Head::default() };
+    let (nodes, flows) = (vec![Node::default(); 9], vec![Flow::default(); 3]);
+    let head =
+        Head { source: "run", slot_ns: 20_000, propagation_ns: 1_000, nodes, flows, ..Head::default() };
     let mut writer = Writer::new(&mut bytes, &head).unwrap();
     let (mut time, mut numbers) = (0, [0; 3]);
     (0..3).for_each(|flow| writer.row(Table::Ingress, [flow, 1, 0, 0]).unwrap());

@@ -1,17 +1,23 @@
 //! What is read of a file that is not what was written: what is before the damage, and which block it is.
 
-use multihop_frames::{Fault, FrameLog, Gap, Head, ReadError, Sort, Table, Transmission, Writer, cut, read};
+use multihop_frames::{
+    Fault, Flow, FrameLog, Gap, Head, Mpdu, Node, ReadError, Sort, Table, Transmission, Writer, check, cut,
+    read,
+};
 
 const MOST: u64 = 1 << 30;
 /// Bytes of a file before its first block, and of a block before and behind its content.
 const BEGINS: usize = 12;
 const BLOCK: usize = 25 + 4;
 const BETWEEN: i64 = 1_000_000;
+const NODES: usize = 2;
 
 /// So many DATA frames, one after the other.
 fn log(count: i64) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let mut writer = Writer::new(&mut bytes, &Head { slot_ns: 20_000, ..Head::default() }).unwrap();
+    let (nodes, flows) = (vec![Node::default(); NODES], vec![Flow::default()]);
+    let head = Head { slot_ns: 20_000, nodes, flows, ..Head::default() };
+    let mut writer = Writer::new(&mut bytes, &head).unwrap();
     let sort = Sort { airtime: 300_000, to: 1, carries: 1, kind: 2, bytes: 100, rate: 1, ..Sort::default() };
     for n in 0..count {
         let frozen = n * n % 7;
@@ -136,4 +142,87 @@ fn what_is_before_the_damage_is_read_as_a_window() {
     assert_eq!((part.transmissions, part.cut_short), ((1 << 15) - 1, Some(gap)));
     let again = read(&cut(&bytes, [0, until - 1]).unwrap(), None, MOST).unwrap();
     assert_eq!(again.transmissions, (1 << 15) - 1);
+}
+
+/// A log of one node and one flow, to which rows are added that name others.
+fn with(add: impl FnOnce(&mut Writer<&mut Vec<u8>>)) -> Result<FrameLog, ReadError> {
+    let mut bytes = Vec::new();
+    let head = Head {
+        slot_ns: 20_000,
+        nodes: vec![Node::default()],
+        flows: vec![Flow::default()],
+        ..Head::default()
+    };
+    let mut writer = Writer::new(&mut bytes, &head).unwrap();
+    add(&mut writer);
+    writer.finish().unwrap();
+    let found = read(&bytes, None, MOST);
+    assert_eq!(check(&bytes, None, MOST).err(), found.clone().err());
+    found
+}
+
+#[test]
+fn indices_that_are_not_there_are_damage() {
+    let sort = Sort { airtime: 300_000, to: -1, flow: -1, kind: 2, ..Sort::default() };
+    let row = Transmission { collided: -1, ..Transmission::default() };
+    let mpdu = |stream, outcome| vec![Mpdu { stream, packet: 1, outcome }];
+    let sorts = [
+        Sort { from: 1, ..sort },
+        Sort { to: 900_000, ..sort },
+        Sort { flow: 1, ..sort },
+        Sort { kind: 9, ..sort },
+        Sort { carries: 6, ..sort },
+    ];
+    let rows = [
+        Transmission { outcome: 8, ..row.clone() },
+        Transmission { collided: 1, ..row.clone() },
+        Transmission { reserves: vec![(1, 0)], ..row.clone() },
+        Transmission { mpdus: mpdu([1, 1], 0), ..row.clone() },
+        Transmission { mpdus: mpdu([0, 6], 0), ..row.clone() },
+        Transmission { mpdus: mpdu([0, 1], 8), ..row.clone() },
+    ];
+    let others: [(Table, &[i64]); 8] = [
+        (Table::Drops, &[1, 1, 0, 1, 1, 1]),
+        (Table::Drops, &[0, 1, 1, 1, 1, 1]),
+        (Table::Drops, &[0, 1, 1, 0, 1, 1]),
+        (Table::Drops, &[0, 1, 0, 10, 1, 1]),
+        (Table::Windows, &[1, 1, 1, 1, 0]),
+        (Table::Routes, &[1, 0, 0, 1]),
+        (Table::Places, &[1, 1, 0, 0, 0]),
+        (Table::Ingress, &[0, 1, 0, -2]),
+    ];
+    let is_damage = |found: Result<FrameLog, ReadError>| {
+        matches!(found, Err(ReadError::Damaged { gap: Gap { fault: Fault::Content, .. } }))
+    };
+    assert_eq!(with(|log| log.transmission(&sort, &mut row.clone()).unwrap()).unwrap().transmissions, 1);
+    for sort in sorts {
+        assert!(is_damage(with(|log| log.transmission(&sort, &mut row.clone()).unwrap())), "{sort:?}");
+    }
+    for mut row in rows {
+        assert!(is_damage(with(|log| log.transmission(&sort, &mut row).unwrap())), "{row:?}");
+    }
+    for (table, values) in others {
+        assert!(is_damage(with(|log| log.add(table, values).unwrap())), "{} {values:?}", table.name());
+    }
+}
+
+/// Runs of packets take a few bytes whatever their length.
+#[test]
+fn a_small_file_does_not_unpack_to_everything() {
+    let mut bytes = Vec::new();
+    let head = Head {
+        slot_ns: 20_000,
+        nodes: vec![Node::default()],
+        flows: vec![Flow::default()],
+        ..Head::default()
+    };
+    let mut writer = Writer::new(&mut bytes, &head).unwrap();
+    for packet in 0..2_000_000 {
+        writer.row(Table::Drops, [0, 1, 0, 2, packet, packet * 1_000]).unwrap();
+    }
+    writer.finish().unwrap();
+    assert!(bytes.len() < 1_500);
+    let error = read(&bytes, None, MOST).unwrap_err();
+    assert!(error.to_string().contains("unpacks to more than a log of this size can have"), "{error}");
+    assert_eq!(check(&bytes, None, MOST).unwrap_err(), error);
 }

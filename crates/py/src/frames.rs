@@ -1,6 +1,6 @@
 //! Frame logs: which one a run writes, and the columns of one that was written.
 
-use crate::{CaptureError, panics};
+use crate::{CaptureError, outputs, panics};
 use multihop_core::{FlowId, NodeId, Time};
 use multihop_frames::layout::{ENUMERATIONS, TABLES};
 use multihop_frames::{Coding, check, cut, read};
@@ -9,7 +9,6 @@ use multihop_sim::framelog::{FrameLog, Selection};
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::thread::available_parallelism;
@@ -29,7 +28,7 @@ pub fn selection((nodes, between, flows): &Part) -> Selection {
 
 /// The log that a run of this is to write.
 pub fn opened(config: &Config, path: &Path, part: &Part) -> io::Result<FrameLog> {
-    let out = Box::new(io::BufWriter::new(File::create(path)?));
+    let out = Box::new(io::BufWriter::new(outputs::created(path)?));
     let has_room = available_parallelism().is_ok_and(|threads| threads.get() > 1);
     let new = if has_room { FrameLog::on_a_thread } else { FrameLog::new };
     new(config, selection(part), out)

@@ -10,6 +10,7 @@ mod emulation;
 mod frames;
 mod measure;
 mod models;
+mod outputs;
 mod panics;
 mod stepping;
 mod tables;
@@ -23,10 +24,9 @@ use multihop_sim::config::Config;
 use multihop_sim::preflight::path;
 use multihop_sim::routing::{LinkQuality, Routes};
 use pyo3::create_exception;
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
-use std::fs::File;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -115,6 +115,12 @@ struct Meter {
     simulated_ns: AtomicU64,
 }
 
+impl Meter {
+    fn set(&self, now: multihop_core::Time) {
+        self.simulated_ns.store(now.ns(), Ordering::Relaxed);
+    }
+}
+
 #[pymethods]
 impl Meter {
     #[new]
@@ -152,9 +158,9 @@ fn run<'py>(
         panics::caught(|| {
             let mut config = multihop_scenario::load(text, origin, &overrides).map_err(scenario_error)?;
             config.causes = causes;
-            let watch = |now: multihop_core::Time| {
+            let watch = |now| {
                 if let Some(meter) = meter {
-                    meter.simulated_ns.store(now.ns(), Ordering::Relaxed);
+                    meter.set(now);
                 }
             };
             let outcome = logs(&config, pcap.as_ref(), frames.as_ref(), &part)
@@ -174,7 +180,7 @@ fn logs(
     part: &frames::Part,
 ) -> Result<Logs, AirLogError> {
     let air = |path: &PathBuf| {
-        let log = AirLog::new(config, Box::new(File::create(path)?))?;
+        let log = AirLog::new(config, Box::new(outputs::created(path)?))?;
         Ok::<_, AirLogError>(log.only(config, frames::selection(part)))
     };
     Ok(Logs {
@@ -359,17 +365,14 @@ fn scenario_error(error: multihop_scenario::ScenarioError) -> PyErr {
     described.map_or_else(|error| error, |()| raised)
 }
 
+/// What the handler of a signal raises, if one came.
+fn raised_by_signal(py: Python<'_>) -> Option<PyErr> {
+    py.check_signals().err()
+}
+
 fn air_log_error(error: AirLogError, origin: &str) -> PyErr {
     match error {
-        AirLogError::Io(error) => match error.raw_os_error() {
-            // Python makes its errors of the number, which Rust has in the text as well.
-            Some(code) => {
-                let text = error.to_string();
-                let reason = text.strip_suffix(&format!(" (os error {code})")).unwrap_or(&text);
-                PyOSError::new_err((code, reason.to_owned()))
-            }
-            None => PyOSError::new_err(error.to_string()),
-        },
+        AirLogError::Io(error) => outputs::os_error(&error),
         other @ AirLogError::NoRoomForHeader { .. } => ScenarioError::new_err(format!("{origin}: {other}")),
     }
 }

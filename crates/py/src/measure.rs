@@ -1,7 +1,6 @@
 //! What a capture says, as columns: a dictionary per interface.
 
-use crate::scenario_error;
-use crate::{CaptureError, panics};
+use crate::{CaptureError, outputs, panics, raised_by_signal, scenario_error};
 use multihop_capture::{Address, Capture};
 use multihop_core::{Span, Time};
 use multihop_measure::{
@@ -14,16 +13,17 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::BufWriter;
+use std::path::PathBuf;
 
 /// Surveys a capture file with the GIL released; `watch` is called with the bytes read, and may raise.
 /// `estimators` is a text with `[[measure]]` tables, and what messages call it.
 #[pyfunction]
 #[pyo3(signature = (path, bin_s, stamps = None, station = None, estimators = None, watch = None))]
+#[allow(clippy::needless_pass_by_value)] // what PyO3 extracts is owned
 pub fn measure<'py>(
     py: Python<'py>,
-    path: &str,
+    path: PathBuf,
     bin_s: f64,
     stamps: Option<&str>,
     station: Option<&str>,
@@ -35,7 +35,7 @@ pub fn measure<'py>(
     let mut raised = None;
     let found = py.detach(|| {
         panics::caught(|| {
-            let capture = Capture::open(path).map_err(|error| capture_error(&error))?;
+            let capture = Capture::open(&path).map_err(|error| capture_error(&error))?;
             survey(capture, &options, |bytes| {
                 raised = Python::attach(|py| {
                     py.check_signals()?;
@@ -93,11 +93,11 @@ fn marks(stamps: Option<&str>) -> Option<Marks> {
 /// end, if so.
 #[pyfunction]
 #[pyo3(signature = (path, out, name, stamps = None, interface = None, channel = None, between = None, most = usize::MAX))]
-#[allow(clippy::too_many_arguments, clippy::type_complexity)] // they are keywords in Python
+#[allow(clippy::needless_pass_by_value, clippy::too_many_arguments, clippy::type_complexity)] // they are keywords in Python
 pub fn capture_frames(
     py: Python<'_>,
-    path: &str,
-    out: &str,
+    path: PathBuf,
+    out: PathBuf,
     name: String,
     stamps: Option<&str>,
     interface: Option<usize>,
@@ -110,15 +110,10 @@ pub fn capture_frames(
     let options = Options { marks: marks(stamps), gauges: Vec::new(), transmissions, ..Options::default() };
     py.detach(|| {
         panics::caught(|| {
-            let capture = Capture::open(path).map_err(|error| capture_error(&error))?;
+            let capture = Capture::open(&path).map_err(|error| capture_error(&error))?;
             let mut raised = None;
             let found = survey(capture, &options, |_| {
-                #[allow(
-                    clippy::redundant_closure_for_method_calls,
-                    reason = "the method's lifetime is too narrow"
-                )]
-                let signal = Python::attach(|py| py.check_signals());
-                raised = signal.err();
+                raised = Python::attach(raised_by_signal);
                 raised.is_none()
             })
             .map_err(|error| capture_error(&error))?;
@@ -144,8 +139,9 @@ pub fn capture_frames(
             let kept = report.transmissions.clone().expect("they were asked for");
             let found_there = kept.found;
             if (1..=most as u64).contains(&found_there) {
-                let file = BufWriter::new(File::create(out)?);
-                kept.write(name, report, file)?;
+                let file = outputs::created(&out).map(BufWriter::new);
+                let written = file.and_then(|file| kept.write(name, report, file));
+                written.map_err(|error| outputs::os_error(&error))?;
             }
             Ok((number, channel, found_there, names, found.broken))
         })

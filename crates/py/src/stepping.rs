@@ -1,6 +1,6 @@
 //! A run in steps.
 
-use crate::{panics, read_overrides, scenario_error, tables};
+use crate::{Meter, panics, raised_by_signal, read_overrides, scenario_error, tables};
 use multihop_core::{Ecn, FlowId, HeaderBytes, Span, Time};
 use multihop_sim::config::{AppConfig, Config};
 use multihop_sim::external::{Injection, PacketOutcome};
@@ -8,7 +8,9 @@ use multihop_sim::{Ties, World};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, TryLockError};
+use std::thread;
+use std::time::Duration;
 
 /// A packet from outside that has come to its end: its number, when in seconds, where it was lost and why,
 /// and whether it is marked.
@@ -20,15 +22,55 @@ pub struct Stepper {
     config: Config,
     /// None when it is over, or broken.
     world: Mutex<Option<World>>,
+    /// Virtual time that has passed, which any thread may look at while another one steps.
+    now: Meter,
 }
 
+/// How long a thread sleeps before it looks again whether another one still has the run.
+const BETWEEN_TRIES: Duration = Duration::from_millis(1);
+
 impl Stepper {
-    /// Does something with the run; what panics leaves none.
-    fn with<T>(&self, work: impl FnOnce(&mut World) -> PyResult<T>) -> PyResult<T> {
-        let mut place = self.world.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Does something with the run without the GIL, once no other thread has it; what panics leaves none.
+    ///
+    /// # Errors
+    /// If the run is over, or a signal came while another thread had it.
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut World) -> PyResult<T> + Send,
+    ) -> PyResult<T> {
+        let mut work = Some(work);
+        loop {
+            let done = py.detach(|| {
+                let mut place = match self.world.try_lock() {
+                    Ok(place) => place,
+                    Err(TryLockError::Poisoned(broken)) => broken.into_inner(),
+                    Err(TryLockError::WouldBlock) => {
+                        thread::sleep(BETWEEN_TRIES);
+                        return None;
+                    }
+                };
+                Some(self.with_world(&mut place, work.take()?))
+            });
+            match done {
+                Some(made) => return made,
+                None => py.check_signals()?,
+            }
+        }
+    }
+
+    fn with_world<T>(
+        &self,
+        place: &mut Option<World>,
+        work: impl FnOnce(&mut World) -> PyResult<T>,
+    ) -> PyResult<T> {
         let mut world = place.take().ok_or_else(|| PyValueError::new_err("this run is over"))?;
-        let made = panics::caught(|| work(&mut world).map(|made| (made, world)));
-        made.map(|(made, world)| {
+        let made = panics::caught(|| {
+            let made = work(&mut world);
+            Ok((made, world))
+        });
+        made.and_then(|(made, world)| {
+            self.now.set(world.now());
             *place = Some(world);
             made
         })
@@ -51,29 +93,42 @@ impl Stepper {
                 let mut config = multihop_scenario::load(text, origin, &overrides).map_err(scenario_error)?;
                 config.causes = true;
                 let world = Mutex::new(Some(World::new(&config, Ties::InOrder)));
-                Ok(Stepper { config, world })
+                Ok(Stepper { config, world, now: Meter::default() })
             })
         })
     }
 
-    /// Seconds of virtual time that have passed.
-    fn now(&self) -> PyResult<f64> {
-        self.with(|world| Ok(world.now().seconds()))
+    /// Seconds of virtual time that have passed; of a step of another thread, until a moment ago.
+    fn now(&self) -> f64 {
+        self.now.simulated_s()
     }
 
     /// Lets everything happen up to this second, included. Returns when the next event is due; none when the
-    /// run is over.
+    /// run is over. What a signal raises ends the step; the next one goes on from there.
     fn step(&self, py: Python<'_>, until_s: f64) -> PyResult<Option<f64>> {
-        py.detach(|| {
-            self.with(|world| {
-                let until = Time::ZERO + Span::from_seconds(until_s.min(world.end().seconds() + 1.0));
-                Ok(world.advance(until).map(Time::seconds))
-            })
+        self.with(py, |world| {
+            let until = Time::ZERO + Span::from_seconds(until_s.min(world.end().seconds() + 1.0));
+            let mut raised = None;
+            let next = world.advance_while(until, |now| {
+                self.now.set(now);
+                raised = Python::attach(raised_by_signal);
+                raised.is_none()
+            });
+            raised.map_or(Ok(next.map(Time::seconds)), Err)
         })
     }
 
     /// Injects a packet into the flow of this index now. Returns its number.
-    fn inject(&self, flow: usize, payload: u32, header: u32, ecn: bool, stream: u16) -> PyResult<u64> {
+    #[allow(clippy::too_many_arguments)] // they have names in Python
+    fn inject(
+        &self,
+        py: Python<'_>,
+        flow: usize,
+        payload: u32,
+        header: u32,
+        ecn: bool,
+        stream: u16,
+    ) -> PyResult<u64> {
         if self.config.flows.get(flow).is_none_or(|flow| flow.app != AppConfig::External) {
             return Err(PyValueError::new_err(format!("flow {flow} takes no packets from outside")));
         }
@@ -83,19 +138,19 @@ impl Stepper {
                 "payload and header: found {size} B; needs at most {largest} B, the largest packet of this scenario"
             )));
         }
-        if self.with(|world| Ok(world.now() >= world.end()))? {
-            return Err(PyValueError::new_err("this run is over; inject packets before its end"));
-        }
         let ecn = if ecn { Ecn::Ect0 } else { Ecn::NotCapable };
         let flow = FlowId(flow as u32);
-        self.with(|world| {
+        self.with(py, |world| {
+            if world.now() >= world.end() {
+                return Err(PyValueError::new_err("this run is over; inject packets before its end"));
+            }
             Ok(world.inject(&Injection { flow, payload, header, ecn, stream, congestion: HeaderBytes::NONE }))
         })
     }
 
     /// What has become of injected packets since this was last asked.
-    fn outcomes(&self) -> PyResult<Vec<Ended>> {
-        self.with(|world| {
+    fn outcomes(&self, py: Python<'_>) -> PyResult<Vec<Ended>> {
+        self.with(py, |world| {
             let ended = std::iter::from_fn(|| world.poll_outcome()).filter_map(|outcome| match outcome {
                 PacketOutcome::Delivered { number, at, ecn, .. } => {
                     Some((number, at.seconds(), None, ecn == Ecn::CongestionExperienced))
@@ -113,7 +168,7 @@ impl Stepper {
 
     /// The tables as they would be if the run ended now.
     fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let outcome = py.detach(|| self.with(|world| Ok(world.tables())))?;
+        let outcome = self.with(py, |world| Ok(world.tables()))?;
         tables::output(py, &self.config, &outcome)
     }
 }

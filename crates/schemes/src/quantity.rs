@@ -97,9 +97,10 @@ fn parse(text: &str, kind: &str, units: &[(&str, f64)]) -> Result<f64, Misread> 
             !(c.is_ascii_digit() || ".+-_".contains(c) || exponent)
         })
         .map_or(text.len(), |(i, _)| i);
-    let (number, unit) = (text[..split].replace('_', ""), text[split..].trim());
-    let value: f64 =
-        number.parse().map_err(|_| misread(format!("{text:?} has no number that can be read")))?;
+    let (number, unit) = (&text[..split], text[split..].trim());
+    let value = plain(number)
+        .and_then(|number| number.parse::<f64>().ok())
+        .ok_or_else(|| misread(format!("{text:?} has no number that can be read")))?;
     if unit.is_empty() {
         return Err(misread(format!("{text:?} has no unit")));
     }
@@ -109,6 +110,14 @@ fn parse(text: &str, kind: &str, units: &[(&str, f64)]) -> Result<f64, Misread> 
         .ok_or_else(|| misread(format!("{unit:?} in {text:?} is not a unit of {kind}")))?;
     let scaled = value * scale;
     if scaled.is_finite() { Ok(scaled) } else { Err(misread(format!("{text:?} is not a finite number"))) }
+}
+
+/// A number without its underscores, each of which is between two digits.
+fn plain(number: &str) -> Option<String> {
+    let bytes = number.as_bytes();
+    let is_digit = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);
+    let is_between = |(at, _): (usize, &str)| is_digit(at.checked_sub(1)) && is_digit(at.checked_add(1));
+    number.match_indices('_').all(is_between).then(|| number.replace('_', ""))
 }
 
 macro_rules! quantity {
@@ -197,7 +206,7 @@ macro_rules! quantity {
                     "type": "string",
                     "description": concat!($kind, ", with its unit"),
                     "x-quantity": stringify!($name),
-                    "pattern": concat!("^\\s*[+-]?[0-9._]+([eE][+-]?[0-9]+)?\\s*(", $pattern, ")\\s*$"),
+                    "pattern": concat!("^\\s*[+-]?\\.?[0-9]+([._]?[0-9]+)*\\.?([eE][+-]?[0-9]+)?\\s*(", $pattern, ")\\s*$"),
                 })
             }
         }
@@ -318,6 +327,10 @@ mod tests {
         assert!(error.contains("no unit") && error.contains("ms"), "{error}");
         let error = "30 m".parse::<Duration>().unwrap_err().to_string();
         assert!(error.contains("\"m\"") && error.contains("not a unit of a time"), "{error}");
+        for number in ["_1", "1_", "1__0", "1_.5", "1._5", "_", "1e_3", "+_1"] {
+            assert!(format!("{number} s").parse::<Duration>().is_err(), "{number}");
+        }
+        assert_eq!("1_000.000_1e0 s".parse(), Ok(Duration(1000.0001)));
         assert!("fast".parse::<BitRate>().unwrap_err().found.contains("no number"));
         assert!("nan s".parse::<Duration>().is_err());
         assert!("1e999 s".parse::<Duration>().unwrap_err().found.contains("finite"));

@@ -56,6 +56,7 @@ class Comparison(Runs):
                 variants, to whose pages it links, files of their names that end in `.html`, as
                 `multihop view` writes them.
         """
+        from multihop.framelog.reading import read_log
         from multihop.report import Shown, write
 
         folder = Path(path).parent
@@ -64,11 +65,11 @@ class Comparison(Runs):
         elif isinstance(frames, Mapping):
             pages = {variant: (Path(log), Path(log).with_suffix(".html")) for variant, log in frames.items()}
             shown = {
-                variant: Shown(log.read_bytes(), Path(os.path.relpath(page, folder)).as_posix())
+                variant: Shown(read_log(log), Path(os.path.relpath(page, folder)).as_posix())
                 for variant, (log, page) in pages.items()
             }
         else:
-            shown = {self.variants[0]: Shown(Path(frames).read_bytes())}
+            shown = {self.variants[0]: Shown(read_log(Path(frames)))}
         return write(self, Path(path), frames=shown)
 
     def figures(self, directory: str | Path) -> list[Path]:

@@ -70,7 +70,7 @@ class Run:
 
     @property
     def now_s(self) -> float:
-        """Seconds of virtual time that have passed."""
+        """Seconds of virtual time that have passed; while another thread steps, until a moment ago."""
         return self._stepper.now()
 
     @property
@@ -82,7 +82,7 @@ class Run:
         """Lets everything happen up to this second of virtual time, included.
 
         A second that has passed changes nothing. Returns when the next event is due; none when the run is
-        over.
+        over. Other threads go on meanwhile. Ctrl-C ends the step, and the next one goes on from there.
 
         Raises:
             UserError: if this is no number of seconds from 0.

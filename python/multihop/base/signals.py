@@ -8,8 +8,17 @@ from __future__ import annotations
 import os
 import signal
 
+# As of `typing`, which is not imported before the first handlers are there.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NoReturn
+
 EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
+
+#: What is done before a signal ends the process at once.
+_before_end: list[Callable[[], None]] = []
 
 #: Whether it was SIGTERM, by which batch systems say that time is up, that wanted an end.
 _terminated = False
@@ -32,6 +41,20 @@ def interrupt() -> None:
 def ignore() -> None:
     """From now on neither signal changes the exit code of what is done already."""
     _handle(signal.SIG_IGN)
+
+
+def before_end(clean: Callable[[], None]) -> None:
+    """Adds what is done before a signal ends the process at once."""
+    _before_end.append(clean)
+
+
+def end(code: int) -> NoReturn:
+    """Ends the process at once: runs in other threads cannot be stopped halfway."""
+    try:
+        for clean in _before_end:
+            clean()
+    finally:
+        os._exit(code)
 
 
 def exit_code() -> int:
@@ -75,4 +98,4 @@ def _end(what: str) -> None:
     try:
         os.write(2, f"multihop: {ended()}{what}\n".encode())
     finally:
-        os._exit(exit_code())
+        end(exit_code())

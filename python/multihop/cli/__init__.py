@@ -10,7 +10,8 @@ from __future__ import annotations
 import io
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -36,7 +37,7 @@ def main() -> NoReturn:
         # whatever is written is written under another name first.
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(code)
+        signals.end(code)
     sys.exit(code)
 
 
@@ -68,7 +69,31 @@ def _prepare_streams() -> bool:
         # A result with a question mark in it is better than none.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        own = sys.stdout
+        sys.stdout = _Output(own.buffer, own.encoding, own.errors, line_buffering=own.line_buffering)
     return has_output
+
+
+class _Output(io.TextIOWrapper):
+    """Standard output, which is named in the errors of writing to it."""
+
+    def write(self, text: str) -> int:
+        with _named():
+            return super().write(text)
+
+    def flush(self) -> None:
+        with _named():
+            super().flush()
+
+
+@contextmanager
+def _named() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        error.filename = "standard output"
+        raise
 
 
 def _discard_output() -> None:
@@ -77,7 +102,7 @@ def _discard_output() -> None:
 
 
 def _cannot_write(error: OSError) -> str:
-    return f"{error.filename or 'standard output'}: {error.strerror or error}"
+    return f"{error.filename or 'a file'}: {error.strerror or error}"
 
 
 def _run() -> int:
@@ -162,6 +187,8 @@ def _internal(what: str) -> str:
     )
 
 
-def _interrupted(what: str = "nothing was written") -> int:
+def _interrupted(what: str | None = None) -> int:
+    from multihop.base.files import what_is_written
+
     signals.ignore()
-    return _fail(f"{signals.ended()}; {what}", signals.exit_code())
+    return _fail(f"{signals.ended()}; {what or what_is_written()}", signals.exit_code())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from multihop.base import signals
+from multihop.base.errors import UserError
 from multihop.results.provenance import build
 
 if TYPE_CHECKING:
@@ -112,6 +114,7 @@ class Deferred(TyperCommand):
         **extra: Any,  # noqa: ANN401 - what Typer hands on
     ) -> Context:
         """The context of the command itself, by which Typer goes on."""
+        _require_words(args)
         return self.load().make_context(info_name, args, parent, **extra)
 
 
@@ -134,10 +137,36 @@ def _prepared(callback: Callable[..., Any] | None) -> Callable[..., Any]:
         with _importing():
             from multihop import api  # noqa: F401
 
+        _require_usable(arguments)
         signals.interrupt()
         return callback(**arguments) if callback is not None else None
 
     return call
+
+
+def _require_words(words: Sequence[str]) -> None:
+    """Refuses empty values: the path of an empty text would be the current folder."""
+    own = words[: words.index("--")] if "--" in words else words
+    for before, word in zip(["", *own], own, strict=False):
+        if word.startswith("--") and word.endswith("=") and word.count("=") == 1:
+            raise UserError(f"{word[:-1]}: found ''; give a value, or leave the option out")
+        if not word:
+            what = before if before.startswith("-") else "an argument"
+            raise UserError(f"{what}: found ''; give a value, or leave it out")
+
+
+def _require_usable(arguments: Mapping[str, Any]) -> None:
+    """Refuses numbers and texts that no option has a use for, and that the engine could not be given."""
+    for name, value in arguments.items():
+        option = f"--{name.replace('_', '-')}"
+        if isinstance(value, float) and not math.isfinite(value):
+            raise UserError(f"{option}: found {value}; needs a finite number")
+        if isinstance(value, int) and not -(2**63) <= value < 2**64:
+            raise UserError(f"{option}: found {value}; needs a whole number below 2^64")
+        # Words of a program, which has no option, may be any bytes.
+        for text in [value] if isinstance(value, str) else value if isinstance(value, list) and name != "words" else []:
+            if isinstance(text, str) and not text.isascii() and text != text.encode(errors="replace").decode():
+                raise UserError(f"{option}: found {text!r}, which has bytes that are no UTF-8; needs text")
 
 
 class _Commands(TyperGroup):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from multihop.base.errors import UserError
+from multihop.base.names import file_names
 from multihop.cli import console
 from multihop.cli.runs import JobsOption, JsonOption, QuietOption
 
@@ -69,11 +70,12 @@ def explain(
         found = explained(results, flow, variant=variant, seeds=seeds, try_remedies=tries, threads=jobs, on_tick=tick)
     if report is not None:
         from multihop.api.results import Comparison, Result
+        from multihop.framelog.reading import read_log
         from multihop.report import Shown, write
 
         runs = tuple(Result(run.scenario, run.view, run.overrides, run.output) for run in found.runs)
-        log = results / "frames" / f"{found.variant}.frames"
-        frames = {found.variant: Shown(log.read_bytes())} if log.is_file() else None
+        log = results / "frames" / f"{file_names([*found.others, found.variant])[found.variant]}.frames"
+        frames = {found.variant: Shown(read_log(log))} if log.is_file() else None
         written = write(Comparison(runs[0].scenario, {found.variant: runs}), report, found, frames)
         console.note(f"report: {written}", quiet=quiet)
     if as_json:

@@ -9,6 +9,8 @@ from typing import Annotated
 import typer
 
 from multihop import importers
+from multihop._core import ScenarioError
+from multihop.base.errors import UserError
 from multihop.base.files import require_writable_file, write_text
 from multihop.cli import completion, console
 from multihop.importers import to_scenario
@@ -166,7 +168,10 @@ def import_mesh(
     imported = to_scenario.write(mesh, plan, file.name)
     # The engine has the last word on what is a scenario: options that make none fail here, not at the first
     # run.
-    Scenario(imported.text, str(out or "<imported>")).check()
+    try:
+        Scenario(imported.text, "<imported>").check()
+    except ScenarioError as error:
+        raise UserError(f"{file}: the scenario of this mesh would be refused: {error}") from error
     _show(imported, out, as_json=as_json, quiet=quiet)
 
 

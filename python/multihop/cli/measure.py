@@ -11,10 +11,12 @@ import typer
 
 from multihop import measurement
 from multihop.base.errors import UserError
+from multihop.base.files import require_writable_file, whole_file
 from multihop.cli import completion, console
 from multihop.cli.runs import JsonOption
 from multihop.measurement import Measurement, Sniffer
 from multihop.results.words import share
+from multihop.simulation.logs import interval
 
 #: Rows of a table, and reasons, that are printed: of one screen, and of all that `--all` has.
 _SCREEN, _SCREEN_REASONS, _SCREEN_SNIFFERS, _SCREEN_SIDES = 5, 3, 20, 4
@@ -95,14 +97,19 @@ def measure(
     """Report airtime by station, link capacities and capture quality of monitor-mode captures."""
     if out is not None and len(captures) > 1:
         raise UserError("--out: found with several captures; measure one at a time, or leave it out")
+    if frames is not None and len(captures) > 1:
+        raise UserError("--frames: found with several captures; a frame log is of one")
     if frames is not None:
-        _write_frames(captures, frames, (interface, channel), between, stamps, quiet=as_json)
+        require_writable_file(frames, captures[0])
     elif interface is not None or channel is not None or between is not None:
         raise UserError("--interface, --channel and --between say what a frame log is of; add --frames FILE.frames")
+    window = None if between is None else interval(between)
     seen = []
     for capture in captures:
         found = measurement.measure(capture, bin=bin, stamps=stamps, station=station, estimators=estimators)  # type: ignore[arg-type]
         seen.append(found)
+    if frames is not None:
+        _write_frames(captures[0], frames, (interface, channel), window, stamps, quiet=as_json)
     if len(seen) == 1 and not as_json:
         _require_frames(seen)
     several = sum(len(found.sniffers) for found in seen) > 1
@@ -141,26 +148,20 @@ def _require_frames(seen: list[Measurement]) -> None:
 
 
 def _write_frames(
-    captures: list[Path],
+    capture: Path,
     out: Path,
     sniffer: tuple[int | None, int | None],
-    between: str | None,
+    between: tuple[int, int] | None,
     stamps: str | None,
     *,
     quiet: bool,
 ) -> None:
     """The frame log of a capture, of an interface and a channel."""
-    from multihop.base.files import require_writable_file, whole_file
     from multihop.framelog.captured import write_capture_log
-    from multihop.simulation.logs import interval
 
-    if len(captures) > 1:
-        raise UserError("--frames: found with several captures; a frame log is of one")
-    window = None if between is None else interval(between)
-    require_writable_file(out, captures[0])
-    with whole_file(out, captures[0]) as part:
+    with whole_file(out, capture) as part:
         interface, channel = sniffer
-        made = write_capture_log(captures[0], part, interface=interface, channel=channel, between=window, stamps=stamps)
+        made = write_capture_log(capture, part, interface=interface, channel=channel, between=between, stamps=stamps)
     which = f" of {made.name}" if made.interfaces > 1 else ""
     which += f" at {made.channel_mhz} MHz" if made.channel_mhz is not None else ""
     console.note(f"frame log: {out}, {made.transmissions} transmissions{which}", quiet=quiet)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +15,8 @@ import typer
 
 from multihop.base import extras
 from multihop.base.errors import Interrupted, UserError
-from multihop.base.files import require_writable_file
+from multihop.base.files import is_stream, require_writable_directory, require_writable_file, what_is_written
+from multihop.base.names import file_names
 from multihop.cli import completion, console
 from multihop.cli.settings import SetOption, read
 from multihop.results.provenance import record
@@ -211,7 +213,8 @@ def _note_logs(logs: Logs, *, quiet: bool) -> None:
     if logs.pcap is not None:
         console.note(f"capture: {logs.pcap}", quiet=quiet)
     if logs.frames is not None:
-        console.note(f"frame log: {logs.frames}; to see it: multihop view {logs.frames}", quiet=quiet)
+        see = "" if is_stream(logs.frames) else f"; to see it: multihop view {logs.frames}"
+        console.note(f"frame log: {logs.frames}{see}", quiet=quiet)
         _note_empty(logs.frames, logs.selection)
 
 
@@ -219,7 +222,7 @@ def _note_empty(log: Path, part: Selection) -> None:
     """Says so where nothing of a run is in a frame log of a part of it."""
     from multihop.framelog.reading import checked
 
-    if not part:
+    if not part or is_stream(log):
         return
     found = checked(log)
     if found.transmissions == 0:
@@ -234,10 +237,11 @@ def _frame_logs(
     from multihop.api import run_variants
     from multihop.cli.view import write_page
 
-    folder.mkdir(exist_ok=True)
+    require_writable_directory(folder)
     written = {}
+    files = file_names(name for name, _ in variants)
     for variant in variants:
-        file = folder / f"{variant[0]}.frames"
+        file = folder / f"{files[variant[0]]}.frames"
         run_variants(scenario, [variant], seeds=[seed], logs=Logs(frames=file))
         try:
             write_page(file, file.with_suffix(".html"))
@@ -282,10 +286,7 @@ def _simulate(
         report = report_in(out, quiet=quiet)
     if report is not None:
         require_writable_file(report, scenario.file)
-    for option, file in (("--pcap", logs.pcap), ("--frames", logs.frames)):
-        if file is not None:
-            _require_own_file(option, file, report, out)
-            require_writable_file(file, scenario.file)
+    _require_own_files(logs, scenario, report, out)
     # A log is of a run that is made, not of one that was kept.
     store = Store(out / STORE) if out is not None and not logs else None
     if store is not None:
@@ -351,7 +352,7 @@ def _nothing_is_kept(*, logged: bool) -> Iterator[None]:
         yield
     except KeyboardInterrupt as error:
         hint = "" if logged else "; with --out DIR finished runs are kept"
-        raise Interrupted(f"nothing was written{hint}") from error
+        raise Interrupted(f"{what_is_written()}{hint}") from error
 
 
 def _report_replaced(comparison: Comparison, out: Path, *, quiet: bool) -> None:
@@ -373,13 +374,30 @@ def report_damaged(store: Store, consequence: str, *, quiet: bool) -> None:
         console.note(f"{what} left as found and passed over, {consequence}", quiet=quiet)
 
 
+def _require_own_files(logs: Logs, scenario: Scenario, report: Path | None, out: Path | None) -> None:
+    """Each log can be written, and nothing else goes to the same file."""
+    for option, file in (("--pcap", logs.pcap), ("--frames", logs.frames)):
+        if file is not None:
+            _require_own_file(option, file, report, out)
+            require_writable_file(file, scenario.file)
+    if logs.pcap is not None and logs.frames is not None and _are_one(logs.pcap, logs.frames):
+        raise UserError(f"--frames: found {logs.frames}, where the capture goes; name another file")
+    if report is not None and logs.frames is not None and is_stream(logs.frames):
+        raise UserError(f"--frames: found {logs.frames}, from which the report cannot read it back; name a file")
+
+
 def _require_own_file(option: str, file: Path, report: Path | None, out: Path | None) -> None:
     from multihop.results.folders import RESULT_NAMES
 
-    if report is not None and file.resolve() == report.resolve():
+    if report is not None and _are_one(file, report):
         raise UserError(f"{option}: found {file}, where the report goes; name another file")
     if out is not None and file.name in RESULT_NAMES and _is_in(file, out):
         raise UserError(f"{option}: found {file}, which --out writes as well; name another file")
+
+
+def _are_one(a: Path, b: Path) -> bool:
+    # What goes to the null device is lost whatever else does.
+    return a.resolve() == b.resolve() != Path(os.devnull)
 
 
 def _is_in(file: Path, directory: Path) -> bool:

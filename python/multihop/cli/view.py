@@ -54,9 +54,11 @@ def view(
     """Show every transmission of a frame log, of the logs of results, or of a capture, in one page."""
     window = None if between is None else interval(between)
     if not source.is_dir() and not _is_log(source):
+        page = out or _page_beside(source, f"{source.name}.html")
+        require_writable_file(perfetto or page, source)
         with tempfile.TemporaryDirectory() as folder:
-            log = _of_capture(source, Path(folder) / f"{source.name}.frames", interface, window)
-            _show([log], out or _page_beside(source, f"{source.name}.html"), perfetto, None, open_=open_)
+            log = _of_capture(source, Path(folder) / "capture.frames", interface, window)
+            _show([log], page, perfetto, None, open_=open_)
         return
     if interface is not None:
         raise UserError(f"--interface: {source} is no capture; leave it out")
@@ -121,13 +123,13 @@ def write_page(log: Path, file: Path, window: tuple[int, int] | None = None) -> 
         UserError: if the log cannot be read or has too many transmissions for a page, or the page cannot be
             written.
     """
-    from multihop.framelog.reading import checked, cut
+    from multihop.framelog.reading import checked, cut, read_log
     from multihop.report.viewer import page
 
     require_writable_file(file, log)
     found = checked(log, window, _MOST)
     _note_gaps(log, found, window)
-    write_text(file, page(cut(log.read_bytes(), window), found.head["name"], window))
+    write_text(file, page(cut(read_log(log), window), found.head["name"], window))
 
 
 def _note_gaps(log: Path, found: Checked, window: tuple[int, int] | None) -> None:

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 from multihop import _core
-from multihop.api import replacements
+from multihop.api import OVERRIDES, replacements
 from multihop.base.errors import UserError, instead_of
 from multihop.emulation import uplink
 from multihop.emulation.isolate import MARK
@@ -31,6 +31,8 @@ _PRIORITY = 10
 #: How long programs may take to end by themselves.
 _GRACE_S = 0.5
 _JOURNAL = "multihop journal"
+#: The first line of a journal, with its scenario, is no longer.
+_MOST_BYTES_OF_HEAD = 64_000_000
 #: Since 2 packets have their headers.
 _JOURNAL_VERSION = "2"
 #: What devices carry: packets that the run routes, or frames that programs route.
@@ -273,20 +275,16 @@ def journal_of(path: Path) -> tuple[Scenario, dict[str, Any], str]:
         UserError: if it is no journal, or one of another version.
     """
     try:
-        with path.open(encoding="utf-8") as file:
-            first = file.readline()
+        with path.open("rb") as file:
+            first = file.readline(_MOST_BYTES_OF_HEAD).decode()
         head, _, rest = first.partition(": ")
         name, _, version = head.rpartition(" ")
         about = json.loads(rest if name == _JOURNAL else "")
         # Of another version nothing else is looked at.
-        found = version == _JOURNAL_VERSION and (
-            Scenario(about["scenario"], about["origin"]),
-            dict(about["overrides"]),
-            str(about["engine"]),
-        )
+        found = version == _JOURNAL_VERSION and _said_by(about)
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror}") from error
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise UserError(f"{path}: this is no journal; needs what multihop emulate --record has written") from error
     if not found:
         raise UserError(
@@ -294,6 +292,18 @@ def journal_of(path: Path) -> tuple[Scenario, dict[str, Any], str]:
             "with the multihop that recorded it"
         )
     return found
+
+
+def _said_by(about: dict[str, Any]) -> tuple[Scenario, dict[str, Any], str]:
+    """What the first line of a journal says; a `TypeError` or a `KeyError` of one that no emulation wrote."""
+    overrides = dict(about["overrides"])
+    kinds = {**dict.fromkeys(OVERRIDES, str), "external": str, "set": dict, "seed": int}
+    texts = (about["scenario"], about["origin"], about["engine"])
+    fits = all(isinstance(value, kinds[name]) for name, value in overrides.items())
+    is_external = overrides.get("external", "alone") in {"alone", "beside"}
+    if not (fits and is_external and all(isinstance(text, str) for text in texts) and 0 <= overrides["seed"] < 2**64):
+        raise TypeError("the first line of a journal has a value of another type")
+    return Scenario(about["scenario"], about["origin"]), overrides, about["engine"]
 
 
 def _first_line(settings: Settings, view: _core.ScenarioView) -> str:

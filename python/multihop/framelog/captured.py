@@ -9,6 +9,10 @@ from typing import Literal
 
 from multihop import _core
 from multihop.base.errors import UserError
+from multihop.base.files import whole_file
+from multihop.framelog.reading import window_of
+from multihop.simulation.scenario import text_of
+from multihop.simulation.seeds import is_whole
 
 #: A log of a capture has no more transmissions than these: a page holds no more.
 MOST = 5_000_000
@@ -55,8 +59,9 @@ def capture_frames(
             million transmissions in the interval.
     """
     path = Path(capture)
-    window = None if between is None else (round(between[0] * 1e9), round(between[1] * 1e9))
-    return write_capture_log(path, Path(out), interface=interface, channel=channel, between=window, stamps=stamps)
+    window = None if between is None else window_of(between)
+    with whole_file(Path(out), path) as part:
+        return write_capture_log(path, part, interface=interface, channel=channel, between=window, stamps=stamps)
 
 
 def write_capture_log(
@@ -74,11 +79,14 @@ def write_capture_log(
     Raises:
         UserError: as `capture_frames`.
     """
+    for name, number, most_of_it in (("interface", interface, 2**32 - 1), ("channel", channel, 2**16 - 1)):
+        if number is not None and not (is_whole(number) and 0 <= number <= most_of_it):
+            raise UserError(f"{name}: found {number!r}; needs a whole number from 0 to {most_of_it}")
     try:
         number, channel_mhz, found, names, broken = _core.capture_frames(
-            str(capture), str(out), capture.name, stamps, interface, channel, between, most
+            capture, out, text_of(capture.name), stamps, interface, channel, between, most
         )
-    except (_core.CaptureError, OSError) as error:
+    except _core.CaptureError as error:
         raise UserError(f"{capture}: {error}") from error
     if found > most:
         raise UserError(

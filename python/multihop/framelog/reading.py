@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import warnings
 from collections.abc import Iterator
@@ -17,11 +16,15 @@ import pandas as pd
 
 from multihop import _core
 from multihop.base.errors import UserError
+from multihop.simulation.logs import nanoseconds
+from multihop.simulation.scenario import read_bytes
 
 #: How a frame log begins.
 _MAGIC = b"mhframes"
 #: A table has no more transmissions than these: some 2 GB of memory.
 MOST = 10_000_000
+#: A larger file is not read: a transmission takes less than three bytes.
+_MOST_BYTES = 2_000_000_000
 
 
 @dataclass(frozen=True)
@@ -68,21 +71,24 @@ def frames(path: str | os.PathLike[str], between: tuple[float, float] | None = N
 
     Of a file that is cut short a warning says where it ends.
     """
-    window = None if between is None else _window(between)
+    window = None if between is None else window_of(between)
     found = read(Path(path), window)
     if found.cut_short:
         warnings.warn(said_of_gap(path, found.cut_short), stacklevel=2)
     return found.transmissions
 
 
-def _window(between: tuple[float, float]) -> tuple[int, int]:
+def window_of(between: tuple[float, float]) -> tuple[int, int]:
+    """An interval in seconds in nanoseconds.
+
+    Raises:
+        UserError: if it is none.
+    """
     try:
         first, last = (float(end) for end in between)
     except (TypeError, ValueError):
         raise UserError(f"between: found {between!r}; needs two instants in seconds, as in (10, 12.5)") from None
-    if not 0 <= first < last < math.inf:
-        raise UserError(f"between: found {between!r}; the first instant must be before the second")
-    return round(first * 1e9), round(last * 1e9)
+    return nanoseconds("between", between, first, last)
 
 
 def said_of_gap(path: str | os.PathLike[str], gap: str) -> str:
@@ -97,7 +103,7 @@ def read(path: Path, between: tuple[int, int] | None = None, most: int = MOST) -
         UserError: if it cannot be read, is no frame log, or has more than `most` transmissions.
     """
     with _errors_of(path):
-        return decode(path.read_bytes(), between, most)
+        return decode(read_log(path), between, most)
 
 
 @dataclass(frozen=True)
@@ -116,8 +122,17 @@ def checked(path: Path, between: tuple[int, int] | None = None, most: int = MOST
         UserError: as `read`.
     """
     with _errors_of(path):
-        head, cut_short, transmissions = _core.check_frames(path.read_bytes(), between, most)
+        head, cut_short, transmissions = _core.check_frames(read_log(path), between, most)
     return Checked(json.loads(head), cut_short, transmissions)
+
+
+def read_log(path: Path) -> bytes:
+    """The bytes of a frame log.
+
+    Raises:
+        UserError: if it cannot be read, or is a device, or larger than any log.
+    """
+    return read_bytes(path, "a frame log", _MOST_BYTES)
 
 
 @contextmanager

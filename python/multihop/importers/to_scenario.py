@@ -229,9 +229,13 @@ def _drop_weak(mesh: Mesh, least: float) -> int:
 
 
 def _names(mesh: Mesh) -> dict[str, str]:
-    """Labels as names where they are there and distinct, ids otherwise."""
+    """Labels as names where they are there, distinct and no other node's id; ids otherwise."""
     labels = Counter(node.label for node in mesh.nodes.values() if node.label)
-    return {id: node.label if labels[node.label] == 1 else id for id, node in mesh.nodes.items()}
+
+    def is_name(id: str, label: str) -> bool:
+        return labels[label] == 1 and (label == id or label not in mesh.nodes)
+
+    return {id: node.label if node.label and is_name(id, node.label) else id for id, node in mesh.nodes.items()}
 
 
 @dataclass

@@ -101,7 +101,8 @@ def _subtitle(comparison: Runs) -> str:
     measured = view["duration"] - view["warmup"]
     seeds = f"{len(comparison.seeds)} seeds" if len(comparison.seeds) > 1 else "one seed"
     varied = f" {_e(comparison.varied)}" if comparison.varied else ""
-    return f"<p>{chips}</p><p class='note'>{measured:g} s measured after {view['warmup']:g} s of warm-up, {seeds}.{varied}</p>"
+    times = f"{measured:g} s measured after {view['warmup']:g} s of warm-up"
+    return f"<p>{chips}</p><p class='note'>{times}, {seeds}.{varied}</p>"
 
 
 def _verdict(comparison: Runs) -> str:

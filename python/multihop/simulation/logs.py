@@ -13,6 +13,8 @@ from multihop.base.errors import UserError, instead_of
 from multihop.base.files import whole_file
 
 _NS = 1_000_000_000
+#: No run and no capture is longer: nanoseconds until then are whole numbers of 64 bits.
+_MOST_S = 9e9
 
 
 @dataclass(frozen=True)
@@ -110,8 +112,21 @@ def interval(text: str) -> tuple[int, int]:
         first, last = (_core.seconds(_with_space(end)) for end in ends)
     except ValueError:
         raise UserError(f'--between: found {text!r}; needs two instants, as in --between "10 s, 12.5 s"') from None
+    return nanoseconds("--between", text, first, last)
+
+
+def nanoseconds(option: str, found: object, first: float, last: float) -> tuple[int, int]:
+    """An interval of seconds in nanoseconds.
+
+    Raises:
+        UserError: if it is none; the message says what was found in which option.
+    """
     if not 0 <= first < last:
-        raise UserError(f"--between: found {text!r}; the first instant must be before the second")
+        raise UserError(
+            f"{option}: found {found!r}; the first instant must be before the second, and neither below 0 s"
+        )
+    if last > _MOST_S:
+        raise UserError(f"{option}: found {found!r}; needs instants up to {_MOST_S:g} s")
     return round(first * _NS), round(last * _NS)
 
 

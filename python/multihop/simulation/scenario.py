@@ -65,9 +65,12 @@ def load(source: ScenarioLike) -> Scenario:
     if not isinstance(source, str | Path):
         raise UserError(f"scenario: found {type(source).__name__}; needs a path, TOML text or a dictionary")
     path = Path(source)
-    # File names may hold bytes that are not text; in messages they are shown escaped.
-    origin = str(source).encode("utf-8", "backslashreplace").decode()
-    return Scenario(read_text(path, "a scenario (TOML)"), origin, path)
+    return Scenario(read_text(path, "a scenario (TOML)"), text_of(str(source)), path)
+
+
+def text_of(name: str) -> str:
+    """A name of a file, which may hold bytes that are not text, with these escaped."""
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def settings(given: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -156,7 +159,7 @@ def read_bytes(path: Path, what: str, max_bytes: int = MAX_BYTES) -> bytes:
             raise UserError(f"{path}: {status.st_size / 1e6:.0f} MB {too_large}")
         # A pipe has no size, and files of /proc say 0: what comes decides.
         with path.open("rb") as file:
-            content = file.read(max_bytes + 1)
+            content = file.read(min(status.st_size or max_bytes, max_bytes) + 1)
     except FileNotFoundError as error:
         raise UserError(f"{path}: no such file; name {what}") from error
     except (OSError, ValueError) as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import gzip
 import hashlib
+import io
 import json
 import os
 import zlib
@@ -19,7 +20,7 @@ import numpy as np
 
 from multihop import _core
 from multihop.base.errors import OutputError, UserError
-from multihop.base.files import clear_left_overs, is_part, part_of, require_writable_directory
+from multihop.base.files import clear_left_overs, is_part, moved_into_place, require_writable_directory
 from multihop.results.causes import CAUSE_TABLES
 from multihop.results.columns import TABLES
 from multihop.simulation.shards import Place, Shards
@@ -32,6 +33,9 @@ _FORMAT_OF_FILES = 1
 
 #: Of a run, and part of its key: changes when what `encode` writes is not what it wrote before.
 RUN_FORMAT = 2
+
+#: What is kept of a run unpacks to no more bytes than this, and so many more for each of its own.
+_MOST_BYTES, _MOST_BYTES_OF_BYTE = 64_000_000, 100
 
 # What a damaged content makes of decompression.
 _DAMAGE = (EOFError, OSError, zlib.error)
@@ -292,17 +296,12 @@ class Store:
         return self.directory / "failures" / f"{run.key}.json"
 
     def _write(self, path: Path, content: bytes) -> None:
-        part = part_of(path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            part.write_bytes(content)
-            part.replace(path)
+            with moved_into_place(path) as part:
+                part.write_bytes(content)
         except OSError as error:
             raise _unwritable(path, error) from error
-        finally:
-            # Ctrl-C may come at any point of this as well.
-            with suppress(OSError):
-                part.unlink(missing_ok=True)
 
     def _names(self) -> list[str]:
         try:
@@ -340,9 +339,18 @@ def decode(content: bytes, run: RunId, tables: Collection[str] | None = None) ->
         ValueError: if the content is no such output, or that of another run.
     """
     try:
-        return _decoded(json.loads(gzip.decompress(content)), run, tables)
+        return _decoded(json.loads(_decompressed(content)), run, tables)
     except (*_DAMAGE, ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
         raise ValueError(f"not a finished run: {error}") from error
+
+
+def _decompressed(content: bytes) -> bytes:
+    most = _MOST_BYTES + _MOST_BYTES_OF_BYTE * len(content)
+    with gzip.open(io.BytesIO(content)) as file:
+        plain = file.read(most + 1)
+    if len(plain) > most:
+        raise ValueError("a run that unpacks to more than one of its size can have")
+    return plain
 
 
 #: Tables that a run may be without.

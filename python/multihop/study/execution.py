@@ -198,6 +198,11 @@ class _Campaign:
         except Exception as error:  # noqa: BLE001 - whatever a run or a cluster's worker dies of is kept with the run
             self._fail(run, error)
         else:
+            if not isinstance(content, bytes):
+                raise OutputError(
+                    f"the executor cannot be used: the result of a run is {type(content).__name__}, and not the bytes "
+                    "that its function returned; finished runs are kept"
+                )
             self._store.write(run.id, content)
             self._progress.finished += 1
             self._progress.simulated_s += run.duration_s

@@ -170,7 +170,7 @@ impl Beside {
             }
             let rows = &mut self.windows[flow as usize];
             let count = usize::try_from(c.varint(Stream::Groups, rows.len() as u64)).ok()?;
-            if count == 0 || !c.holds(Stream::WindowChoices, count) {
+            if count == 0 || !c.holds(Stream::WindowChoices, count) || !c.has_room(count) {
                 return None;
             }
             rows.resize(count, windows::Row::default());
@@ -243,6 +243,12 @@ fn groups<C: Coder>(
         }
         let mut runs = vec![Run::default(); count];
         instants::code(c, streams, &mut runs, &causes(&key))?;
+        let rows = runs
+            .iter()
+            .try_fold(0_usize, |rows, run| rows.checked_add(usize::try_from(run.more).ok()? + 1))?;
+        if !c.has_room(rows) {
+            return None;
+        }
         groups.read(key, runs)?;
     }
     Some(())

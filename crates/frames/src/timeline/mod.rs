@@ -27,7 +27,7 @@ use crate::streams::{Coder, Stream};
 use queues::Taken;
 use reserved::{Known, Places};
 use rows::{CTS, DATA, RTS};
-use state::{Awaited, Brief, Expected, LATEST, MOST_NODES, OfNode, OfSort};
+use state::{Awaited, Brief, Expected, LATEST, OfNode, OfSort};
 
 /// What of a transmission is not as expected. The two lowest bits say which of the answers that are awaited
 /// it is, from 1; 0 if it is none.
@@ -110,7 +110,7 @@ impl Model {
     /// Makes another sort known, the place of which is the next one. None if it cannot be one.
     pub fn learn(&mut self, sort: Sort) -> Option<usize> {
         let nodes = sort.from.max(sort.to).checked_add(1)?;
-        if sort.from < 0 || sort.to < -1 || nodes > MOST_NODES {
+        if sort.from < 0 || sort.to < -1 || nodes > self.constants.nodes {
             return None;
         }
         self.make_room(nodes as usize);
@@ -136,7 +136,7 @@ impl Model {
 
     /// A packet did not fit the queue of a node. It is known of transmissions that begin then or later.
     pub fn did_not_fit(&mut self, node: i64, stream: [i64; 2], packet: i64, time: i64) {
-        if (0..MOST_NODES).contains(&node) {
+        if (0..self.constants.nodes).contains(&node) {
             self.make_room(node as usize + 1);
             self.nodes[node as usize].drops(stream).add(packet, time);
         }
@@ -298,8 +298,13 @@ impl Model {
         row.packet =
             if mask & PACKET > 0 { c.near(Stream::Packet, row.packet, guess.packet) } else { guess.packet };
         if mask & RESERVES > 0 {
-            let known =
-                Known { kind: sort.kind, nav: sort.nav, before: &of_sort.reserves, covered: &self.covered };
+            let known = Known {
+                kind: sort.kind,
+                nav: sort.nav,
+                before: &of_sort.reserves,
+                covered: &self.covered,
+                nodes: self.constants.nodes,
+            };
             reserved::code(c, node, &known, &mut self.lengths, &mut self.places, &mut row.reserves)?;
             of_sort.reserves.clone_from(&row.reserves);
         } else if !C::WRITES {

@@ -1,6 +1,6 @@
 //! Which stations set the NAV by a frame: nearly always the same nodes for as long as the frame says.
 
-use super::state::{Listener, MOST_NODES, OfNode};
+use super::state::{Listener, OfNode};
 use crate::coding::to_front;
 use crate::streams::{Coder, Stream};
 
@@ -13,6 +13,8 @@ pub struct Known<'k> {
     pub before: &'k [(u32, i64)],
     /// Nodes that may not hear it.
     pub covered: &'k Set,
+    /// Indices of nodes are below this.
+    pub nodes: i64,
 }
 
 /// Codes a set that is not that of the last frame of its sort. None if it cannot be.
@@ -37,14 +39,14 @@ pub fn code<C: Coder>(
         }
     }
     let new = c.number(Stream::Listeners, (listeners.len() - old) as i64);
-    if !(0..MOST_NODES).contains(&new) {
+    if !(0..=known.nodes).contains(&new) {
         return None;
     }
     for at in old..old + new as usize {
         let index =
             c.number(Stream::Listeners, listeners.get(at).map_or(0, |listener| i64::from(listener.node)));
         if !C::WRITES {
-            if !(0..MOST_NODES).contains(&index) {
+            if !(0..known.nodes).contains(&index) {
                 return None;
             }
             listeners.push(Listener { node: index as u32, ..Listener::default() });

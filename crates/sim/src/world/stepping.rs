@@ -45,7 +45,12 @@ impl World {
     ///
     /// Into which steps a run is divided makes no difference to it.
     pub fn advance(&mut self, until: Time) -> Option<Time> {
-        self.process(until, &mut |_| true);
+        self.advance_while(until, |_| true)
+    }
+
+    /// The same as long as `look`, which is asked now and then for the time until then, says so.
+    pub fn advance_while(&mut self, until: Time, mut look: impl FnMut(Time) -> bool) -> Option<Time> {
+        self.process(until, &mut |world| look(world.now));
         (self.now < self.end()).then(|| self.next_event())
     }
 

@@ -1,0 +1,65 @@
+//! Files that are written, whose errors name the file.
+
+use pyo3::PyErr;
+use pyo3::exceptions::PyOSError;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// A file that is written.
+pub struct Output {
+    path: PathBuf,
+    file: File,
+}
+
+/// A new file at this path, or what is there, emptied.
+pub fn created(path: &Path) -> io::Result<Output> {
+    let file = File::create(path).map_err(|error| named(path, error))?;
+    Ok(Output { path: path.to_owned(), file })
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes).map_err(|error| named(&self.path, error))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush().map_err(|error| named(&self.path, error))
+    }
+}
+
+/// An error of a file.
+#[derive(Debug)]
+struct Failed {
+    path: PathBuf,
+    error: io::Error,
+}
+
+impl std::fmt::Display for Failed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.error)
+    }
+}
+
+impl std::error::Error for Failed {}
+
+fn named(path: &Path, error: io::Error) -> io::Error {
+    if error.kind() == io::ErrorKind::Interrupted {
+        return error; // the caller tries again
+    }
+    io::Error::new(error.kind(), Failed { path: path.to_owned(), error })
+}
+
+/// The same error for Python: number, reason, and the name of the file if it is known.
+pub fn os_error(error: &io::Error) -> PyErr {
+    let failed = error.get_ref().and_then(|inner| inner.downcast_ref::<Failed>());
+    let error = failed.map_or(error, |failed| &failed.error);
+    let Some(code) = error.raw_os_error() else { return PyOSError::new_err(error.to_string()) };
+    // Python makes its errors of the number, which Rust has in the text as well.
+    let text = error.to_string();
+    let reason = text.strip_suffix(&format!(" (os error {code})")).unwrap_or(&text).to_owned();
+    match failed {
+        Some(failed) => PyOSError::new_err((code, reason, failed.path.clone())),
+        None => PyOSError::new_err((code, reason)),
+    }
+}
