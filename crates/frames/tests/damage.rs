@@ -185,7 +185,7 @@ fn indices_that_are_not_there_are_damage() {
         (Table::Drops, &[1, 1, 0, 1, 1, 1]),
         (Table::Drops, &[0, 1, 1, 1, 1, 1]),
         (Table::Drops, &[0, 1, 1, 0, 1, 1]),
-        (Table::Drops, &[0, 1, 0, 10, 1, 1]),
+        (Table::Drops, &[0, 1, 0, 99, 1, 1]),
         (Table::Windows, &[1, 1, 1, 1, 0]),
         (Table::Routes, &[1, 0, 0, 1]),
         (Table::Places, &[1, 1, 0, 0, 0]),

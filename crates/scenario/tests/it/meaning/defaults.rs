@@ -241,6 +241,7 @@ fn overrides_take_precedence() {
         scheme: Some("recn".into()),
         record_interval: Some("500 ms".into()),
         set: Vec::new(),
+        varying: None,
         external: None,
     };
     let config = resolve(PLAIN, "case.toml", &overrides).unwrap().config;

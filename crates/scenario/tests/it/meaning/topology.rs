@@ -34,7 +34,8 @@ fn the_ends_of_the_list_of_nodes_are_first_and_last() {
         let named = format!("n{hops}");
         assert_eq!(hash(&text(&chain, "n0", "last")), hash(&text(&chain, "n0", &named)));
     }
-    let places = ["last", "b"].map(|name| format!("{{ name = \"{name}\", position = [\"0 m\", \"0 m\"] }}"));
+    let place = |(name, x)| format!("{{ name = \"{name}\", position = [\"{x} m\", \"0 m\"] }}");
+    let places = [("last", 0), ("b", 9)].map(place);
     let listed = format!("nodes = [{}]", places.join(", "));
     assert_eq!(pairs(&config(&text(&listed, "b", "last"))), [(1, 0)]);
 }
