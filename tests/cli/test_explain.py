@@ -211,7 +211,7 @@ def test_flows_that_get_their_share_are_fine_and_one_that_is_named_is_explained_
     (tmp_path / "planted.toml").write_text(text)
     assert inline("run", "planted.toml", "--out", "results", "-q").code == 0
     done = inline("explain", "results", "--no-try")
-    assert done.out.startswith("No flow starves or is slow: all 2 have at least half of their fair share."), done.err
+    assert done.out.startswith("All 2 flows are fine: at least 50 % of the fair share"), done.err
     done = inline("explain", "results", "victim", "--no-try")
     assert "this flow is fine" in done.out
     assert "Hop by hop" in done.out

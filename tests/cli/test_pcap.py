@@ -158,7 +158,6 @@ def test_a_capture_changes_nothing_and_is_reported(multihop, chain, tmp_path):
         (("--pcap", "chain.toml"), "this is the file that is read"),
         (("--pcap", "."), "this is a directory"),
         (("--pcap", "chain.toml/x.pcapng"), "a file is in the way"),
-        (("--pcap", "/dev/null"), "this is a device or a pipe"),
         (("--pcap", "x.pcapng", "--seeds", "2"), "one file is of one run"),
         (("--pcap", "x", "--report", "./x"), "where the report goes"),
         (("--pcap", "o/series.csv", "--out", "o"), "which --out writes as well"),

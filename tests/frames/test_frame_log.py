@@ -128,7 +128,7 @@ def test_what_is_no_log_or_cut_short_says_so(tmp_path, logged):
     other.write_bytes(b"something else")
     with pytest.raises(UserError, match="no frame log"):
         multihop.frames(other)
-    with pytest.raises(UserError, match="No such file"):
+    with pytest.raises(UserError, match="no such file"):
         multihop.frames(tmp_path / "none")
     whole = logged[1].read_bytes()
     short = tmp_path / "short.frames"

@@ -115,5 +115,4 @@ def test_fairness_is_between_flows_that_want_the_same():
     shares = found.flows["goodput_bps"].to_numpy()[1:]
     assert found.summary["jain"] == pytest.approx(shares.sum() ** 2 / (2 * (shares**2).sum()))
     alone = multihop.compare(BLOATED, ["tcp-cubic"], seeds=1)
-    assert math.isnan(alone.results["tcp-cubic"][0].summary["jain"])
     assert "jain" not in {metric.name for metric in alone.metrics}

@@ -32,7 +32,7 @@ table! {
     /// sum of the flows' goodput
     derived goodput_total_bps("bit/s");
     /// Jain's fairness index of the goodput of flows that want the same, of the largest group of such: 1 is
-    /// equal, 1/n is one flow taking all; missing where no two flows want the same
+    /// equal, 1/n is one flow taking all
     derived jain("1");
     /// mean delay, each data packet that arrived counting once
     derived delay_mean_s("s");

@@ -62,6 +62,11 @@ _written: list[Path] = []
 _parts: set[Path] = set()
 
 
+def forget_written() -> None:
+    """Begins anew what `what_is_written` says, as a command begins."""
+    _written.clear()
+
+
 def what_is_written() -> str:
     """What this process has written so far, for a message about its early end."""
     # What begins with a dot is a mark of ours.

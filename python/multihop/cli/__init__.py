@@ -54,6 +54,10 @@ def _code(has_output: bool) -> int:
     return code
 
 
+#: Streams in whose place others stand. A stream that nothing refers to closes its descriptor.
+_replaced: list[io.TextIOWrapper] = []
+
+
 def _prepare_streams() -> bool:
     """Makes the standard streams usable, and says whether standard output was open."""
     has_output = sys.stdout is not None
@@ -71,6 +75,7 @@ def _prepare_streams() -> bool:
             stream.reconfigure(errors="replace")
     if isinstance(sys.stdout, io.TextIOWrapper):
         own = sys.stdout
+        _replaced.append(own)
         sys.stdout = _Output(own.buffer, own.encoding, own.errors, line_buffering=own.line_buffering)
     return has_output
 
@@ -107,8 +112,9 @@ def _cannot_write(error: OSError) -> str:
 
 def _run() -> int:
     """Runs the command; one that fails leaves no directory that it made and wrote nothing into."""
-    from multihop.base.files import remove_empty_directories
+    from multihop.base.files import forget_written, remove_empty_directories
 
+    forget_written()
     code = EXIT_FAILED
     try:
         code = _command()

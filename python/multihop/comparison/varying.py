@@ -30,7 +30,7 @@ def varying(
     `vary` names them: names with commas between, in which `*` stands for any text, or `all` for every flow.
     By default these are, of flows with several schemes:
 
-    1. where either all or none of the compared schemes control congestion, the flows of which the same holds;
+    1. where all compared schemes control congestion, the flows whose scheme does so;
     2. otherwise, or where there are none, the flows with the scheme of the scenario's first flow.
 
     Flows whose scheme `overrides` set one by one stay, unless `vary` names them.
@@ -95,10 +95,9 @@ def _by_kind(flows: Sequence[_core.FlowView], schemes: Sequence[str], keys: Mapp
     if not free:
         key = next(key for key in keys if key.endswith("scheme"))
         raise UserError(f"--set: {key} sets the scheme of every flow, which leaves none to vary; leave it out")
-    kinds = {name in OPEN_LOOP for name in schemes}
-    alike = [index for index in free if {flows[index]["scheme"] in OPEN_LOOP} == kinds]
-    if alike:
-        return alike
+    competing = [index for index in free if flows[index]["scheme"] not in OPEN_LOOP]
+    if competing and not OPEN_LOOP.intersection(schemes):
+        return competing
     first = flows[free[0]]["scheme"]
     return [index for index in free if flows[index]["scheme"] == first]
 

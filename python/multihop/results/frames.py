@@ -193,7 +193,7 @@ def _flow_scalars(flows: pd.DataFrame, sharing: np.ndarray, alike: np.ndarray) -
     decided = lost + float(arrived.sum())
     return {
         "goodput_total_bps": float(goodput.sum()),
-        "jain": jain(goodput[alike]) if alike.sum() > 1 else _MISSING,
+        "jain": jain(goodput[alike]),
         "delay_mean_s": float(np.average(column["delay_mean_s"][heard], weights=arrived[heard]))
         if heard.any()
         else float("nan"),
