@@ -365,6 +365,8 @@ def measure(
     if stamps not in (None, "begin", "mpdu", "end"):
         raise UserError(f"stamps: found {stamps!r}; begin, mpdu or end would do")
     path = Path(capture)
+    if path.is_dir():
+        raise UserError(f"{path}: this is a directory; name a capture (pcap or pcapng)")
     tables = (
         (read_text(Path(estimators), "a file with estimators (TOML)"), str(estimators))
         if estimators is not None

@@ -167,6 +167,8 @@ def _command() -> int:
 def _usage(error: Exception, arguments: list[str]) -> str:
     """What is wrong with the arguments; of a value, also what it was."""
     message = str(getattr(error, "format_message", error.__str__)()).rstrip(".")
+    if "unexpected extra argument" in message and "--schemes" in arguments:
+        return f"{message}; schemes have commas between, as in --schemes tcp-newreno,recn"
     # An argument that has no dashes cannot be distinguished from other words.
     options = [name for name in getattr(getattr(error, "param", None), "opts", []) if name.startswith("-")]
     for option in options:

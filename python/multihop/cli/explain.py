@@ -63,6 +63,11 @@ def explain(
             said.append(what)
             console.note(f"running {what} ...")
 
+    if results.suffix == ".toml" and results.is_file():
+        raise UserError(
+            f"{results}: this is no result; run it first: multihop run {results} --out results, then "
+            "multihop explain results"
+        )
     if results.is_file():
         found = _of_journal(results, flow, variant, seeds)
     else:

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from multihop.base import extras
+from multihop.base.errors import UserError
 from multihop.comparison import varying
 from multihop.comparison.run import Run
 from multihop.comparison.service import Service, records, services
@@ -142,11 +143,20 @@ class Runs:
         return (*own, *VIDEO_METRICS) if any(flow["app"] == "video" for flow in flows) else own
 
     def values(self, variant: str, metric: str) -> np.ndarray:
-        """One value per seed; `metric` is a column of the summary, `optimum_distance` or `optimum_gap`."""
+        """One value per seed; `metric` is a column of the summary, `optimum_distance` or `optimum_gap`.
+
+        Raises:
+            UserError: if there is no such variant or metric.
+        """
+        if variant not in self.results:
+            raise UserError(f"variant: found {variant!r}; there are: {', '.join(self.variants)}")
         results = self.results[variant]
         if metric in {about.name for about in OPTIMUM_METRICS}:
             rates, best = self.rates(variant), self.optima[variant]
             return best.distance(rates) if metric == "optimum_distance" else best.gap(rates)
+        if metric not in results[0].summary:
+            known = [name for name, value in results[0].summary.items() if not isinstance(value, str)]
+            raise UserError(f"metric: found {metric!r}; there are: {', '.join(known)}")
         return np.array([float(result.summary[metric]) for result in results])
 
     def rates(self, variant: str) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import stat
 import tomllib
 from collections.abc import Mapping
@@ -19,6 +20,9 @@ ScenarioLike = str | Path | Mapping[str, Any]
 
 # A scenario is written by hand or imported; the largest real one so far is 300 kB.
 MAX_BYTES = 16_000_000
+
+#: A table that studies have, and scenarios have not.
+_FACTORS = re.compile(r"^\s*\[factors[].]", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,10 @@ def load(source: ScenarioLike) -> Scenario:
     if not isinstance(source, str | Path):
         raise UserError(f"scenario: found {type(source).__name__}; needs a path, TOML text or a dictionary")
     path = Path(source)
-    return Scenario(read_text(path, "a scenario (TOML)"), text_of(str(source)), path)
+    text, origin = read_text(path, "a scenario (TOML)"), text_of(str(source))
+    if _FACTORS.search(text):
+        raise UserError(f"{origin}: this is a study, not a scenario; run it: multihop study run {origin}")
+    return Scenario(text, origin, path)
 
 
 def text_of(name: str) -> str:
