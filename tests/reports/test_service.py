@@ -116,3 +116,11 @@ def test_fairness_is_between_flows_that_want_the_same():
     assert found.summary["jain"] == pytest.approx(shares.sum() ** 2 / (2 * (shares**2).sum()))
     alone = multihop.compare(BLOATED, ["tcp-cubic"], seeds=1)
     assert "jain" not in {metric.name for metric in alone.metrics}
+
+
+def test_a_chart_of_fairness_is_left_out_where_no_two_flows_want_the_same():
+    from multihop.report import charts
+
+    drawn = charts.metrics(multihop.compare(BLOATED, ["tcp-cubic"], seeds=1)).svg()
+    assert "Fairness" not in drawn
+    assert "Total goodput" in drawn

@@ -173,19 +173,17 @@ def _in_all(lists: Sequence[Sequence[int]]) -> list[int]:
 
 def _who_is_better(runs: Runs, unserved: Unserved) -> list[str]:
     """A line for each question in which schemes differ, and one for all others together."""
-    labels = {name: _label(name, unserved) for name in _QUESTIONS}
+    known = {metric.name for metric in runs.measured_metrics}
+    labels = {name: _label(name, unserved) for name in _QUESTIONS if name in known}
     if len(runs.variants) == 1:
-        known = {metric.name for metric in runs.measured_metrics}
-        return [f"{labels[name]}: {_alone(runs, METRIC[name])}" for name in _QUESTIONS if name in known]
-    ranked = {name: _ranked(runs, METRIC[name]) for name in _QUESTIONS}
+        return [f"{label}: {_alone(runs, METRIC[name])}" for name, label in labels.items()]
+    ranked = {name: _ranked(runs, METRIC[name]) for name in labels}
     values = {
         name: ", ".join(f"{variant} {_number(METRIC[name], mean)}" for variant, mean in found.items())
         for name, found in ranked.items()
     }
     said, undecided = [], []
-    for name in _QUESTIONS:
-        if not ranked[name] and name == "jain":
-            continue
+    for name in labels:
         if not ranked[name]:
             said.append(f"{labels[name]}: nothing was delivered, so there is nothing to compare.")
             continue

@@ -13,7 +13,7 @@ from multihop.comparison.runs import Runs
 from multihop.report.markup import estimate_words, with_unit
 from multihop.report.numbers import Line, Panel
 from multihop.report.svg import FAINT, INK, PAGE_WIDTH, PALETTE, Chart, colours, legend_above
-from multihop.results.columns import DROP_CAUSES, METRIC, TABLES, Metric
+from multihop.results.columns import DROP_CAUSES, TABLES, Metric
 from multihop.results.statistics import estimate_or_none
 from multihop.results.words import three_digits
 
@@ -39,11 +39,14 @@ def every(comparison: Runs) -> list[Chart]:
 
 def metrics(comparison: Runs) -> Chart:
     """Bars with 95 % intervals and one dot per seed, a panel for each metric."""
-    names = ("goodput_total_bps", "jain", "delay_p50_s", "delay_p95_s", "rtt_mean_s", "retransmission_ratio")
+    drawn = {"goodput_total_bps", "jain", "delay_p50_s", "delay_p95_s", "rtt_mean_s", "retransmission_ratio"}
+    metrics = [metric for metric in comparison.measured_metrics if metric.name in drawn]
     chart = Chart("metrics", "Metrics per scheme with 95 % intervals", PAGE_WIDTH, 5.6)
-    axes = chart.figure.subplots(2, 3)
-    for axis, name in zip(axes.flat, names, strict=True):
-        _metric_panel(chart, axis, comparison, METRIC[name])
+    axes = list(chart.figure.subplots(2, 3).flat)
+    for axis, metric in zip(axes, metrics, strict=False):
+        _metric_panel(chart, axis, comparison, metric)
+    for axis in axes[len(metrics) :]:
+        axis.remove()
     return chart
 
 
@@ -51,8 +54,7 @@ def flow_goodput(comparison: Runs) -> Chart:
     """Goodput of each flow; with many flows, sorted from the least to the most."""
     flows = comparison.flows
     listed = next(iter(comparison.results.values()))[0].view["flows"]
-    one_sink = len({flow["destination"] for flow in listed}) == 1 and len({flow["source"] for flow in listed}) > 1
-    labels = [flow["source"] if one_sink else flow["name"] for flow in listed]
+    labels = [flow["name"] for flow in listed]
     if len(labels) > _MOST_FLOWS:
         return _sorted_goodput(comparison, flows)
     chart = Chart("flows", "Goodput of each flow with 95 % intervals", PAGE_WIDTH, 3.6)
