@@ -38,9 +38,9 @@ scheme = "tcp-cubic"
 """
 
 
-def service(goodput, fair=1.0, *, is_call=False, delay=0.01, loss=0.0, missed=math.nan):
+def service(goodput, fair=1.0, *, is_call=False, delay=0.01, loss=0.0, missed=math.nan, lost=math.nan):
     """A flow with these goodputs by seed."""
-    return Service(0, "a", np.array(goodput, dtype=float), fair, True, delay, loss, missed, is_call)
+    return Service(0, "a", np.array(goodput, dtype=float), fair, True, delay, loss, missed, lost, is_call)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,13 @@ def service(goodput, fair=1.0, *, is_call=False, delay=0.01, loss=0.0, missed=ma
 )
 def test_each_status(found, status):
     assert found.status == status
+    assert not found.loses_most or status == Status.LOSSY
     assert bool(found.sentence()) == (status != Status.FINE)
+
+
+def test_a_video_that_loses_frames_is_not_held_back_by_delay():
+    assert service([1, 1], missed=0.02, lost=0.02).loses_most
+    assert not service([1, 1], missed=0.02, lost=0.001).loses_most
 
 
 @pytest.fixture(scope="module")

@@ -33,6 +33,10 @@ CONVERSATION_LOSS, VIDEO_LOSS = 0.03, 0.01
 _PACED = {"cbr", "poisson"}
 
 
+#: What became of a video's frames.
+_FRAMES = ("on_time", "late", "lost", "skipped")
+
+
 class Status(StrEnum):
     """How a flow fares, the worst first."""
 
@@ -77,6 +81,7 @@ class Service:
         delay_p95_s: mean over seeds of the 95th percentile of one-way delay; NaN where nothing arrived.
         loss_ratio: share of its packets that were lost, over all seeds; NaN where none was decided.
         missed_ratio: share of a video's frames that were late, lost or skipped, over all seeds; else NaN.
+        lost_ratio: share of a video's frames of which a packet was lost, over all seeds; else NaN.
         is_call: whether the flow sends datagrams at a rate of its own, which its fair share covers.
     """
 
@@ -88,7 +93,13 @@ class Service:
     delay_p95_s: float
     loss_ratio: float
     missed_ratio: float
+    lost_ratio: float
     is_call: bool
+
+    @property
+    def loses_most(self) -> bool:
+        """Whether losses, rather than delay, keep a call or a video from what it needs."""
+        return self.status == Status.LOSSY or (self.status == Status.LATE and self.lost_ratio > 0.5 * self.missed_ratio)
 
     @property
     def share(self) -> float:
@@ -166,7 +177,8 @@ def services(runs: Sequence[Run], best: Optimum | None) -> list[Service]:
                 comparable,
                 _mean(rows["delay_p95_s"]),
                 _loss(rows),
-                _missed(rows),
+                _missed(rows, ("late", "lost", "skipped")),
+                _missed(rows, ("lost",)),
                 is_call,
             )
         )
@@ -214,10 +226,11 @@ def _loss(rows: pd.DataFrame) -> float:
     return lost / (lost + arrived) if lost + arrived else float("nan")
 
 
-def _missed(rows: pd.DataFrame) -> float:
-    in_time = float(rows["video_frames_on_time"].astype(float).sum())
-    missed = sum(float(rows[f"video_frames_{how}"].astype(float).sum()) for how in ("late", "lost", "skipped"))
-    return missed / (missed + in_time) if missed + in_time else float("nan")
+def _missed(rows: pd.DataFrame, how: Sequence[str]) -> float:
+    """Share of a video's frames that were missed in these ways."""
+    counts = {each: float(rows[f"video_frames_{each}"].astype(float).sum()) for each in _FRAMES}
+    total = sum(counts.values())
+    return sum(counts[each] for each in how) / total if total else float("nan")
 
 
 def _percent(share: float) -> str:

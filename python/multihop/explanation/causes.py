@@ -197,7 +197,7 @@ class _Accountant:
             self.flow,
             self.view,
             self.service,
-            float(min(self.best.rates_bps[self.flow], self.best.shares.offered_bps[self.flow])),
+            self.service.fair_bps,
             float(self.best.shares.alone_bps[self.flow]),
             self.demand["payload_bytes"],
             tuple(self.hops),
@@ -253,10 +253,10 @@ class _Accountant:
 
     def _causes(self) -> list[Cause]:
         """All causes, the greatest first; together they are one."""
+        if self.service.loses_most and (dropped := self._of_drops()):
+            return sorted(dropped, key=lambda cause: -cause.score)
         if self.service.status == Status.LATE and (waits := self._of_delay()):
             return waits
-        if self.service.status == Status.LOSSY and (dropped := self._of_drops()):
-            return sorted(dropped, key=lambda cause: -cause.score)
         busiest = max(self.hops, key=lambda hop: hop.occupied, default=None)
         of_time = [] if busiest is None else self._of_wire(busiest) if busiest.wire else self._of_time(busiest)
         weight = 0.0
@@ -305,16 +305,17 @@ class _Accountant:
 
     def _of_wire(self, hop: Hop) -> list[Cause]:
         """A wire that is full, and what else it carries."""
-        flows = self.counters.view["flows"]
-        ends = (hop.sender, hop.receiver)
-        sharing = [index for index, flow in enumerate(flows) if ends in pairwise(flow["path"]) and index != self.flow]
-        goodput = self.counters.flows.groupby("flow")["goodput_bps"].mean()
-        facts = {
-            "rate_bps": hop.wire.rate_bps if hop.wire else 0.0,
-            "utilisation": hop.occupied,
-            "others": sorted(((index, float(goodput[index])) for index in sharing), key=lambda each: -each[1])[:3],
-        }
+        rate = hop.wire.rate_bps if hop.wire else 0.0
+        facts = {"rate_bps": rate, "utilisation": hop.occupied, "others": self._carried_beside(hop)}
         return [Cause("wire-full", 1.0, hop.sender, hop.receiver, None, facts)]
+
+    def _carried_beside(self, hop: Hop) -> list[tuple[int, float]]:
+        """Other flows over a hop, those with the most goodput, in bit/s."""
+        goodput = self.counters.flows.groupby("flow")["goodput_bps"].mean()
+        over = (hop.sender, hop.receiver)
+        paths = [(index, flow["path"]) for index, flow in enumerate(self.counters.view["flows"]) if index != self.flow]
+        found = [(index, float(goodput[index])) for index, path in paths if over in pairwise(path)]
+        return sorted(found, key=lambda each: -each[1])[:3]
 
     def _of_delay(self) -> list[Cause]:
         """Where packets of the flow wait, by hop."""
@@ -337,7 +338,12 @@ class _Accountant:
                 hop.sender,
                 hop.receiver,
                 None,
-                {"wait_s": wait, "queue_mean": queue, "wire": hop.wire is not None},
+                {
+                    "wait_s": wait,
+                    "queue_mean": queue,
+                    "wire": hop.wire is not None,
+                    "others": self._carried_beside(hop),
+                },
             )
             for wait, queue, hop in sorted(waits, key=lambda each: -each[0])
         ]

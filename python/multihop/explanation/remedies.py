@@ -144,7 +144,8 @@ def _for(cause: Cause, account: FlowAccount, nodes: Nodes, settings: Settings) -
         case "unanswered" | "late":
             return [*_rts(settings, on=False), *channel]
         case "wire-full" | "waiting":
-            return [*_wire_discipline(cause, nodes, settings), *_discipline(settings)]
+            is_wire = cause.kind == "wire-full" or cause.facts["wire"]
+            return _wire_discipline(cause, nodes, settings) if is_wire else _discipline(settings)
         case "wire-loss":
             return _loss_tolerant(account, settings)
         case "queue" | "aqm" if cause.receiver is not None:

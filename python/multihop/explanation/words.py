@@ -111,7 +111,9 @@ def sentence(cause: Cause, names: Names, flows: Sequence[str]) -> str:
             return f"{busy}{f'; it also carries {others}' if others else ''}."
         case "waiting":
             queue = f"{three_digits(facts['queue_mean'])} packets wait there on average"
-            return f"A packet waits {three_digits(1e3 * facts['wait_s'])} ms {_in_front(cause, names)}; {queue}."
+            others = ", ".join(f"{flows[flow]} {bits(got)}" for flow, got in facts["others"])
+            also = f", which also carries {others}" if others else ""
+            return f"A packet waits {three_digits(1e3 * facts['wait_s'])} ms {_in_front(cause, names)}{also}; {queue}."
         case "contention":
             return _contention(cause, names, flows)
         case "turns":
@@ -197,7 +199,9 @@ def status(account: FlowAccount) -> str:
     """What a flow got, beside what would be fair."""
     got = estimate(account.goodput_bps)
     interval = f" ± {bits(got.half_width)}" if got.half_width is not None else ""
-    fair = f"{bits(account.fair_bps)} would be its proportionally fair share of the airtime"
+    service = account.service
+    what = "its proportionally fair share" if service.is_optimum else service.fair_words
+    fair = f"{bits(service.fair_bps)} would be {what}"
     head = f"{bits(got.mean)}{interval}"
     if not account.view["path"]:
         return f"{head}: it has no path."
