@@ -192,8 +192,8 @@ pub struct Packet {
     pub port: Port,
     /// The node that sent it first.
     pub source: NodeId,
-    /// The node that it is for; [`NodeId::BROADCAST`] for every neighbour, or for every receiver of a multicast
-    /// flow.
+    /// The node that it is for; [`NodeId::BROADCAST`] for every neighbour, or for every receiver of a
+    /// multicast flow.
     pub destination: NodeId,
     /// Bytes that the MAC is asked to carry: payload and all headers above the MAC.
     pub size: u32,
@@ -232,8 +232,8 @@ impl Packet {
         self.flow >= FlowId::OUTSIDE
     }
 
-    /// Whether it is a multicast flow's, and addressed to all receivers. What one of them received is addressed
-    /// to that node.
+    /// Whether it is a multicast flow's, and addressed to all receivers. What one of them received is
+    /// addressed to that node.
     pub fn is_multicast(&self) -> bool {
         self.destination == NodeId::BROADCAST && !self.is_control()
     }

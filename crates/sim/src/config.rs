@@ -100,8 +100,8 @@ pub struct Config {
     /// Header bytes added to every packet below the transport, besides those of its scheme: ns-2 adds 20 with
     /// DSDV.
     pub extra_header: u32,
-    /// Bytes of the largest MSDU, with the LLC header; none for no limit, as in ns-2. What sends packets keeps
-    /// it: schemes when they are resolved, packets from outside by [`Config::largest_packet`].
+    /// Bytes of the largest MSDU, with the LLC header; none for no limit, as in ns-2. What sends packets
+    /// keeps it: schemes when they are resolved, packets from outside by [`Config::largest_packet`].
     pub msdu_limit: Option<u32>,
     /// Nodes ask for their neighbours' addresses before they send them anything (RFC 826).
     pub arp: bool,
@@ -495,9 +495,9 @@ impl Config {
         self.wires.iter().find(|wire| (wire.from, wire.to) == (from, to))
     }
 
-    /// The node that sends what this one has for a multicast group: its base station (802.11-2020, 10.3.6: such
-    /// frames go to the access point, acknowledged, which distributes them), or the other end of the one wire of a node without a radio.
-    /// None if it sends group-addressed frames itself.
+    /// The node that sends what this one has for a multicast group: its base station (802.11-2020, 10.3.6:
+    /// such frames go to the access point, acknowledged, which distributes them), or the other end of the one
+    /// wire of a node without a radio. None if it sends group-addressed frames itself.
     pub fn multicast_relay(&self, source: NodeId) -> Option<NodeId> {
         let node = &self.nodes[source.index()];
         let by_distance = matches!(self.medium.model, MediumModel::Ranges { .. } | MediumModel::Sinr { .. });

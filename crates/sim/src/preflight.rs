@@ -23,8 +23,8 @@ pub fn power_ratio_of_delivery(config: &Config, shares: &[f64]) -> Option<Vec<f6
 }
 
 /// Puts the ends of each flow at those radios of their nodes by which packets leave on static routes: what a
-/// source that is saturated follows is the queue of the radio that sends. A multicast flow is sent by the first radio
-/// of its source, and received by that on its channel.
+/// source that is saturated follows is the queue of the radio that sends. A multicast flow is sent by the
+/// first radio of its source, and received by that on its channel.
 pub fn place_ends(config: &mut Config) {
     let quality = LinkQuality::new(config);
     let leaves_by = |config: &Config, routes: &Routes, from: NodeId, to: NodeId| {
@@ -50,8 +50,8 @@ pub fn place_ends(config: &mut Config) {
     }
 }
 
-/// The nodes on the way of a flow when the run begins: those of its route; of a multicast flow source, relay if there is
-/// one, and receiver. Empty if its packets cannot reach the receiver.
+/// The nodes on the way of a flow when the run begins: those of its route; of a multicast flow source, relay
+/// if there is one, and receiver. Empty if its packets cannot reach the receiver.
 pub fn path(config: &Config, flow: &FlowConfig, routes: &Routes, quality: &LinkQuality) -> Vec<NodeId> {
     let (source, to) = (flow.source, flow.destination);
     if flow.group.is_none() {

@@ -43,7 +43,7 @@ _COMMANDS = {
     "when": ("when:when", "Report which scheme helps when: over hops, flows, rates, load, loss and mobility."),
     "bound": (
         "bounds:bound",
-        "Compute an upper bound on what the channel of a scenario carries, without running it.",
+        "Compute what the channel of a scenario carries at most, and about, without running it.",
     ),
     "optimum": (
         "optimum:optimum",

@@ -29,13 +29,14 @@ use video::{KEY_RATIO, Video, alone, television};
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
-    /// Its name. Default: `from->to`. A multicast flow of this name has a row `name->receiver` for each receiver.
+    /// Its name. Default: `from->to`. A multicast flow of this name has a row `name->receiver` for each
+    /// receiver.
     pub name: Option<String>,
     /// Name of the node that sends; `first` and `last` are the ends of the list of nodes.
     pub from: String,
-    /// Name of the node that receives, or `first` or `last`. A list of names makes a multicast flow: each packet is
-    /// sent once, to all of them, in a group-addressed frame over one hop. In names of the list, `*` stands for any
-    /// characters: `["*"]` is every other node.
+    /// Name of the node that receives, or `first` or `last`. A list of names makes a multicast flow: each
+    /// packet is sent once, to all of them, in a group-addressed frame over one hop. In names of the list,
+    /// `*` stands for any characters: `["*"]` is every other node.
     pub to: Receivers,
     /// Name of its scheme: one of `multihop list`, or of `[schemes]`. It may be absent if the command line
     /// sets one.

@@ -9,8 +9,8 @@ use multihop_core::{NodeId, Rate};
 use multihop_dot11::DataRate;
 use multihop_sim::config::{Config, LinkError, Radios};
 
-/// Every flow needs a path over links that work both ways. A multicast flow takes one hop, and its packets are lost at
-/// receivers out of reach.
+/// Every flow needs a path over links that work both ways. A multicast flow takes one hop, and its packets
+/// are lost at receivers out of reach.
 pub(crate) fn check(
     document: &Document<'_>,
     nodes: &Nodes,

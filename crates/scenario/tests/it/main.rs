@@ -3,7 +3,6 @@
 #[path = "../../../sim/tests/it/common/mod.rs"]
 mod common;
 
-mod aggregates_on_routes;
 mod arp;
 mod bmcc;
 mod corpus;

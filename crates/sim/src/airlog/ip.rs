@@ -26,8 +26,8 @@ impl From<IpFields> for Way {
     }
 }
 
-/// The same of a packet that is no message between neighbours. A multicast packet has a TTL of 1: no router forwards
-/// it.
+/// The same of a packet that is no message between neighbours. A multicast packet has a TTL of 1: no router
+/// forwards it.
 pub(super) fn way(packet: &Packet) -> Way {
     if packet.is_multicast() {
         return Way { source: packet.source.ipv4(), destination: group(packet.flow), ttl: 1 };
@@ -36,13 +36,15 @@ pub(super) fn way(packet: &Packet) -> Way {
     IpFields { source: packet.source, destination: packet.destination, ttl }.into()
 }
 
-/// The group of the multicast flow that this one sends for, from the organisation-local scope (RFC 2365, section 6.2).
+/// The group of the multicast flow that this one sends for, from the organisation-local scope (RFC 2365,
+/// section 6.2).
 fn group(flow: FlowId) -> [u8; 4] {
     let [_, a, b, c] = flow.0.to_be_bytes();
     [239, 0b1100_0000 | a & 0b11, b, c]
 }
 
-/// The hardware address of that group (RFC 1112, section 6.4): the last 23 bits are those of its IPv4 address.
+/// The hardware address of that group (RFC 1112, section 6.4): the last 23 bits are those of its IPv4
+/// address.
 pub(super) fn group_hardware_address(flow: FlowId) -> [u8; 6] {
     let [_, a, b, c] = group(flow);
     [0x01, 0x00, 0x5e, a & 0x7f, b, c]

@@ -13,9 +13,9 @@ pub struct FlowConfig {
     pub source: NodeId,
     /// Where data is sent to.
     pub destination: NodeId,
-    /// The first of the flows of a multicast group, of which each has one receiver; none of a unicast flow. The
-    /// flows of a group follow each other. They differ in name and destination alone, and the first one sends
-    /// for all of them.
+    /// The first of the flows of a multicast group, of which each has one receiver; none of a unicast flow.
+    /// The flows of a group follow each other. They differ in name and destination alone, and the first one
+    /// sends for all of them.
     pub group: Option<FlowId>,
     /// Index into [`Config::schemes`](super::Config::schemes).
     pub scheme: usize,

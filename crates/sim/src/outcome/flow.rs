@@ -18,8 +18,8 @@ table! {
     column source(""): String = |at| node_name(at, of(at).source);
     /// name of the node that receives
     column destination(""): String = |at| node_name(at, of(at).destination);
-    /// index of the first of the flows of its multicast group, which sends for all of them; missing for unicast
-    /// flows
+    /// index of the first of the flows of its multicast group, which sends for all of them; missing for
+    /// unicast flows
     column multicast_group("1"): Option<u64> = |at| of(at).group.map(|first| u64::from(first.0));
     /// congestion control
     column scheme(""): String = |at| at.config.schemes[of(at).scheme].name.clone();

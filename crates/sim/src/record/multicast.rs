@@ -31,8 +31,8 @@ impl Recorder {
         }
     }
 
-    /// A multicast packet is lost at a node, for all receivers that do not have it. One whose frame is over at all
-    /// listeners is lost by [`DropCause::Multicast`].
+    /// A multicast packet is lost at a node, for all receivers that do not have it. One whose frame is over
+    /// at all listeners is lost by [`DropCause::Multicast`].
     #[inline(never)]
     pub fn dropped_for_all(&mut self, node: NodeId, packet: &Packet, cause: DropCause, now: Time) {
         for flow in self.sent_by(packet.flow) {
@@ -53,8 +53,9 @@ impl Recorder {
         self.sent_by(packet.flow).filter(|flow| self.lacks(*flow, packet)).count() as u64
     }
 
-    /// Whether the receiver of this flow does not have a multicast packet of its group. A relay has what it passed up,
-    /// and may have later ones before the frame of this one; others decode frames in the order of packets.
+    /// Whether the receiver of this flow does not have a multicast packet of its group. A relay has what it
+    /// passed up, and may have later ones before the frame of this one; others decode frames in the order of
+    /// packets.
     fn lacks(&self, flow: FlowId, packet: &Packet) -> bool {
         let counters = &self.flows[flow.index()];
         if counters.ends_at_relay {

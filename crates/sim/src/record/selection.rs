@@ -17,7 +17,8 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// The same with the flows that send packets of the selected ones: of a multicast group the first one sends for all.
+    /// The same with the flows that send packets of the selected ones: of a multicast group the first one
+    /// sends for all.
     pub(crate) fn with_senders(mut self, config: &Config) -> Selection {
         let groups = self.flows.iter().filter_map(|flow| config.flows.get(flow.index())?.group);
         for sender in groups.collect::<Vec<_>>() {

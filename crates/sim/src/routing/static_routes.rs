@@ -108,7 +108,8 @@ impl LinkQuality {
         (bits * (link.ln_bit_success + noise)).exp()
     }
 
-    /// Share of the group-addressed frames of a usual size that arrive over `from -> to`, without interference.
+    /// Share of the group-addressed frames of a usual size that arrive over `from -> to`, without
+    /// interference.
     pub fn group_delivery(&self, from: NodeId, to: NodeId) -> f64 {
         let Some(link) = self.links.between(from, to) else { return 0.0 };
         let lost = self.timing.frame_loss.from(from, FrameKind::Data).to(link.to);

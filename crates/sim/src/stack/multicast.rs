@@ -35,7 +35,8 @@ impl Stack {
         self.multicast.joined.push(Membership { sender, flow, from });
     }
 
-    /// The flow of which the node is the receiver, of the multicast group of this sender whose frames a node sends.
+    /// The flow of which the node is the receiver, of the multicast group of this sender whose frames a node
+    /// sends.
     pub fn receives(&self, sender: FlowId, from: NodeId) -> Option<FlowId> {
         let known = |group: &&Membership| (group.sender, group.from) == (sender, from);
         self.multicast.joined.iter().find(known).map(|group| group.flow)

@@ -126,8 +126,8 @@ fn node(
     Node { radio: Radio::new(timing.busy_from, rng), mac, stack: Box::new(stack) }
 }
 
-/// The two ends of a flow, at their nodes, behind those of the flows before. The flows of a multicast group share
-/// the sending end of the first one.
+/// The two ends of a flow, at their nodes, behind those of the flows before. The flows of a multicast group
+/// share the sending end of the first one.
 fn ends(
     config: &Config,
     timing: &Timing,

@@ -121,8 +121,8 @@ fn hidden() -> Config {
     config
 }
 
-/// A collision costs those receivers the packet where it happens, and the sender nothing: it neither sends again
-/// nor doubles its window.
+/// A collision costs those receivers the packet where it happens, and the sender nothing: it neither sends
+/// again nor doubles its window.
 #[test]
 fn a_collision_is_one_receivers_loss() {
     let alone = run(&hidden());
@@ -254,8 +254,8 @@ fn unicast_losses_stay_those_of_unicast_frames() {
     );
 }
 
-/// n0 is the base station of n1 to n3; n4 is on its own, and n5 is a client of the base station n6. Clients hear each
-/// other.
+/// n0 is the base station of n1 to n3; n4 is on its own, and n5 is a client of the base station n6. Clients
+/// hear each other.
 fn infrastructure() -> Config {
     let mut config = network(
         DcfRules::IEEE,

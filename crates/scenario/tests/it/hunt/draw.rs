@@ -163,8 +163,8 @@ impl Draw {
     }
 
     /// Draws oftener what few scenarios would have: long links, disciplines, queues of the hardware, few
-    /// tries, outages, wireless routing, mixed networks, narrow channels, CTS to self, multicast flows, powers of
-    /// single nodes.
+    /// tries, outages, wireless routing, mixed networks, narrow channels, CTS to self, multicast flows,
+    /// powers of single nodes.
     fn season(&self, rng: &mut Rng, made: &mut Value) {
         if rng.below(3) == 0 {
             if made["medium"].is_null() {

@@ -32,7 +32,8 @@ const LOGGED: u64 = 8;
 /// Steps of a run in steps.
 const STEPS: u64 = 7;
 
-/// Runs a scenario three times, a share of them also in steps and with logs. An error is the law that it broke.
+/// Runs a scenario three times, a share of them also in steps and with logs. An error is the law that it
+/// broke.
 pub fn check(config: &Config) -> Result<Kept, String> {
     let Some(first) = run(config, Ties::InOrder)? else { return Ok(Kept::CutShort) };
     for (ties, what) in [(Ties::InOrder, "a second run"), (Ties::Reversed, "reversed ties")] {

@@ -1,11 +1,11 @@
 //! The hunt: scenarios drawn from the published schema, with values from the edges of their ranges, run under
 //! the engine's laws with overflow checks and debug assertions.
 //!
-//! Each is run twice and with reversed ties, a share of them also in steps and with logs. No panic, packets conserved, no station stuck, time runs on, the
-//! same results, and each column within its range; what is refused is refused in one line. The test is a
-//! short share of it. `make hunt` runs `HUNT` scenarios (100,000) from the one of number `HUNT_FROM` (0) on,
-//! and leaves what fails, made small, in `target/hunt`; `tools/hunt.py` then tries commands on a share of what
-//! ran, which `HUNT_OUT` is a folder for.
+//! Each is run twice and with reversed ties, a share of them also in steps and with logs. No panic, packets
+//! conserved, no station stuck, time runs on, the same results, and each column within its range; what is
+//! refused is refused in one line. The test is a short share of it. `make hunt` runs `HUNT` scenarios
+//! (100,000) from the one of number `HUNT_FROM` (0) on, and leaves what fails, made small, in `target/hunt`;
+//! `tools/hunt.py` then tries commands on a share of what ran, which `HUNT_OUT` is a folder for.
 
 #![allow(clippy::disallowed_methods)] // the clock says when a run hangs; nothing that is simulated reads it
 

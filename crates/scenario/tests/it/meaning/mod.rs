@@ -1,5 +1,6 @@
 //! What scenarios mean: geometry of generators, choice of pairs, defaults, overrides, and the hash.
 
+mod aggregates_on_routes;
 mod defaults;
 mod identity;
 mod multicast;

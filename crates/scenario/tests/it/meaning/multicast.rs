@@ -160,8 +160,8 @@ stop = "900 ms"
     assert!(gap > 2e-3 && gap < 8e-3, "one frame at a basic rate behind the wire: {gap} s");
 }
 
-/// Group-addressed frames stay single, at a basic rate, beside A-MPDUs and with rate control, hardware queues and access
-/// categories.
+/// Group-addressed frames stay single, at a basic rate, beside A-MPDUs and with rate control, hardware queues
+/// and access categories.
 #[test]
 fn modern_stations_send_single_frames_at_a_basic_rate() {
     for (standard, mac) in [
