@@ -186,8 +186,7 @@ const CCK_CHIPS: f64 = 8.0;
 /// and 8) for Q1(a, b) - I0(ab) exp(-(a^2 + b^2) / 2) / 2, with a^2 + b^2 = energy and 2ab = energy *
 /// correlation:
 ///
-/// > 1/(4 pi) * integral over a full turn of sqrt(1 - r^2) / (1 + r sin t) * exp(-energy/2 * (1 + r sin t))
-/// dt
+/// > 1/(4 pi) * integral over a full turn of sqrt(1 - r^2) / (1 + r sin t) * exp(-energy/2 * (1 + r sin t)) dt
 ///
 /// Its integrand is smooth and periodic, so that the midpoint rule converges exponentially; every term falls
 /// with `energy`, so that the sum does.
