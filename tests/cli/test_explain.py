@@ -237,7 +237,7 @@ def test_the_report_has_the_causes_of_flows_that_starve_and_of_no_others(inline,
     ("damage", "arguments", "message"),
     [
         (None, ["nowhere"], "nowhere: no such folder"),
-        (None, ["chain.toml"], "chain.toml: this is no journal; needs what multihop emulate --record has written"),
+        (None, ["chain.toml"], "chain.toml: this is no result; run it first: multihop run chain.toml"),
         (None, ["."], ".: has no manifest.json"),
         (None, ["results", "lang"], "no flow is called 'lang'; did you mean \"long\"? known: "),
         (None, ["results", "xyzzy"], "no flow is called 'xyzzy'; known: long, short"),
