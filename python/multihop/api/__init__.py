@@ -108,9 +108,16 @@ def compare(
     if repeated:
         raise UserError(f"schemes: {', '.join(repeated)} given more than once")
     source = load(scenario)
-    chosen = varying(source, replacements({**overrides, "set": set}), schemes, vary)
-    variants = [(name, {**overrides, "set": set, "scheme": name, "varying": chosen}) for name in schemes]
+    variants = scheme_variants(source, {**overrides, "set": set}, schemes, vary)
     return run_variants(source, variants, seeds=seeds, threads=jobs, on_done=on_done)
+
+
+def scheme_variants(
+    scenario: Scenario, overrides: dict[str, Any], schemes: Sequence[str], vary: str | None
+) -> list[tuple[str, dict[str, Any]]]:
+    """A variant for each scheme (its name and overrides), on the flows that vary."""
+    chosen = varying(scenario, replacements(overrides), schemes, vary)
+    return [(name, {**overrides, "scheme": name, "varying": chosen}) for name in schemes]
 
 
 def run_variants(
@@ -214,9 +221,9 @@ def optimum(
         UserError: if the file cannot be read, or an argument makes no sense.
     """
     question = optima.Question(Utility.of(utility), constraints, level, feedback)
-    replaced = replacements({"set": set, "scheme": scheme})
-    capacity.require_unicast(load(scenario).check(replaced), "optimum")
-    return optima.optimum(load(scenario), replaced, question, weights)
+    source, replaced = load(scenario), replacements({"set": set, "scheme": scheme})
+    capacity.require_unicast(source.check(replaced), "optimum")
+    return optima.optimum(source, replaced, question, weights)
 
 
 def schema(of: str = "scenario") -> dict[str, Any]:

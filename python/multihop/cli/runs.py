@@ -124,8 +124,10 @@ def run(
     replaced = {"duration": duration, "warmup": warmup, "record_interval": record_interval, "set": read(set)}
     if vary is not None and scheme is None:
         raise UserError("--vary: names the flows that --scheme replaces; add --scheme")
+    from multihop.api import scheme_variants
+
     source = load(scenario)
-    variants = [(name, replaced)] if scheme is None else _variants(source, replaced, [scheme], vary)
+    variants = [(name, replaced)] if scheme is None else scheme_variants(source, replaced, [scheme], vary)
     comparison = _simulate(source, variants, seed, seeds, jobs, out, report, logs, quiet=quiet or as_json)
     if as_json:
         console.print_json(as_json_value(comparison))
@@ -160,6 +162,7 @@ def compare(
 ) -> None:
     """Compare schemes on a scenario over common seeds, and test the differences for significance."""
     from multihop._core import ScenarioError
+    from multihop.api import scheme_variants
 
     if len(schemes) > 1:
         raise UserError(f"--schemes: found {len(schemes)} times; give it once: --schemes {','.join(schemes)}")
@@ -173,7 +176,7 @@ def compare(
         raise UserError("--frames: frame logs go to the directory of the results; add --out DIR")
     replaced = {"duration": duration, "warmup": warmup, "record_interval": record_interval, "set": read(set)}
     source = load(scenario)
-    variants = _variants(source, replaced, names, vary)
+    variants = scheme_variants(source, replaced, names, vary)
     write_logs = None
     if frames is not None and out is not None:
         write_logs = partial(_frame_logs, source, variants, seed_number(frames), out / "frames")
@@ -195,17 +198,6 @@ def compare(
         _print_metrics(comparison, comparison.metrics)
         for sentence in (*comparison.about_optimum(), "", *comparison.verdict()):
             console.say(sentence)
-
-
-def _variants(
-    scenario: Scenario, replaced: dict[str, Any], names: Sequence[str], vary: str | None
-) -> list[tuple[str, dict[str, Any]]]:
-    """A variant for each scheme, on the flows that vary."""
-    from multihop.api import replacements
-    from multihop.comparison.varying import varying
-
-    chosen = varying(scenario, replacements(replaced), names, vary)
-    return [(name, {**replaced, "scheme": name, "varying": chosen}) for name in names]
 
 
 def _note_logs(logs: Logs, *, quiet: bool) -> None:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
-import pandas as pd
 
 from multihop import _core
 from multihop.comparison.run import Run
@@ -36,6 +35,9 @@ _PACED = {"cbr", "poisson"}
 #: What became of a video's frames.
 _FRAMES = ("on_time", "late", "lost", "skipped")
 
+#: Columns of the table of flows that a service is made of.
+_COLUMNS = ("delay_p95_s", "packets_lost", "packets_delivered", *(f"video_frames_{how}" for how in _FRAMES))
+
 
 class Status(StrEnum):
     """How a flow fares, the worst first."""
@@ -47,24 +49,9 @@ class Status(StrEnum):
     LOSSY = "lossy"
     FINE = "fine"
 
-    @property
-    def meaning(self) -> str:
-        """The status, as pages and reports define it."""
-        return _MEANINGS[self]
-
 
 #: What a flow that is fine has.
 FINE = f"at least {100 * SLOW:g} % of the fair share, and calls and videos in time"
-
-_MEANINGS = {
-    Status.DEAD: "nothing arrived in any seed",
-    Status.STARVING: f"less than {100 * STARVING:g} % of the fair share in some seeds",
-    Status.SLOW: f"less than {100 * SLOW:g} % of the fair share on average",
-    Status.LATE: f"a call with more than 5 % of its packets later than {1e3 * CONVERSATION_S:g} ms, or a video with "
-    f"more than {100 * VIDEO_LOSS:g} % of its frames late or lost",
-    Status.LOSSY: f"a call that loses more than {100 * CONVERSATION_LOSS:g} % of its packets",
-    Status.FINE: FINE,
-}
 
 
 @dataclass(frozen=True)
@@ -163,11 +150,15 @@ def services(runs: Sequence[Run], best: Optimum | None) -> list[Service]:
     goodput = np.array([table["goodput_bps"].to_numpy(dtype=float) for table in tables])
     comparable = best is not None and best.not_comparable is None
     fair = _optimal(best) if best is not None and comparable else _means(view["flows"], goodput)
+    column = {name: np.array([table[name].to_numpy(dtype=float) for table in tables]) for name in _COLUMNS}
+    lost, arrived = column["packets_lost"].sum(axis=0), column["packets_delivered"].sum(axis=0)
+    frames = {how: np.nansum(column[f"video_frames_{how}"], axis=0) for how in _FRAMES}
     made = []
     for flow, about in enumerate(view["flows"]):
-        rows = pd.DataFrame([table.iloc[flow] for table in tables])
         offered = about["offered_bps"]
         is_call = about["app"] in _PACED and offered is not None and (not comparable or fair[flow] >= 0.99 * offered)
+        shown = sum(frames[how][flow] for how in _FRAMES)
+        delays = column["delay_p95_s"][:, flow]
         made.append(
             Service(
                 flow,
@@ -175,10 +166,10 @@ def services(runs: Sequence[Run], best: Optimum | None) -> list[Service]:
                 goodput[:, flow],
                 float(fair[flow]),
                 comparable,
-                _mean(rows["delay_p95_s"]),
-                _loss(rows),
-                _missed(rows, ("late", "lost", "skipped")),
-                _missed(rows, ("lost",)),
+                float(delays[np.isfinite(delays)].mean()) if np.isfinite(delays).any() else float("nan"),
+                _ratio(lost[flow], lost[flow] + arrived[flow]),
+                _ratio(shown - frames["on_time"][flow], shown),
+                _ratio(frames["lost"][flow], shown),
                 is_call,
             )
         )
@@ -210,27 +201,17 @@ def _optimal(best: Optimum) -> np.ndarray:
 def _means(flows: Sequence[_core.FlowView], goodput: np.ndarray) -> np.ndarray:
     """Mean goodput of the flows that want the same as each, and no more than it offers."""
     kinds = wants(flows)
-    mean = goodput.mean(axis=0)
-    made = [float(np.mean([mean[i] for i, kind in enumerate(kinds) if kind == own])) for own in kinds]
+    alike: dict[tuple[str, float | None], list[float]] = {}
+    for kind, mean in zip(kinds, goodput.mean(axis=0), strict=True):
+        alike.setdefault(kind, []).append(float(mean))
+    means = {kind: float(np.mean(of)) for kind, of in alike.items()}
     limits = [np.inf if offered is None else offered for _, offered in kinds]
-    fair: np.ndarray = np.minimum(made, limits)
+    fair: np.ndarray = np.minimum([means[kind] for kind in kinds], limits)
     return fair
 
 
-def _mean(values: pd.Series) -> float:
-    return float(values.astype(float).mean())
-
-
-def _loss(rows: pd.DataFrame) -> float:
-    lost, arrived = float(rows["packets_lost"].sum()), float(rows["packets_delivered"].sum())
-    return lost / (lost + arrived) if lost + arrived else float("nan")
-
-
-def _missed(rows: pd.DataFrame, how: Sequence[str]) -> float:
-    """Share of a video's frames that were missed in these ways."""
-    counts = {each: float(rows[f"video_frames_{each}"].astype(float).sum()) for each in _FRAMES}
-    total = sum(counts.values())
-    return sum(counts[each] for each in how) / total if total else float("nan")
+def _ratio(part: float, whole: float) -> float:
+    return float(part / whole) if whole else float("nan")
 
 
 def _percent(share: float) -> str:

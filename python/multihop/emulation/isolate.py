@@ -83,7 +83,7 @@ def main(words: list[str]) -> NoReturn:
     if child == 0:
         os.close(held)
         _core.die_with_parent()
-        # The parent may have been killed before the kernel was told to watch it.
+        # The parent may have been killed before the kernel watched it.
         if select.select([alive], [], [], 0)[0]:
             os._exit(1)
         os.environ[MARK] = str(parent)
