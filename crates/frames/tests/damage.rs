@@ -144,16 +144,15 @@ fn what_is_before_the_damage_is_read_as_a_window() {
     assert_eq!(again.transmissions, (1 << 15) - 1);
 }
 
+/// The description of a run of one node and one flow.
+fn small() -> Head {
+    Head { slot_ns: 20_000, nodes: vec![Node::default()], flows: vec![Flow::default()], ..Head::default() }
+}
+
 /// A log of one node and one flow, to which rows are added that name others.
 fn with(add: impl FnOnce(&mut Writer<&mut Vec<u8>>)) -> Result<FrameLog, ReadError> {
     let mut bytes = Vec::new();
-    let head = Head {
-        slot_ns: 20_000,
-        nodes: vec![Node::default()],
-        flows: vec![Flow::default()],
-        ..Head::default()
-    };
-    let mut writer = Writer::new(&mut bytes, &head).unwrap();
+    let mut writer = Writer::new(&mut bytes, &small()).unwrap();
     add(&mut writer);
     writer.finish().unwrap();
     let found = read(&bytes, None, MOST);
@@ -210,13 +209,7 @@ fn indices_that_are_not_there_are_damage() {
 #[test]
 fn a_small_file_does_not_unpack_to_everything() {
     let mut bytes = Vec::new();
-    let head = Head {
-        slot_ns: 20_000,
-        nodes: vec![Node::default()],
-        flows: vec![Flow::default()],
-        ..Head::default()
-    };
-    let mut writer = Writer::new(&mut bytes, &head).unwrap();
+    let mut writer = Writer::new(&mut bytes, &small()).unwrap();
     for packet in 0..2_000_000 {
         writer.row(Table::Drops, [0, 1, 0, 2, packet, packet * 1_000]).unwrap();
     }

@@ -66,9 +66,7 @@ def about_optimum(runs: Runs) -> list[str]:
 
 def dead(runs: Runs) -> list[str]:
     """A sentence that names the flows of which nothing arrived under any seed and scheme, if any."""
-    flows = _flows(runs)
-    silent = np.all([(runs.rates(variant) == 0).all(axis=0) for variant in runs.variants], axis=0)
-    found = [i for i in np.flatnonzero(silent) if not flows[i].get("acknowledges", False)]
+    flows, found = _flows(runs), _dead(runs)
     if not found:
         return []
     names = _several([flows[i]["name"] + ("" if flows[i]["path"] else " (no route)") for i in found])
@@ -76,6 +74,13 @@ def dead(runs: Runs) -> list[str]:
     seeds = f" in all {len(runs.seeds)} seeds" if len(runs.seeds) > 1 else ""
     count = f"{len(found)} of {len(flows)} {'flow' if len(flows) == 1 else 'flows'}"
     return [f"Dead{under}: {names} ({count}{seeds}); see `multihop explain`."]
+
+
+def _dead(runs: Runs) -> list[int]:
+    """Flows of which nothing arrived under any seed and scheme, without those that only answer another."""
+    silent = np.all([(runs.rates(variant) == 0).all(axis=0) for variant in runs.variants], axis=0)
+    flows = _flows(runs)
+    return [index for index in np.flatnonzero(silent).tolist() if not flows[index].get("acknowledges", False)]
 
 
 class Unserved:
@@ -94,13 +99,13 @@ class Unserved:
         }
 
     def __bool__(self) -> bool:
-        return any(self._of(variant, _UNSERVED) for variant in self.services)
+        return any(each.status in _UNSERVED for found in self.services.values() for each in found)
 
     def sentences(self) -> list[str]:
         """Flows that are dead under every scheme first, then starving ones, then those slow or late."""
         said = dead(self._runs)
         under = " under every scheme" if len(self._runs.variants) > 1 else ""
-        silent = _in_all([self._of(variant, {Status.DEAD}) for variant in self.services])
+        silent = _dead(self._runs)
         starving = {
             variant: [each for each in found if each.status in _UNSERVED and each.flow not in silent]
             for variant, found in self.services.items()
@@ -114,9 +119,6 @@ class Unserved:
             if which:
                 said.append(f"{title}: {which}.")
         return said
-
-    def _of(self, variant: str, statuses: Container[Status]) -> list[int]:
-        return [each.flow for each in self.services[variant] if each.status in statuses]
 
     def _starving(self, starving: Mapping[str, Sequence[Service]]) -> str:
         """In how many seeds flows starve, and which in how many; by variant where there are several."""
@@ -164,11 +166,6 @@ def _several(names: Sequence[str]) -> str:
 
 def _flows(runs: Runs) -> list[_core.FlowView]:
     return next(iter(runs.results.values()))[0].view["flows"]
-
-
-def _in_all(lists: Sequence[Sequence[int]]) -> list[int]:
-    first, *others = lists
-    return [entry for entry in first if all(entry in other for other in others)]
 
 
 def _who_is_better(runs: Runs, unserved: Unserved) -> list[str]:
