@@ -1,9 +1,9 @@
 """Runs in steps, from Python."""
 
-import contextlib
 import itertools
 import math
-import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -98,50 +98,71 @@ def test_while_a_thread_steps_others_go_on():
     assert run.now_s == 800.0
 
 
-@pytest.mark.parametrize("method", ["step", "finish"])
-def test_an_interrupt_ends_a_step_and_the_next_goes_on(method):
-    run = multihop.Run(CHAIN, **ENDLESS)
-    timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+# Interrupts: each in a process of its own, which a late one ends without the other tests.
+
+#: What each program begins with: `interrupted(call)` sends SIGINT soon after `call` has begun.
+_INTERRUPTING = """
+import signal, sys, threading, time
+import multihop
+
+chain = sys.argv[1]
+endless = {"duration": "1000000 s", "warmup": "1 s", "record_interval": "1000 s"}
+
+def interrupted(call, after_s=0.3):
+    timer = threading.Timer(after_s, signal.raise_signal, [signal.SIGINT])
     began = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):  # noqa: PT012 - the signal may only come in here
-        timer.start()
-        run.finish() if method == "finish" else run.step(1e6)
-    assert time.monotonic() - began < 5.0
-    timer.join()
-    there = run.now_s
-    assert 0.0 < there < 1e6
-    assert run.step(there + 1.0) is not None
-    assert run.now_s == there + 1.0
-
-
-def test_an_interrupted_step_changes_no_result():
-    whole = multihop.run(CHAIN, seed=3, duration="60 s", warmup="1 s")
-    run = multihop.Run(CHAIN, seed=3, duration="60 s", warmup="1 s")
-    timer = threading.Timer(0.05, signal.raise_signal, [signal.SIGINT])
-    # The signal may come behind the end of the step.
-    with contextlib.suppress(KeyboardInterrupt):
-        timer.start()
-        run.step(math.inf)
+    timer.start()
+    try:
+        call()
         timer.join()
         time.sleep(0.1)
-    timer.join()
-    assert run.finish().output["summary"] == whole.output["summary"]
+    except KeyboardInterrupt:
+        assert time.monotonic() - began < 5.0, time.monotonic() - began
+        return True
+    return False
+"""
+
+_THE_NEXT_STEP_GOES_ON = """
+run = multihop.Run(chain, **endless)
+assert interrupted(lambda: run.finish() if {finishes} else run.step(1e6))
+there = run.now_s
+assert 0.0 < there < 1e6, there
+assert run.step(there + 1.0) is not None
+assert run.now_s == there + 1.0
+"""
+
+_NO_RESULT_CHANGES = """
+whole = multihop.run(chain, seed=3, duration="60 s", warmup="1 s")
+run = multihop.Run(chain, seed=3, duration="60 s", warmup="1 s")
+interrupted(lambda: run.step(float("inf")), after_s=0.02)
+assert run.finish().output["summary"] == whole.output["summary"]
+"""
+
+_WHILE_ANOTHER_THREAD_STEPS = """
+run = multihop.Run(chain, **endless)
+thread = threading.Thread(target=run.step, args=[300.0])
+thread.start()
+while run.now_s == 0.0:
+    time.sleep(0.001)
+assert interrupted(lambda: run.step(1e6))
+thread.join()
+"""
 
 
-def test_an_interrupt_while_another_thread_has_the_run():
-    run = multihop.Run(CHAIN, **ENDLESS)
-    thread = threading.Thread(target=run.step, args=[300.0])
-    thread.start()
-    while run.now_s == 0.0:
-        time.sleep(0.001)
-    timer = threading.Timer(0.1, signal.raise_signal, [signal.SIGINT])
-    began = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):  # noqa: PT012 - the signal may only come in here
-        timer.start()
-        run.step(1e6)
-    assert time.monotonic() - began < 5.0
-    thread.join()
-    timer.join()
+@pytest.mark.parametrize(
+    "program",
+    [
+        _THE_NEXT_STEP_GOES_ON.format(finishes=False),
+        _THE_NEXT_STEP_GOES_ON.format(finishes=True),
+        _NO_RESULT_CHANGES,
+        _WHILE_ANOTHER_THREAD_STEPS,
+    ],
+    ids=["step", "finish", "result", "another thread"],
+)
+def test_an_interrupt_ends_a_step_and_changes_no_result(program):
+    command = [sys.executable, "-c", _INTERRUPTING + program, str(CHAIN)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_all_pairs_take_packets():

@@ -1,6 +1,6 @@
 //! The simulated air under real programs.
 
-use crate::{air_log_error, panics, read_overrides, scenario_error, tables};
+use crate::{air_log_error, outputs, panics, read_overrides, scenario_error, tables};
 use multihop_core::{DropCause, NodeId, Span};
 use multihop_live::counters::Counters;
 use multihop_live::datagram::Refusal;
@@ -13,7 +13,7 @@ use multihop_live::{Emulation, Mode, address};
 use multihop_sim::airlog::{AirLog, AirLogError};
 use multihop_sim::config::Config;
 use multihop_sim::{Ties, World};
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 use std::fs::File;
@@ -44,11 +44,12 @@ pub struct Emulator {
     overflowed: Mutex<Vec<u64>>,
 }
 
+type Journal = Recorder<Box<dyn io::Write + Send>>;
+
 struct Parts {
     world: World,
-    pcap: Option<PathBuf>,
     devices: Devices,
-    journal: Option<(Recorder<Box<dyn io::Write + Send>>, PathBuf)>,
+    journal: Option<Journal>,
     slow: f64,
     mode: Mode,
     shim: Option<Shim>,
@@ -92,10 +93,7 @@ impl Emulator {
                 let shim = shim.then(|| Shim::below_tcp(&config)).transpose();
                 let shim = shim.map_err(|error| PyValueError::new_err(format!("scheme: {error}")))?;
                 let world = world(&config, origin, pcap.as_deref())?;
-                let journal = journal.map(|(path, first)| match recorder(&path, &first) {
-                    Ok(recorder) => Ok((recorder, path)),
-                    Err(error) => Err(file_error(&error, &path)),
-                });
+                let journal = journal.map(|(path, first)| recorder(&path, &first)).transpose()?;
                 let mode = if ethernet { Mode::Ethernet } else { Mode::Ip };
                 let gateway = gateway.map(NodeId);
                 let links = Links { mode, mtu: mtu(&config), gateway };
@@ -103,16 +101,8 @@ impl Emulator {
                     .zip(&config.nodes)
                     .map(|(index, node)| Namespace::for_node(NodeId(index), &node.name, links))
                     .collect::<io::Result<(Vec<_>, Vec<_>)>>()?;
-                let parts = Parts {
-                    world,
-                    pcap,
-                    devices: Devices::new(devices)?,
-                    journal: journal.transpose()?,
-                    slow,
-                    mode,
-                    shim,
-                    gateway,
-                };
+                let parts =
+                    Parts { world, devices: Devices::new(devices)?, journal, slow, mode, shim, gateway };
                 Ok(Emulator {
                     config,
                     parts: Mutex::new(Some(parts)),
@@ -138,12 +128,11 @@ impl Emulator {
     /// tables, what `status` has, and what has failed.
     fn run<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>, Vec<String>)> {
         let parts = locked(&self.parts).take();
-        let Parts { world, pcap, devices, journal, slow, mode, shim, gateway } =
+        let Parts { world, devices, journal, slow, mode, shim, gateway } =
             parts.ok_or_else(|| PyValueError::new_err("this emulation has run"))?;
         let (outcome, failures) = py.detach(|| {
             panics::caught(|| {
                 host::wake_promptly()?;
-                let (journal, journal_path) = journal.unzip();
                 let live = Emulation::new(world, Monotonic::default(), devices, slow);
                 let mut live = live.carrying(mode).with_slack(SLACK);
                 if let Some(journal) = journal {
@@ -173,9 +162,11 @@ impl Emulator {
                 let (mut world, ..) = live.end()?;
                 let capture = world.end_logs();
                 let failures = [
-                    ended.err().map(|error| format!("devices of nodes cannot be read: {}", reason(&error))),
-                    journal_path.zip(journal.err()).map(unwritten),
-                    pcap.zip(capture.err().map(capture_error)).map(unwritten),
+                    ended
+                        .err()
+                        .map(|error| format!("devices of nodes cannot be read: {}", outputs::reason(&error))),
+                    journal.err().map(|error| outputs::cut_short(&error)),
+                    capture.err().map(|error| outputs::cut_short(&capture_error(error))),
                 ];
                 let outcome = world.close().map_err(|error| air_log_error(error, "the capture"))?;
                 Ok((outcome, failures.into_iter().flatten().collect()))
@@ -278,22 +269,17 @@ pub fn replay<'py>(
 fn world(config: &Config, origin: &str, pcap: Option<&Path>) -> PyResult<World> {
     let mut world = World::new(config, Ties::InOrder);
     if let Some(path) = pcap {
-        let out = Box::new(BufWriter::new(File::create(path).map_err(|error| file_error(&error, path))?));
-        world.log_to(AirLog::new(config, out).map_err(|error| match error {
-            AirLogError::Io(error) => file_error(&error, path),
-            other @ AirLogError::NoRoomForHeader { .. } => air_log_error(other, origin),
-        })?);
+        let out = outputs::created(path).map_err(|error| outputs::os_error(&error))?;
+        let log = AirLog::new(config, Box::new(BufWriter::new(out)));
+        world.log_to(log.map_err(|error| air_log_error(error, origin))?);
     }
     Ok(world)
 }
 
-fn recorder(path: &Path, first: &str) -> io::Result<Recorder<Box<dyn io::Write + Send>>> {
-    Recorder::new(Box::new(BufWriter::new(File::create(path)?)), first)
-}
-
-/// The same error for Python, which names the file.
-fn file_error(error: &io::Error, path: &Path) -> PyErr {
-    PyOSError::new_err((error.raw_os_error(), reason(error), path.to_owned()))
+fn recorder(path: &Path, first: &str) -> PyResult<Journal> {
+    let recorder =
+        outputs::created(path).and_then(|out| Recorder::new(Box::new(BufWriter::new(out)) as _, first));
+    recorder.map_err(|error| outputs::os_error(&error))
 }
 
 fn capture_error(error: AirLogError) -> io::Error {
@@ -301,17 +287,6 @@ fn capture_error(error: AirLogError) -> io::Error {
         AirLogError::Io(error) => error,
         other @ AirLogError::NoRoomForHeader { .. } => io::Error::other(other),
     }
-}
-
-fn unwritten((path, error): (PathBuf, io::Error)) -> String {
-    format!("{}: cannot be written: {}; it ends there", path.display(), reason(&error))
-}
-
-/// What the kernel calls the error, without its number.
-fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    let number = error.raw_os_error().map(|code| format!(" (os error {code})"));
-    number.and_then(|number| text.strip_suffix(&number).map(str::to_owned)).unwrap_or(text)
 }
 
 /// The address that the node of this index has in an emulation.

@@ -52,14 +52,32 @@ fn named(path: &Path, error: io::Error) -> io::Error {
 
 /// The same error for Python: number, reason, and the name of the file if it is known.
 pub fn os_error(error: &io::Error) -> PyErr {
-    let failed = error.get_ref().and_then(|inner| inner.downcast_ref::<Failed>());
-    let error = failed.map_or(error, |failed| &failed.error);
-    let Some(code) = error.raw_os_error() else { return PyOSError::new_err(error.to_string()) };
-    // Python makes its errors of the number, which Rust has in the text as well.
-    let text = error.to_string();
-    let reason = text.strip_suffix(&format!(" (os error {code})")).unwrap_or(&text).to_owned();
+    let failed = failure(error);
+    let cause = failed.map_or(error, |failed| &failed.error);
+    let Some(code) = cause.raw_os_error() else { return PyOSError::new_err(cause.to_string()) };
     match failed {
-        Some(failed) => PyOSError::new_err((code, reason, failed.path.clone())),
-        None => PyOSError::new_err((code, reason)),
+        Some(failed) => PyOSError::new_err((code, reason(cause), failed.path.clone())),
+        None => PyOSError::new_err((code, reason(cause))),
     }
+}
+
+/// Message for a file whose writing ended early: its name if it is known, and the reason.
+pub fn cut_short(error: &io::Error) -> String {
+    match failure(error) {
+        Some(Failed { path, error }) => {
+            format!("{}: cannot be written: {}; it ends there", path.display(), reason(error))
+        }
+        None => reason(error),
+    }
+}
+
+/// The kernel's text for an error, without its number.
+pub fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    let number = error.raw_os_error().map(|code| format!(" (os error {code})"));
+    number.and_then(|number| text.strip_suffix(&number).map(str::to_owned)).unwrap_or(text)
+}
+
+fn failure(error: &io::Error) -> Option<&Failed> {
+    error.get_ref().and_then(|inner| inner.downcast_ref::<Failed>())
 }
