@@ -168,3 +168,22 @@ def test_numbers_without_a_meaning_are_refused(inline, tmp_path, made, command, 
         done = usual(inline, [*ARGUMENTS[command], *more.get(command, []), f"{option}={value}"])
         assert done.code == 2, f"{option}={value}: {done.out[-300:]}{done.err}"
         assert len(done.err.splitlines()) == 1, done.err
+
+
+#: The same of emulations, which would take over this process.
+REFUSED_BY_EMULATIONS = {
+    "--seed": ["-1", "99999999999999999999999"],
+    "--duration": ["1e300 s", "_1 s", "-1 s", "0 s"],
+    "--record-interval": ["nan s", "0 s"],
+    "--slow": ["-1", "nan", "1e300"],
+    "--max-lag": ["-1 ms", "_1 s"],
+    "--uplink": ["-1"],
+}
+
+
+@pytest.mark.parametrize("option", REFUSED_BY_EMULATIONS)
+def test_numbers_without_a_meaning_are_refused_by_emulations(multihop, chain, option):
+    for value in REFUSED_BY_EMULATIONS[option]:
+        done = multihop("emulate", chain, f"{option}={value}", "--", "true")
+        assert done.code == 2, f"{option}={value}: {done.out[-300:]}{done.err}"
+        assert len(done.err.splitlines()) == 1, done.err

@@ -9,9 +9,9 @@ import pytest
 from multihop import UserError, measure
 from multihop.report.measurement import page
 
-CUTS = 50
+CUTS = 15
 #: Of them within the header of the file or of its first record.
-EARLY_CUTS = 10
+EARLY_CUTS = 5
 
 
 def outcome(path):
