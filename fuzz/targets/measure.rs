@@ -3,9 +3,10 @@
 
 use multihop_capture::Capture;
 use multihop_core::Span;
-use multihop_measure::{Marks, Options, Row, SnifferReport, Surveyed, survey};
+use multihop_measure::{Options, Row, SnifferReport, StampReference, Surveyed, survey};
 
-const MARKS: [Option<Marks>; 4] = [None, Some(Marks::Begin), Some(Marks::Mpdu), Some(Marks::End)];
+const MARKS: [Option<StampReference>; 4] =
+    [None, Some(StampReference::Begin), Some(StampReference::Mpdu), Some(StampReference::End)];
 const BINS_NS: [u64; 4] = [1_000_000, 1_000, 1_000_000_000, 1_000_000_000_000_000];
 
 /// Measures a capture behind one byte of options.

@@ -1,6 +1,6 @@
 //! A frame, as a sniffer saw it.
 
-use crate::{Marks, Number, Part, StationId};
+use crate::{Number, Part, StampReference, StationId};
 use multihop_capture::{Control, Frame, FrameType};
 use multihop_core::{Interval, Rate, Span, Time};
 
@@ -13,7 +13,7 @@ pub struct CapturedFrame {
     /// exchange with it took.
     pub is_guessed: bool,
     /// What that marks, if the radio says so itself.
-    pub marks: Option<Marks>,
+    pub marks: Option<StampReference>,
     /// The radio says so, and counts in less than microseconds.
     pub exact: bool,
     /// The sniffer's own host sent it.
@@ -54,7 +54,7 @@ impl CapturedFrame {
     }
 
     /// When it was on the air, if its stamp marks what `marks` says; what the radio says of that goes first.
-    pub fn air(&self, marks: Marks) -> Interval {
+    pub fn air(&self, marks: StampReference) -> Interval {
         let ppdu = self.ppdu(marks);
         let Some(part) = self.part else { return ppdu };
         let start = ppdu.end.min(ppdu.start + part.before);
@@ -63,16 +63,16 @@ impl CapturedFrame {
 
     /// When the PPDU was on the air that it was part of. Receivers stamp each frame of an A-MPDU by itself,
     /// or all alike.
-    pub fn ppdu(&self, marks: Marks) -> Interval {
+    pub fn ppdu(&self, marks: StampReference) -> Interval {
         let (first, last) = self.stamps();
         let length = self.ppdu_airtime().unwrap_or_default();
         match self.marks.unwrap_or(marks) {
-            Marks::Begin => Interval { start: first, end: first + length },
-            Marks::Mpdu => {
+            StampReference::Begin => Interval { start: first, end: first + length },
+            StampReference::Mpdu => {
                 let start = first - self.preamble.min(length).min(first.since(Time::ZERO));
                 Interval { start, end: start + length }
             }
-            Marks::End => Interval { start: last - length.min(last.since(Time::ZERO)), end: last },
+            StampReference::End => Interval { start: last - length.min(last.since(Time::ZERO)), end: last },
         }
     }
 

@@ -43,7 +43,7 @@ impl Channels {
     /// A frame.
     ///
     /// When the radio changed its channel is known only to lie between two frames, and taken to be half-way.
-    pub fn see(&mut self, sighting: &Sighting, stamp: Stamp) {
+    pub fn process(&mut self, sighting: &Sighting, stamp: Stamp) {
         let index = self.index(sighting.reception.channel.map_or(0, |channel| channel.mhz), stamp.at);
         if index != self.current {
             self.change(index, stamp.at);
@@ -51,7 +51,7 @@ impl Channels {
         self.last = stamp.at;
         let now = &mut self.all[index];
         let at = stamp.at - now.elsewhere.min(stamp.at.since(Time::ZERO));
-        now.sniffer.see(sighting, Stamp { at, ..stamp });
+        now.sniffer.process(sighting, Stamp { at, ..stamp });
     }
 
     /// The radio is on another channel at the latest from this instant on.

@@ -1,6 +1,6 @@
 //! One time line from two clocks.
 
-use crate::Marks;
+use crate::StampReference;
 use multihop_capture::{Position, Reception};
 use multihop_core::{Span, Time};
 
@@ -155,7 +155,7 @@ pub(crate) struct RadioTime {
     /// Its clock, in nanoseconds.
     pub ns: Option<u64>,
     /// What that marks, if the radio says so.
-    pub marks: Option<Marks>,
+    pub marks: Option<StampReference>,
     /// Whether it counts in less than microseconds.
     pub exact: bool,
     /// Whether it is a TSFT, which by its definition is that of the first bit of the MPDU.
@@ -168,9 +168,9 @@ pub(crate) fn radio_timer(reception: &Reception) -> RadioTime {
     match reception.timestamp {
         Some(stamp) if tsft.is_none() || stamp.position.is_some() && stamp.accuracy_ns < TSFT_UNIT_NS => {
             let marks = stamp.position.map(|position| match position {
-                Position::Acquisition => Marks::Begin,
-                Position::MpduStart => Marks::Mpdu,
-                Position::MpduEnd | Position::PpduEnd => Marks::End,
+                Position::Acquisition => StampReference::Begin,
+                Position::MpduStart => StampReference::Mpdu,
+                Position::MpduEnd | Position::PpduEnd => StampReference::End,
             });
             let exact = marks.is_some() && stamp.accuracy_ns < TSFT_UNIT_NS;
             RadioTime { ns: Some(stamp.ns), marks, exact, is_tsft: false }

@@ -147,7 +147,7 @@ impl Exchanges {
 
     /// The next frame, which was on the air at `air`. Returns the exchange that it ends, if any, and the
     /// transmitter of the frame, as far as this follows from the frames before.
-    pub fn see(&mut self, frame: &CapturedFrame, air: Interval) -> (Option<Seen>, Option<StationId>) {
+    pub fn process(&mut self, frame: &CapturedFrame, air: Interval) -> (Option<Seen>, Option<StationId>) {
         let open =
             self.open.take_if(|open| air.start.since(open.end()) <= answer_timeout(open, self.timeout));
         let stale = self.open.take();

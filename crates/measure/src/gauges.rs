@@ -81,8 +81,8 @@ impl Gauges {
     }
 
     /// The station is this one.
-    pub fn is(&mut self, me: StationId) {
-        self.reconstruction.is(me);
+    pub fn set_station(&mut self, me: StationId) {
+        self.reconstruction.set_station(me);
     }
 
     /// The next instant at which the estimators are to be asked, if it lies before the end of a frame on the
@@ -106,7 +106,7 @@ impl Gauges {
     /// An exchange is over of which no more frames came.
     pub fn exchange(&mut self, over: &Seen) {
         let Gauges { reconstruction, estimators, .. } = self;
-        reconstruction.own(over, None, &mut |event| report(estimators, event));
+        reconstruction.on_own_attempt(over, None, &mut |event| report(estimators, event));
     }
 
     /// A frame: as [`Reconstruction::frame`].

@@ -108,7 +108,7 @@ impl Interface {
     }
 
     /// The next record.
-    pub fn see(&mut self, record: &Record<'_>) {
+    pub fn process(&mut self, record: &Record<'_>) {
         if let Some(habits) = self.habits {
             self.dissect(record, habits);
             return;
@@ -187,7 +187,7 @@ impl Interface {
         let needs_host = is_guessed || !self.clock.is_set();
         let host = host.or_else(|| sighting.host.filter(|_| needs_host).and_then(|_| self.guess()));
         if let Some(at) = self.clock.read(host.map(Time::from_ns), timer) {
-            self.channels.see(&sighting, Stamp { at, is_tsft, is_guessed });
+            self.channels.process(&sighting, Stamp { at, is_tsft, is_guessed });
         } else {
             self.unreadable += 1;
             self.messages.count("there is no time stamp".into());

@@ -57,7 +57,7 @@ pub use links::{Link, Links, RateCount, Samples};
 pub use quality::{Grade, Quality};
 pub(crate) use sniffer::Sniffer;
 pub use sniffer::{Options, SnifferReport};
-pub use stamps::{Marks, Stamps};
+pub use stamps::{StampReference, Stamps};
 pub use stations::{Station, StationId, Stations};
 pub use survey::{Survey, Surveyed, survey};
 pub use transmissions::{Kept, Transmissions};

@@ -27,7 +27,7 @@ const SHORT_RETRY_LIMIT: u32 = 7;
 ///
 /// * The medium was busy while frames that were decoded were on the air; of other signals nothing is known.
 /// * When a packet entered the queue, and when the MAC took it, follow from the times of frames: see
-///   [`Reconstruction::own`].
+///   [`Reconstruction::on_own_attempt`].
 /// * Contention windows and slots of back-off are unknown, and reported as zero; flows are not distinguished,
 ///   and packets not as having arrived.
 /// * Frames of which it is unknown how they were sent, and so for how long, are busy medium at most.
@@ -55,7 +55,7 @@ pub(crate) struct Reconstruction {
     /// When the MAC was done with its last frame, and the idle time up to there.
     free: Option<(Time, Idle)>,
     /// The frame that is being tried.
-    trying: Option<Trying>,
+    trying: Option<OngoingExchange>,
     /// When the node's own last frames with data began, and when the MAC took what they carried.
     sent: [(Time, Time); SENT],
 }
@@ -72,7 +72,7 @@ struct Idle {
 
 /// A frame from its first try on.
 #[derive(Clone, Copy, Debug)]
-struct Trying {
+struct OngoingExchange {
     peer: Option<StationId>,
     number: Option<Number>,
     /// When the MAC took it.
@@ -89,10 +89,10 @@ struct Trying {
     idle: Idle,
 }
 
-impl Trying {
+impl OngoingExchange {
     /// Not tried yet.
-    fn begin(peer: Option<StationId>, head_of_line: Time, end: Time) -> Trying {
-        Trying {
+    fn begin(peer: Option<StationId>, head_of_line: Time, end: Time) -> OngoingExchange {
+        OngoingExchange {
             peer,
             number: None,
             head_of_line,
@@ -130,7 +130,7 @@ impl Reconstruction {
     }
 
     /// The station is this one.
-    pub fn is(&mut self, me: StationId) {
+    pub fn set_station(&mut self, me: StationId) {
         self.me = Some(me);
     }
 
@@ -151,7 +151,7 @@ impl Reconstruction {
             _ => (done, None),
         };
         if let Some(seen) = before {
-            self.own(seen, None, report);
+            self.on_own_attempt(seen, None, report);
         }
         let mine = (frame.sent && self.at_radio) || (self.me.is_some() && sender == self.me);
         if mine && !matches!(frame.control(), Some(Control::Cts | Control::Ack)) {
@@ -170,7 +170,7 @@ impl Reconstruction {
         }
         let settled = settled.filter(|_| self.me.is_some() && frame.receiver == self.me);
         match with {
-            Some(seen) => self.own(seen, settled, report),
+            Some(seen) => self.on_own_attempt(seen, settled, report),
             // A request asked for it.
             None => settled.into_iter().for_each(|settled| self.settle(settled, air.end, Span::ZERO, report)),
         }
@@ -254,7 +254,12 @@ impl Reconstruction {
     /// to have got the packet DIFS before.
     ///
     /// With a block acknowledgement it is an exchange of the data that this settles.
-    pub fn own(&mut self, seen: &Seen, settled: Option<&Settled>, report: &mut dyn FnMut(&LinkEvent)) {
+    pub fn on_own_attempt(
+        &mut self,
+        seen: &Seen,
+        settled: Option<&Settled>,
+        report: &mut dyn FnMut(&LinkEvent),
+    ) {
         let Some(first) = [seen.rts, seen.data].into_iter().flatten().next() else { return };
         if self.me.is_none() || seen.sender != self.me || !is_try(seen) {
             return;
@@ -269,7 +274,7 @@ impl Reconstruction {
         let Seen { rts, cts, data, ack, .. } = *seen;
         let (flow, cw, slots) = (FlowId(0), 0, 0);
         report(&LinkEvent::Attempt(Attempt { node, peer, flow, cw, slots, rts, cts, data, ack }));
-        let fresh = Trying::begin(seen.receiver, self.taken(first.start), first.end);
+        let fresh = OngoingExchange::begin(seen.receiver, self.taken(first.start), first.end);
         let idle = self.idle_before(data.unwrap_or(first).start);
         let trying = self.trying.get_or_insert(fresh);
         trying.rts_tries += u32::from(rts.is_some());
@@ -308,8 +313,8 @@ impl Reconstruction {
             return;
         }
         self.give_up(report);
-        let begun = Trying::begin(None, self.taken(air.start), air.end);
-        self.trying = Some(Trying { data_tries: 1, size: frame.size, rate: frame.rate, ..begun });
+        let begun = OngoingExchange::begin(None, self.taken(air.start), air.end);
+        self.trying = Some(OngoingExchange { data_tries: 1, size: frame.size, rate: frame.rate, ..begun });
         self.finish(Fate::Broadcast, air.end, air.length(), report);
     }
 
@@ -370,14 +375,14 @@ impl Reconstruction {
                 group.first_sent().map(|(start, frames)| at.since(taken(start)) * u64::from(frames));
             let head_of_line = at - services.sum::<Span>() / group.frames;
             let size = u32::try_from(group.bytes).unwrap_or(u32::MAX);
-            let group = Trying { head_of_line, size, ..trying };
+            let group = OngoingExchange { head_of_line, size, ..trying };
             self.end(&group, fate, at, airtime, report);
         }
     }
 
     fn end(
         &mut self,
-        trying: &Trying,
+        trying: &OngoingExchange,
         fate: Fate,
         done: Time,
         airtime: Span,

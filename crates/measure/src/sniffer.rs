@@ -6,8 +6,9 @@ use crate::interface::{Sighting, Stamp, State};
 use crate::profile::{Profile, answer_gap, sifs};
 use crate::reconstruction::Reconstruction;
 use crate::{
-    Aggregates, BlockAcks, CapturedFrame, Exchanges, Gauge, Kept, Kind, Ledger, Link, Links, Marks, Quality,
-    RateCount, Reading, Row, Seen, Settled, Stamps, Station, StationId, Stations, Transmissions,
+    Aggregates, BlockAcks, CapturedFrame, Exchanges, Gauge, Kept, Kind, Ledger, Link, Links, Quality,
+    RateCount, Reading, Row, Seen, Settled, StampReference, Stamps, Station, StationId, Stations,
+    Transmissions,
 };
 use multihop_capture::{Address, Control, Encoding, FrameType, airtime_of, legacy_airtime, ppdu};
 use multihop_core::{Interval, Span, Time};
@@ -18,7 +19,7 @@ pub struct Options {
     /// Width of the bins of time, and of the steps of the estimators' time series; not zero.
     pub bin: Span,
     /// What stamps mark, if it is known; else it is found out.
-    pub marks: Option<Marks>,
+    pub marks: Option<StampReference>,
     /// The station whose estimators are run, as far as the sniffer shows what it saw. None: that of the radio
     /// itself, if the capture shows which one it is, and otherwise a node that sends nothing.
     pub station: Option<Address>,
@@ -50,7 +51,7 @@ const ENOUGH_VOTES: u64 = 64;
 pub(crate) struct Sniffer {
     options: Options,
     stamps: Stamps,
-    marks: Option<Marks>,
+    marks: Option<StampReference>,
     /// The station that the radio is, and whether its frames are stamped when they begin and those of others
     /// when they end.
     own: Option<StationId>,
@@ -88,7 +89,7 @@ pub struct SnifferReport {
     /// there, which is also what all times of the report count.
     pub length: Span,
     /// What stamps mark.
-    pub marks: Marks,
+    pub marks: StampReference,
     /// Pairs of a frame and its answer from which that was found; none if it was given.
     pub pairs: u64,
     /// The station that the sniffer is itself: it marks what it sends, or stamps it when it begins, and what
@@ -150,7 +151,7 @@ impl Sniffer {
     }
 
     /// The next frame.
-    pub fn see(&mut self, sighting: &Sighting, stamp: Stamp) {
+    pub fn process(&mut self, sighting: &Sighting, stamp: Stamp) {
         let Sighting { timer, reception, frame, state, .. } = sighting;
         self.quality.records += 1;
         match state {
@@ -240,7 +241,7 @@ impl Sniffer {
     }
 
     fn wait(&mut self, captured_frame: &CapturedFrame) {
-        self.stamps.see(captured_frame);
+        self.stamps.process(captured_frame);
         self.waiting.push(Some(*captured_frame));
         if self.waiting.len() >= WAITING || self.stamps.deciding() >= ENOUGH_VOTES {
             self.settle();
@@ -310,17 +311,17 @@ impl Sniffer {
         if self.at.is_none() {
             self.at = self.asked_for();
             if let (Some(at), Some(gauges)) = (self.at, &mut self.gauges) {
-                gauges.is(at);
+                gauges.set_station(at);
             }
         }
     }
 
-    fn account(&mut self, captured_frame: &CapturedFrame, marks: Marks) {
+    fn account(&mut self, captured_frame: &CapturedFrame, marks: StampReference) {
         let captured_frame = &captured_frame.after(self.origin);
         let sender = captured_frame.transmitter.or_else(|| self.exchanges.answerer(captured_frame));
         self.recognise(captured_frame, sender);
         let begins = self.own_begins && self.own.is_some() && sender == self.own;
-        let marks = if begins { Marks::Begin } else { marks };
+        let marks = if begins { StampReference::Begin } else { marks };
         let air = captured_frame.air(marks);
         self.first.get_or_insert(air.start);
         let silence = air.start.since(self.last.min(air.start));
@@ -341,7 +342,7 @@ impl Sniffer {
         if let (Some(log), None | Some(Some(_))) =
             (&mut self.transmissions, captured_frame.part.map(|part| part.stands_for))
         {
-            log.see(captured_frame, captured_frame.ppdu(marks), sender);
+            log.process(captured_frame, captured_frame.ppdu(marks), sender);
         }
         if let Some(done) = done {
             self.exchange(&done);
@@ -403,7 +404,7 @@ impl Sniffer {
         settled: Option<&Settled>,
     ) -> (Option<Seen>, Option<StationId>) {
         self.read_gauges(air);
-        let (done, sender) = self.exchanges.see(captured_frame, air);
+        let (done, sender) = self.exchanges.process(captured_frame, air);
         if let Some(gauges) = &mut self.gauges {
             gauges.frame(captured_frame, air, sender, (done.as_ref(), settled));
         }
@@ -466,7 +467,7 @@ impl Sniffer {
             // Stamps of the beginning do not depend on it.
             unknown_extension: self
                 .marks
-                .filter(|marks| *marks == Marks::End)
+                .filter(|marks| *marks == StampReference::End)
                 .map_or(0, |_| self.quality.unknown_extension),
             airtime,
             overlapping: airtime.saturating_sub(busy.iter().copied().sum()),
@@ -483,7 +484,7 @@ impl Sniffer {
         SnifferReport {
             start: start.map(|start| start + self.origin),
             length: self.first.map_or(Span::ZERO, |first| self.last.since(first)),
-            marks: self.marks.unwrap_or(Marks::End),
+            marks: self.marks.unwrap_or(StampReference::End),
             pairs: self.stamps.pairs(),
             own: self.own,
             at: self.at,

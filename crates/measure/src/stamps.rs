@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// What a stamp marks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Marks {
+pub enum StampReference {
     /// The beginning of the preamble.
     Begin,
     /// The first bit of the MAC header, as radiotap defines TSFT.
@@ -46,7 +46,7 @@ const ENOUGH_MIXED: u64 = 4;
 
 impl Stamps {
     /// Looks at the next frame.
-    pub fn see(&mut self, now: &CapturedFrame) {
+    pub fn process(&mut self, now: &CapturedFrame) {
         let Some(before) = self.before.replace(*now).filter(|before| !before.is_guessed && !now.is_guessed)
         else {
             return;
@@ -115,37 +115,37 @@ impl Stamps {
     }
 
     /// Pairs that contradict that stamps mark this.
-    pub fn contradicting(&self, marks: Marks) -> u64 {
+    pub fn contradicting(&self, marks: StampReference) -> u64 {
         let [begin, mpdu, end] = self.votes;
         let own = self.own().and_then(|own| self.mixed.get(&own)).copied().unwrap_or_default();
         let agreeing = match marks {
-            Marks::Begin => begin + self.either,
-            Marks::Mpdu => mpdu + self.either,
-            Marks::End => end + own,
+            StampReference::Begin => begin + self.either,
+            StampReference::Mpdu => mpdu + self.either,
+            StampReference::End => end + own,
         };
         self.pairs() - agreeing
     }
 
     /// What a stamp marks where no pair shows it: `by_tsft`, what radiotap says, unless most answers would
     /// begin within their frames; otherwise what a host has got, the end.
-    pub fn usual(&self, by_tsft: bool) -> Marks {
+    pub fn usual(&self, by_tsft: bool) -> StampReference {
         let [mpdu, end] = self.possible;
         let is_refuted = mpdu * 2 < self.timed && end > mpdu;
-        if by_tsft && !is_refuted { Marks::Mpdu } else { Marks::End }
+        if by_tsft && !is_refuted { StampReference::Mpdu } else { StampReference::End }
     }
 
     /// What most pairs say; none where none says anything. Where it makes no difference to them whether
     /// stamps mark the beginning or the first bit, it is the latter if they are `by_tsft`.
-    pub fn marks(&self, by_tsft: bool) -> Option<Marks> {
+    pub fn marks(&self, by_tsft: bool) -> Option<StampReference> {
         let [begin, mpdu, end] = self.votes;
         if self.pairs() == 0 {
             None
         } else if end + self.mixed.values().sum::<u64>() >= begin.max(mpdu) + self.either {
-            Some(Marks::End)
+            Some(StampReference::End)
         } else if mpdu > begin || mpdu == begin && by_tsft {
-            Some(Marks::Mpdu)
+            Some(StampReference::Mpdu)
         } else {
-            Some(Marks::Begin)
+            Some(StampReference::Begin)
         }
     }
 
@@ -153,7 +153,7 @@ impl Stamps {
     /// when they end.
     pub fn own(&self) -> Option<StationId> {
         let (&own, &pairs) = self.mixed.iter().max_by_key(|&(_, pairs)| pairs)?;
-        (self.marks(false) == Some(Marks::End) && pairs >= ENOUGH_MIXED).then_some(own)
+        (self.marks(false) == Some(StampReference::End) && pairs >= ENOUGH_MIXED).then_some(own)
     }
 }
 

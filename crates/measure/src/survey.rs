@@ -69,7 +69,7 @@ pub fn survey(
                 let gauges = if watched { options.gauges.clone() } else { Vec::new() };
                 Interface::new(Options { gauges, ..options.clone() })
             })
-            .see(&record);
+            .process(&record);
         if records % 16_384 == 0 && !watch(capture.position()) {
             break;
         }

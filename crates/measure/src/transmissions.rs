@@ -81,7 +81,7 @@ impl Transmissions {
     }
 
     /// A PPDU, which was on the air at `air`.
-    pub(crate) fn see(&mut self, frame: &CapturedFrame, air: Interval, sender: Option<StationId>) {
+    pub(crate) fn process(&mut self, frame: &CapturedFrame, air: Interval, sender: Option<StationId>) {
         let first = *self.first.get_or_insert(air.start);
         self.sifs = self.sifs.max(frame.sifs);
         let (packet, tries) = self.number(frame);

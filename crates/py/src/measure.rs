@@ -4,8 +4,8 @@ use crate::{CaptureError, outputs, panics, raised_by_signal, scenario_error};
 use multihop_capture::{Address, Capture};
 use multihop_core::{Span, Time};
 use multihop_measure::{
-    Gauge, Kept, Kind, Link, Marks, Options, Samples, SnifferReport, StationId, Survey, Surveyed, TimerFault,
-    survey,
+    Gauge, Kept, Kind, Link, Options, Samples, SnifferReport, StampReference, StationId, Survey, Surveyed,
+    TimerFault, survey,
 };
 use multihop_sim::outcome::ESTIMATES;
 use numpy::{Element, IntoPyArray};
@@ -77,11 +77,11 @@ fn options(
     Ok(Options { bin, marks, station: station.transpose()?, gauges, transmissions: None })
 }
 
-fn marks(stamps: Option<&str>) -> Option<Marks> {
+fn marks(stamps: Option<&str>) -> Option<StampReference> {
     match stamps {
-        Some("begin") => Some(Marks::Begin),
-        Some("mpdu") => Some(Marks::Mpdu),
-        Some("end") => Some(Marks::End),
+        Some("begin") => Some(StampReference::Begin),
+        Some("mpdu") => Some(StampReference::Mpdu),
+        Some("end") => Some(StampReference::End),
         _ => None,
     }
 }
@@ -177,9 +177,9 @@ fn interface<'py>(py: Python<'py>, found: &SnifferReport) -> PyResult<Bound<'py,
     made.set_item("length_s", found.length.seconds())?;
     made.set_item("bin_s", found.bin.seconds())?;
     let marks = match found.marks {
-        Marks::Begin => "begin",
-        Marks::Mpdu => "mpdu",
-        Marks::End => "end",
+        StampReference::Begin => "begin",
+        StampReference::Mpdu => "mpdu",
+        StampReference::End => "end",
     };
     made.set_item("stamps", marks)?;
     made.set_item("step_s", found.step.seconds())?;

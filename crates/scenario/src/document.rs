@@ -146,7 +146,7 @@ impl<'a> Document<'a> {
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T> {
         read(&self.root).map_err(|ReadError { path, offset, found, wanted }| {
             let key = if path.0.is_empty() { "scenario".into() } else { path.to_string() };
-            let problem = Problem::Misfit { found, wanted: *wanted };
+            let problem = Problem::ParameterError { found, wanted: *wanted };
             ScenarioError::new(self.place(offset.unwrap_or(0)), key, problem)
         })
     }

@@ -2,7 +2,7 @@
 
 use crate::document::{Document, KeyPath, Result, key};
 use crate::error::{KeyProblem, MeasureProblem, Named, Problem, ScenarioError};
-use crate::flows::Made;
+use crate::flows::PlannedFlow;
 use crate::parameters::table;
 use crate::ranges;
 use crate::topology::Nodes;
@@ -113,7 +113,7 @@ pub(super) fn resolve(
     measures: &[Measure],
     document: &Document<'_>,
     nodes: &Nodes,
-    flows: &[Made],
+    flows: &[PlannedFlow],
 ) -> Result<Vec<MeasurementConfig>> {
     let names = names(measures, document)?;
     let made = measures.iter().zip(names).enumerate().map(|(index, (measure, name))| {
@@ -188,7 +188,7 @@ impl Measure {
         }
     }
 
-    fn resolve(&self, table: &Table<'_, '_>, flows: &[Made]) -> Result<EstimatorConfig> {
+    fn resolve(&self, table: &Table<'_, '_>, flows: &[PlannedFlow]) -> Result<EstimatorConfig> {
         let (document, at) = (table.document, &table.at);
         Ok(match self {
             Measure::RtWinf(it) => {
@@ -244,7 +244,7 @@ impl Table<'_, '_> {
         Ok(found)
     }
 
-    fn flow(&self, flows: &[Made], name: &str) -> Result<FlowId> {
+    fn flow(&self, flows: &[PlannedFlow], name: &str) -> Result<FlowId> {
         let index = flows.iter().position(|made| made.flow.name == name).ok_or_else(|| {
             let known = flows.iter().map(|made| made.flow.name.clone()).collect();
             self.error("flow", KeyProblem::Unknown { what: Named::Flow, name: name.into(), known })

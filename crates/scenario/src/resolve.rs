@@ -3,7 +3,7 @@
 use super::{SEED, Scenario};
 use crate::document::{Document, Result, key};
 use crate::error::{KeyProblem, Problem, RunProblem};
-use crate::flows::{Flows, Made};
+use crate::flows::{Flows, PlannedFlow};
 use crate::hash::hash;
 use crate::mac::{RuleSet, check_aggregation, check_rate_control};
 use crate::measure;
@@ -19,7 +19,7 @@ use crate::topology::radios;
 use crate::topology::reach;
 use multihop_core::Span;
 use multihop_schemes::misfit::{Found, Kind, Wanted};
-use multihop_schemes::quantity::{Duration, Length, Misread};
+use multihop_schemes::quantity::{Duration, Length, ParseError};
 use multihop_schemes::{REGISTRY, SchemeEntry};
 use multihop_sim::config::{Config, Radios};
 use multihop_sim::mobility::Mobility;
@@ -223,9 +223,9 @@ impl Overrides {
         for (key, option, text, time) in times {
             let Some(text) = text else { continue };
             document.note_override(key, option, text);
-            let misread = |Misread { found, wanted }| {
+            let misread = |ParseError { found, wanted }| {
                 let (found, wanted) = (Found::Said(found), Wanted::Value(Kind::Said(wanted)));
-                document.error(&key![key], Problem::Misfit { found, wanted })
+                document.error(&key![key], Problem::ParameterError { found, wanted })
             };
             *time = Some(text.parse().map_err(misread)?);
         }
@@ -324,7 +324,7 @@ fn flows(
     nodes: &Nodes,
     config: &Config,
     schemes: &mut Schemes<'_>,
-) -> Result<Vec<Made>> {
+) -> Result<Vec<PlannedFlow>> {
     let duration = config.duration;
     let moves = scenario.mobility.is_some();
     // Nodes that cannot reach each other at the beginning may do so later.

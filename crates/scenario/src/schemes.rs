@@ -2,7 +2,7 @@
 
 use crate::document::{Document, KeyPath, Result, key};
 use crate::error::{KeyProblem, Named, Problem, SchemeProblem};
-use multihop_schemes::misfit::Misfit;
+use multihop_schemes::misfit::ParameterError;
 use multihop_schemes::{SchemeEntry, find_among};
 use multihop_sim::config::{Config, SchemeConfig};
 use schemars::JsonSchema;
@@ -95,10 +95,10 @@ impl<'a> Schemes<'a> {
         let parameters = table.map(|table| table.parameters.clone()).unwrap_or_default();
         let given = Value::Object(parameters.clone());
         let built = entry.build(&given).and_then(|scheme| Ok((scheme, entry.resolve(&given)?)));
-        let (scheme, resolved) = built.map_err(|Misfit { parameter, found, wanted }| {
+        let (scheme, resolved) = built.map_err(|ParameterError { parameter, found, wanted }| {
             let culprit = parameter.filter(|parameter| parameters.contains_key(parameter));
             let at = culprit.map_or_else(|| at.clone(), |parameter| at.join(&parameter));
-            self.document.error(&at, Problem::Misfit { found, wanted })
+            self.document.error(&at, Problem::ParameterError { found, wanted })
         })?;
         Ok((SchemeConfig { name: name.to_owned(), scheme }, (entry.name, resolved)))
     }

@@ -1,7 +1,7 @@
 //! Values that are either a word or a quantity.
 
 use multihop_core::Dscp;
-use multihop_schemes::quantity::{Duration, Misread};
+use multihop_schemes::quantity::{Duration, ParseError};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -46,13 +46,13 @@ pub struct Codepoint(pub Dscp);
 /// # Errors
 /// A sentence, if it is none or has no unit.
 pub fn seconds(text: &str) -> Result<f64, String> {
-    text.parse().map(|Duration(seconds)| seconds).map_err(|misread: Misread| misread.to_string())
+    text.parse().map(|Duration(seconds)| seconds).map_err(|misread: ParseError| misread.to_string())
 }
 
 /// Reads a quantity, or this word: none.
 struct WordOr<T>(&'static str, PhantomData<T>);
 
-impl<T: FromStr<Err = Misread>> Visitor<'_> for WordOr<T> {
+impl<T: FromStr<Err = ParseError>> Visitor<'_> for WordOr<T> {
     type Value = Option<T>;
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let quantity = "x".parse::<T>().map_or_else(|misread| misread.wanted, |_| "a quantity".into());
@@ -62,8 +62,8 @@ impl<T: FromStr<Err = Misread>> Visitor<'_> for WordOr<T> {
         if text == self.0 {
             return Ok(None);
         }
-        text.parse().map(Some).map_err(|Misread { found, wanted }| {
-            Misread { found, wanted: format!("{wanted}, or \"{}\"", self.0) }.error()
+        text.parse().map(Some).map_err(|ParseError { found, wanted }| {
+            ParseError { found, wanted: format!("{wanted}, or \"{}\"", self.0) }.error()
         })
     }
 }
@@ -78,7 +78,7 @@ impl<T> Switch<T> {
     }
 }
 
-impl<'de, T: FromStr<Err = Misread>> Deserialize<'de> for Switch<T> {
+impl<'de, T: FromStr<Err = ParseError>> Deserialize<'de> for Switch<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Switch<T>, D::Error> {
         let value = deserializer.deserialize_str(WordOr("off", PhantomData))?;
         Ok(value.map_or(Switch::Off, Switch::At))

@@ -54,12 +54,12 @@ mod wiring;
 mod xcp;
 
 pub use abc::Abc;
-pub use capacity::{CapacityParameters, CapacitySource, Watched, WinfParameters};
+pub use capacity::{CapacityParameters, CapacitySource, SampledFrames, WinfParameters};
 pub use ewccp::{Ewccp, OnTimeout, SharedLoad};
 pub use load::{Bmcc, Vcp};
 pub use marking::{Busyness, EcnBusy, EcnFsd, EcnRts, FrameEfficiency, Recn, RtsFailures, ServiceDelay};
 pub use maxnet::MaxNet;
-pub use misfit::Misfit;
+pub use misfit::ParameterError;
 pub use quick_and_plenty::QuickAndPlenty;
 pub use rcp::{Input, Offer, Pacing, Rcp, RcpConnection, RcpControl, RcpWinf, Refresh, WindowLimit};
 pub use red::{Lred, Nred};

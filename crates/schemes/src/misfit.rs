@@ -6,7 +6,7 @@ use std::fmt;
 
 /// A parameter that does not do: which, what was found, and what would do. Shown, it is a sentence.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Misfit {
+pub struct ParameterError {
     /// The parameter, if it is one alone.
     pub parameter: Option<String>,
     /// What was found.
@@ -15,10 +15,10 @@ pub struct Misfit {
     pub wanted: Wanted,
 }
 
-impl Misfit {
+impl ParameterError {
     /// What was found of a parameter, and what would do.
-    pub fn new(parameter: &str, found: Found, wanted: Wanted) -> Misfit {
-        Misfit { parameter: Some(parameter.to_owned()), found, wanted }
+    pub fn new(parameter: &str, found: Found, wanted: Wanted) -> ParameterError {
+        ParameterError { parameter: Some(parameter.to_owned()), found, wanted }
     }
 }
 
@@ -36,7 +36,7 @@ impl Wanted {
     }
 }
 
-impl fmt::Display for Misfit {
+impl fmt::Display for ParameterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(parameter) = &self.parameter {
             write!(f, "{parameter}: ")?;

@@ -14,20 +14,20 @@ use multihop_core::{Rate, Span};
 
 /// Text that is no quantity: what is wrong with it, and what would do.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Misread {
+pub struct ParseError {
     /// What is wrong, with the text.
     pub found: String,
     /// What would do.
     pub wanted: String,
 }
 
-impl fmt::Display for Misread {
+impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}; expected {}", self.found, self.wanted)
     }
 }
 
-impl Misread {
+impl ParseError {
     /// The same as an error of whatever is being read.
     pub fn error<E: Error>(&self) -> E {
         E::invalid_value(Unexpected::Other(&self.found), &self.wanted.as_str())
@@ -65,7 +65,7 @@ impl Quantity {
     ///
     /// # Errors
     /// What is wrong with the text, and what would do.
-    pub fn parse(&self, text: &str) -> Result<f64, Misread> {
+    pub fn parse(&self, text: &str) -> Result<f64, ParseError> {
         parse(text, self.kind, self.units)
     }
 
@@ -83,11 +83,11 @@ impl fmt::Display for Quantity {
 }
 
 /// Finds the number and the unit of `text` and scales the number to the base unit.
-fn parse(text: &str, kind: &str, units: &[(&str, f64)]) -> Result<f64, Misread> {
+fn parse(text: &str, kind: &str, units: &[(&str, f64)]) -> Result<f64, ParseError> {
     let text = text.trim();
     let misread = |found: String| {
         let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
-        Misread { found, wanted: format!("{kind}: a number and one of the units {}", names.join(", ")) }
+        ParseError { found, wanted: format!("{kind}: a number and one of the units {}", names.join(", ")) }
     };
     let split = text
         .char_indices()
@@ -144,8 +144,8 @@ macro_rules! quantity {
         }
 
         impl FromStr for $name {
-            type Err = Misread;
-            fn from_str(text: &str) -> Result<$name, Misread> {
+            type Err = ParseError;
+            fn from_str(text: &str) -> Result<$name, ParseError> {
                 parse(text, $kind, Self::UNITS).map($name)
             }
         }
@@ -175,7 +175,7 @@ macro_rules! quantity {
                         write!(f, "{}", $name::QUANTITY)
                     }
                     fn visit_str<E: Error>(self, text: &str) -> Result<$name, E> {
-                        text.parse().map_err(|misread: Misread| misread.error())
+                        text.parse().map_err(|misread: ParseError| misread.error())
                     }
                     fn visit_i64<E: Error>(self, v: i64) -> Result<$name, E> {
                         Err(E::invalid_type(Unexpected::Signed(v), &self))

@@ -3,7 +3,7 @@
 use crate::Scheme;
 use crate::keys::overrides::state_defaults;
 use crate::keys::{Rules, Stated};
-use crate::misfit::{Found, Kind, Misfit, Wanted};
+use crate::misfit::{Found, Kind, ParameterError, Wanted};
 use crate::tcp::{Flavour, TcpParameters};
 use crate::tfrc::TfrcParameters;
 use crate::{
@@ -69,7 +69,7 @@ pub trait Parameters: DeserializeOwned + JsonSchema + Scheme + Serialize + 'stat
     ///
     /// # Errors
     /// The parameter, what was found, and what would do.
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), ParameterError> {
         Ok(())
     }
     /// Keys besides those of the transport that are left out and whose default is the scheme's own, or its
@@ -95,8 +95,8 @@ pub struct SchemeEntry {
     /// What carries the notices of its routers, and what these are made of, one after another.
     pub notices: Option<(Carrier, HeaderFormat)>,
     schema: fn() -> Value,
-    build: fn(&Value) -> Result<Arc<dyn Scheme>, Misfit>,
-    resolve: fn(&Value) -> Result<Value, Misfit>,
+    build: fn(&Value) -> Result<Arc<dyn Scheme>, ParameterError>,
+    resolve: fn(&Value) -> Result<Value, ParameterError>,
 }
 
 impl SchemeEntry {
@@ -125,7 +125,7 @@ impl SchemeEntry {
     ///
     /// # Errors
     /// The parameter, what was found, and what would do.
-    pub fn build(&self, parameters: &Value) -> Result<Arc<dyn Scheme>, Misfit> {
+    pub fn build(&self, parameters: &Value) -> Result<Arc<dyn Scheme>, ParameterError> {
         (self.build)(parameters)
     }
 
@@ -134,7 +134,7 @@ impl SchemeEntry {
     ///
     /// # Errors
     /// As [`SchemeEntry::build`].
-    pub fn resolve(&self, parameters: &Value) -> Result<Value, Misfit> {
+    pub fn resolve(&self, parameters: &Value) -> Result<Value, ParameterError> {
         (self.resolve)(parameters)
     }
 }
@@ -186,7 +186,7 @@ fn stated<P: Parameters>(scheme: &P, flavour: Flavour) -> Option<Vec<Stated>> {
     Some([stated, scheme.usual()].concat())
 }
 
-fn resolve<P: Parameters>(parameters: &Value) -> Result<Value, Misfit> {
+fn resolve<P: Parameters>(parameters: &Value) -> Result<Value, ParameterError> {
     let rules = Rules::of::<P>();
     let mut resolved = json!(parse_by::<P>(&rules, parameters)?);
     for key in parameters.as_object().into_iter().flat_map(Map::keys) {
@@ -216,14 +216,14 @@ fn usual_without<P: Parameters>(rules: &Rules, parameters: &Value, key: &str) ->
     usual.filter(|_| resolved[key].is_null())
 }
 
-fn parse<P: Parameters>(parameters: &Value) -> Result<P, Misfit> {
+fn parse<P: Parameters>(parameters: &Value) -> Result<P, ParameterError> {
     parse_by(&Rules::of::<P>(), parameters)
 }
 
-fn parse_by<P: Parameters>(rules: &Rules, parameters: &Value) -> Result<P, Misfit> {
+fn parse_by<P: Parameters>(rules: &Rules, parameters: &Value) -> Result<P, ParameterError> {
     let Value::Object(given) = parameters else {
         let (found, wanted) = (Found::Said(format!("found {parameters}")), Wanted::Value(Kind::Table));
-        return Err(Misfit { parameter: None, found, wanted });
+        return Err(ParameterError { parameter: None, found, wanted });
     };
     let parsed: P = rules.read(P::NAME, given)?;
     parsed.check()?;

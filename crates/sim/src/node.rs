@@ -2,7 +2,7 @@
 
 use crate::mac::{Context, Mac, Reservation};
 use crate::medium::{Frame, Link, Radio};
-use crate::stack::{Stack, Surroundings};
+use crate::stack::{Stack, StackContext};
 use multihop_core::Time;
 
 /// A node. A frame concerns radio and MAC of many nodes, and what lies above of few: that has a place of its
@@ -72,13 +72,13 @@ pub(crate) use at_node;
 macro_rules! in_node {
     ($world:ident, $node:ident, $now:expr, |$mac:ident, $ctx:ident| $body:expr) => {{
         let outcome = crate::node::at_listener!($world, $node, $now, |$mac, $ctx| $body);
-        $node.mac.note_involved();
+        $node.mac.update_slow_path();
         outcome
     }};
 }
 pub(crate) use in_node;
 
-/// The same, where what happens cannot change whether [the station is involved](Mac::is_involved): the medium
+/// The same, where what happens cannot change whether [the station is involved](Mac::needs_slow_path): the medium
 /// turns busy or idle, and a back-off stops or goes on.
 macro_rules! at_listener {
     ($world:ident, $node:ident, $now:expr, |$mac:ident, $ctx:ident| $body:expr) => {{
@@ -111,7 +111,7 @@ pub fn settle(mac: &mut Mac, ctx: &mut Context, network: &crate::stack::Network)
 #[inline(never)]
 fn settle_fully(mac: &mut Mac, ctx: &mut Context, network: &crate::stack::Network) {
     loop {
-        let mut around = Surroundings {
+        let mut around = StackContext {
             now: ctx.now,
             agenda: ctx.agenda,
             network,

@@ -8,9 +8,9 @@ mod categories;
 mod causes;
 mod counters;
 mod events;
+mod frame_key;
 pub mod framelog;
 mod logwriter;
-mod marks;
 mod mean;
 mod media;
 mod multicast;
@@ -25,7 +25,7 @@ use crate::medium::Frame;
 use crate::outcome::Conservation;
 use categories::CategoryCounters;
 use causes::CauseCounters;
-pub use causes::{Came, Collision, Dropped, Flown, Named, Polled};
+pub use causes::{AirborneFrame, Collision, DrainedEvents, Dropped, PacketId, PacketIngress};
 pub use counters::{ControlCounters, FlowCounters, MediumUse, NodeCounters, quantiles};
 use media::MediaCounters;
 use multihop_core::{
@@ -125,7 +125,7 @@ impl Recorder {
         if let Some(came) = &mut self.causes.came
             && !packet.is_control()
         {
-            came.push(Came { at: now, node, from, packet: packet.into() });
+            came.push(PacketIngress { at: now, node, from, packet: packet.into() });
         }
     }
 

@@ -27,7 +27,7 @@ use crate::outcome::{NodeOutcome, Outcome};
 use crate::record::Recorder;
 use crate::routing::{self, LinkQuality, Routes};
 use crate::slab::Slab;
-use crate::stack::{End, Network, Stack, Surroundings};
+use crate::stack::{End, Network, Stack, StackContext};
 use build::SlotPlan;
 pub use frames::Logs;
 use mpdus::MpduEnds;
@@ -286,9 +286,9 @@ impl World {
     }
 
     /// Something happens above the MAC of the node in this row.
-    fn above(&mut self, row: u32, what: impl FnOnce(&mut Stack, &mut Surroundings)) {
+    fn above(&mut self, row: u32, what: impl FnOnce(&mut Stack, &mut StackContext)) {
         at_node!(self, row, self.now, |mac, ctx| {
-            let mut around = Surroundings {
+            let mut around = StackContext {
                 now: ctx.now,
                 agenda: ctx.agenda,
                 network: &self.network,
@@ -301,7 +301,7 @@ impl World {
     }
 
     /// Something happens at an end of a flow.
-    fn at_end(&mut self, flow: FlowId, port: Port, what: impl FnOnce(&mut Stack, &mut Surroundings, u32)) {
+    fn at_end(&mut self, flow: FlowId, port: Port, what: impl FnOnce(&mut Stack, &mut StackContext, u32)) {
         let of = &self.config.flows[flow.index()];
         let node = if port == Port::Sender { of.source } else { of.destination };
         let end = self.network.flows[flow.index()].ends[port as usize];

@@ -164,7 +164,7 @@ impl<T> InterfaceQueue<T> {
 
     /// May a frame that is sent again take packets for which `wanted` holds along? Not where others have
     /// their turn before, and share frames. Arrival and airtime have rules of their own.
-    pub fn goes_along(&self, wanted: &impl Fn(&T) -> bool) -> bool {
+    pub fn can_aggregate(&self, wanted: &impl Fn(&T) -> bool) -> bool {
         match &self.data {
             Data::DropTail(_) | Data::Stations(_) => true,
             Data::FqCodel(set) => set.is_next(wanted),

@@ -4,9 +4,9 @@
 use crate::frames::{A, B, How, Packet, UNKNOWN, ack, block_ack, data, file};
 use multihop_capture::{Address, Capture};
 use multihop_core::Span;
-use multihop_measure::{Kind, Marks, Options, Row, SnifferReport, survey};
+use multihop_measure::{Kind, Options, Row, SnifferReport, StampReference, survey};
 
-fn measured(packets: &[Packet], marks: Marks) -> SnifferReport {
+fn measured(packets: &[Packet], marks: StampReference) -> SnifferReport {
     let file = file(packets);
     let options = Options { marks: Some(marks), ..Options::default() };
     let found = survey(Capture::from_reader(&file[..]).unwrap(), &options, |_| true).unwrap();
@@ -67,12 +67,12 @@ fn an_a_mpdu_is_one_ppdu_wherever_it_is_stamped() {
     let answer = end + SIFS;
     let first_bit = begin + 36;
     for (marks, stamps) in [
-        (Marks::End, [end, end, end, answer + BLOCK_ACK]),
-        (Marks::End, [begin + 200, begin + 400, end, answer + BLOCK_ACK]),
-        (Marks::Begin, [begin, begin, begin, answer]),
-        (Marks::Begin, [begin, begin + 200, begin + 400, answer]),
-        (Marks::Mpdu, [first_bit, first_bit, first_bit, answer + 20]),
-        (Marks::Mpdu, [first_bit, first_bit + 190, first_bit + 370, answer + 20]),
+        (StampReference::End, [end, end, end, answer + BLOCK_ACK]),
+        (StampReference::End, [begin + 200, begin + 400, end, answer + BLOCK_ACK]),
+        (StampReference::Begin, [begin, begin, begin, answer]),
+        (StampReference::Begin, [begin, begin + 200, begin + 400, answer]),
+        (StampReference::Mpdu, [first_bit, first_bit, first_bit, answer + 20]),
+        (StampReference::Mpdu, [first_bit, first_bit + 190, first_bit + 370, answer + 20]),
     ] {
         let found = measured(&aggregate(stamps, [4, 4, 12]), marks);
         assert_eq!(busy(&found), Span::from_us(PPDU + BLOCK_ACK), "{marks:?} {stamps:?}");
@@ -103,10 +103,10 @@ fn an_a_mpdu_is_one_ppdu_wherever_it_is_stamped() {
 fn a_mpdus_and_their_answers_tell_what_stamps_mark() {
     let answer = PPDU + SIFS;
     for (data, block_ack, marks, own) in [
-        (0, answer, Marks::Begin, false),
-        (36, answer + 20, Marks::Mpdu, false),
-        (PPDU, answer + BLOCK_ACK, Marks::End, false),
-        (0, answer + BLOCK_ACK, Marks::End, true),
+        (0, answer, StampReference::Begin, false),
+        (36, answer + 20, StampReference::Mpdu, false),
+        (PPDU, answer + BLOCK_ACK, StampReference::End, false),
+        (0, answer + BLOCK_ACK, StampReference::End, true),
     ] {
         let packets: Vec<Packet> = (0..10)
             .flat_map(|n| {
@@ -132,7 +132,7 @@ fn a_mpdus_and_their_answers_tell_what_stamps_mark() {
 #[test]
 fn what_was_missed_of_an_a_mpdu_shows() {
     let stamps = [2_000, 2_000, 2_000, 3_000];
-    let partial = |packets: &[Packet]| measured(packets, Marks::End).quality.partial_aggregates;
+    let partial = |packets: &[Packet]| measured(packets, StampReference::End).quality.partial_aggregates;
     let whole = aggregate(stamps, [4, 4, 12]);
     assert_eq!(partial(&whole), 0);
     assert_eq!(partial(&[&whole[..2], &whole[3..]].concat()), 1, "the last one");
@@ -159,7 +159,7 @@ fn what_is_sent_again_among_later_numbers_is_no_gap() {
         packet.bytes = data(B, 1_501, number, retry);
     }
     let packets = [aggregate([2_000, 2_000, 2_000, 3_000], [4, 4, 12]), second].concat();
-    let quality = measured(&packets, Marks::End).quality;
+    let quality = measured(&packets, StampReference::End).quality;
     assert_eq!((quality.missed, quality.numbered, quality.partial_aggregates), (0, 4, 0));
 }
 
@@ -176,7 +176,7 @@ fn each_receiver_has_sequence_numbers_of_its_own() {
     let numbers = [(B, 100), (UNKNOWN, 90), (B, 101), (UNKNOWN, 91), (B, 102), (UNKNOWN, 93)];
     let packets: Vec<Packet> =
         numbers.iter().zip(0..).map(|(&(to, number), at)| single(at, to, number)).collect();
-    let quality = measured(&packets, Marks::End).quality;
+    let quality = measured(&packets, StampReference::End).quality;
     assert_eq!((quality.missed, quality.numbered), (1, 5));
 }
 
@@ -191,13 +191,13 @@ fn references_that_never_change_do_not_glue_frames_together() {
     };
     // 104 bytes, 854 bits: 4 symbols.
     let alone = Span::from_us(36 + 4 * 4);
-    let found = measured(&[single(0, B), single(1, B)], Marks::End);
+    let found = measured(&[single(0, B), single(1, B)], StampReference::End);
     assert_eq!((busy(&found), found.quality.aggregates), (alone * 2, 2), "too far apart");
     let other = Packet { stamp_us: 1_100, ..single(1, UNKNOWN) };
-    let found = measured(&[single(0, B), other], Marks::End);
+    let found = measured(&[single(0, B), other], StampReference::End);
     assert_eq!((busy(&found), found.quality.aggregates), (alone * 2, 2), "to another station");
     let slower = Packet { stamp_us: 1_200, how: How::Ht(0), ..single(1, B) };
-    let found = measured(&[single(0, B), slower], Marks::End);
+    let found = measured(&[single(0, B), slower], StampReference::End);
     assert_eq!(busy(&found), alone + Span::from_us(36 + 33 * 4), "854 bits of 26 each");
 }
 
@@ -206,7 +206,7 @@ fn a_damaged_frame_of_an_a_mpdu_has_its_share_but_no_sender() {
     let mut packets = aggregate([2_000, 2_000, 2_000, 2_000 + SIFS + BLOCK_ACK], [4, 4, 12]);
     packets[2].bad = true;
     packets[2].bytes[4..16].fill(6);
-    let found = measured(&packets, Marks::End);
+    let found = measured(&packets, StampReference::End);
     assert_eq!(busy(&found), Span::from_us(PPDU + BLOCK_ACK));
     let [damaged] = of(&found, Kind::Damaged)[..] else { panic!("one row") };
     assert_eq!((damaged.station, damaged.cell.frames, damaged.cell.bytes), (None, 1, 41));
@@ -230,7 +230,7 @@ fn damaged_frames_take_time_and_come_between_a_frame_and_its_answer() {
         at_24(2_000, true, data(UNKNOWN, 1_528, 2, false)),
         at_24(2_000 + SIFS + ACK, false, ack(A)),
     ];
-    let found = measured(&packets, Marks::End);
+    let found = measured(&packets, StampReference::End);
     assert_eq!(busy(&found), Span::from_us(2 * DATA + ACK));
     let [damaged] = of(&found, Kind::Damaged)[..] else { panic!("one row") };
     assert_eq!((damaged.station, damaged.cell.frames, damaged.cell.bytes), (None, 1, 1_528));
@@ -241,7 +241,7 @@ fn damaged_frames_take_time_and_come_between_a_frame_and_its_answer() {
     assert_eq!((link.exchanges, link.answered), (1, 0), "the ACK is of the damaged frame");
     assert_eq!(found.quality.orphan_acks, 1);
     // Without it, the same ACK answers the frame.
-    let found = measured(&[packets[0].clone(), packets[2].clone()], Marks::End);
+    let found = measured(&[packets[0].clone(), packets[2].clone()], StampReference::End);
     assert_eq!((found.links[0].2.answered, found.quality.orphan_acks), (1, 0));
 }
 
@@ -251,7 +251,7 @@ fn a_frame_whose_header_cannot_be_read_takes_time_too() {
     let strange = at_24(1_000, false, [vec![1], data(B, 1_528, 1, false)[1..].to_vec()].concat());
     let mut short = at_24(3_000, false, data(B, 40, 2, false));
     short.bytes.truncate(20);
-    let found = measured(&[strange, short], Marks::End);
+    let found = measured(&[strange, short], StampReference::End);
     // 24 bytes with the FCS, which was not captured: 214 bits, 3 symbols.
     assert_eq!(busy(&found), Span::from_us(DATA + 20 + 3 * 4));
     assert_eq!(of(&found, Kind::Damaged).iter().map(|row| row.cell.frames).sum::<u64>(), 2);

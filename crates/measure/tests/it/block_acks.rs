@@ -5,7 +5,7 @@ use crate::frames::{A, B, How, Packet, data, file};
 use multihop_capture::{Address, Capture};
 use multihop_core::Span;
 use multihop_link::{EstimatorConfig, LinkView, PacketThroughputOptions, ServiceDelayOptions};
-use multihop_measure::{Gauge, Marks, Options, survey};
+use multihop_measure::{Gauge, Options, StampReference, survey};
 
 /// Two frames of 1500 bytes: 2 x (4 + 1500) bytes, with service and tail 24,086 bits in 93 symbols.
 const PPDU: u64 = 36 + 93 * 4;
@@ -42,7 +42,7 @@ fn at_sender(packets: &[Packet]) -> (LinkView, LinkView) {
     let gauge = |name: &str, estimator| Gauge { name: name.into(), estimator };
     let options = Options {
         bin: Span::from_ms(500),
-        marks: Some(Marks::Begin),
+        marks: Some(StampReference::Begin),
         station: Some(Address(A)),
         gauges: vec![
             gauge("fsd", EstimatorConfig::ServiceDelay(ServiceDelayOptions { smoothing: 1.0 })),

@@ -5,7 +5,7 @@ use crate::common::{A, CTS, DATA, RTS, SIFS, Sent, exchange, file};
 use multihop_capture::{Address, Capture};
 use multihop_core::Span;
 use multihop_link::LinkView;
-use multihop_measure::{Marks, Options, SnifferReport, survey};
+use multihop_measure::{Options, SnifferReport, StampReference, survey};
 
 /// From the first bit of the RTS to the last bit of the ACK, in microseconds; and what its RTS reserves, as
 /// the frames say.
@@ -18,8 +18,12 @@ fn apart(us: u64, station: Option<Address>, missed: &[usize]) -> SnifferReport {
     let frames: Vec<_> =
         (0..number_of).flat_map(|number| exchange(number * us, number as u16, missed)).collect();
     let bytes = file(&frames, |sent| sent.begin);
-    let options =
-        Options { bin: Span::from_ms(100), station, marks: Some(Marks::Begin), ..Options::default() };
+    let options = Options {
+        bin: Span::from_ms(100),
+        station,
+        marks: Some(StampReference::Begin),
+        ..Options::default()
+    };
     let found = survey(Capture::from_reader(&bytes[..]).unwrap(), &options, |_| true).unwrap();
     found.sniffers.into_iter().next().unwrap().report
 }
@@ -103,7 +107,7 @@ fn at_sender(frames: &[Sent], name: &str) -> LinkView {
     let options = Options {
         bin: Span::from_ms(500),
         station: Some(Address(A)),
-        marks: Some(Marks::Begin),
+        marks: Some(StampReference::Begin),
         ..Options::default()
     };
     let found = survey(Capture::from_reader(&bytes[..]).unwrap(), &options, |_| true).unwrap();

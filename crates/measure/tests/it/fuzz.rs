@@ -5,7 +5,7 @@ use crate::captures::mutation::{config, mutate, mutation, seeds};
 use crate::frames::{A, B, How, Packet, Receiver, ack, block_ack, data, file, written};
 use crate::measure::{check, measure};
 use multihop_core::Span;
-use multihop_measure::{Marks, Options};
+use multihop_measure::{Options, StampReference};
 use proptest::prelude::*;
 use std::fs;
 use std::path::PathBuf;
@@ -46,7 +46,12 @@ fn captures() -> Vec<Vec<u8>> {
 
 fn options() -> impl Strategy<Value = Options> {
     let bin = prop_oneof![1_000..10_000_000_u64, Just(1_000), Just(1_000_000_000_000_000)];
-    let marks = prop::sample::select(vec![None, Some(Marks::Begin), Some(Marks::Mpdu), Some(Marks::End)]);
+    let marks = prop::sample::select(vec![
+        None,
+        Some(StampReference::Begin),
+        Some(StampReference::Mpdu),
+        Some(StampReference::End),
+    ]);
     (bin, marks).prop_map(|(bin, marks)| Options { bin: Span::from_ns(bin), marks, ..Options::default() })
 }
 

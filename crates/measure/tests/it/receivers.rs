@@ -4,7 +4,7 @@ use crate::frames::{A, B, How, Packet, Receiver, ack, block_ack, data, written};
 use multihop_capture::Capture;
 use multihop_core::{Rate, Span};
 use multihop_dot11::{Band, Clock, Ppdu};
-use multihop_measure::{Grade, Kind, Marks, Options, SnifferReport, Surveyed, TimerFault, survey};
+use multihop_measure::{Grade, Kind, Options, SnifferReport, StampReference, Surveyed, TimerFault, survey};
 
 fn all(file: &[u8]) -> Vec<Surveyed> {
     survey(Capture::from_reader(file).unwrap(), &Options::default(), |_| true).unwrap().sniffers
@@ -46,8 +46,11 @@ fn exchanges(clock: Clock, rate: u8, gap_us: u64, stamp: StampOf) -> Vec<Packet>
     packets
 }
 
-const STAMPS: [(Marks, StampOf); 3] =
-    [(Marks::Begin, |at| at[0]), (Marks::Mpdu, |at| at[1]), (Marks::End, |at| at[2])];
+const STAMPS: [(StampReference, StampOf); 3] = [
+    (StampReference::Begin, |at| at[0]),
+    (StampReference::Mpdu, |at| at[1]),
+    (StampReference::End, |at| at[2]),
+];
 
 #[test]
 fn an_answer_follows_after_the_gap_of_its_phy_and_channel() {
@@ -63,7 +66,7 @@ fn an_answer_follows_after_the_gap_of_its_phy_and_channel() {
             let packets = exchanges(clock, 12, gap_us, stamp);
             let found = only(&written(&packets, Receiver { channel, ..Receiver::default() }));
             // With one preamble for all it makes no difference, and a timer is as radiotap says.
-            let expected = if marks == Marks::Begin { Marks::Mpdu } else { marks };
+            let expected = if marks == StampReference::Begin { StampReference::Mpdu } else { marks };
             assert_eq!(found.marks, expected, "{clock:?} {gap_us}");
             assert_eq!((found.pairs, found.quality.other_pairs), (30, 0), "{clock:?} {gap_us}");
             assert_eq!(found.quality.verdict().0, Grade::Good);
@@ -82,9 +85,9 @@ fn where_no_answer_shows_it_a_timer_is_as_radiotap_says() {
     // Answers that come at no gap of any PHY.
     let packets = exchanges(Clock::Full, 48, 300, |at| at[0]);
     let with = only(&written(&packets, Receiver::default()));
-    assert_eq!((with.marks, with.pairs), (Marks::Mpdu, 0));
+    assert_eq!((with.marks, with.pairs), (StampReference::Mpdu, 0));
     let without = only(&written(&packets, Receiver { timer_us: |_, _| None, ..Receiver::default() }));
-    assert_eq!((without.marks, without.pairs), (Marks::End, 0));
+    assert_eq!((without.marks, without.pairs), (StampReference::End, 0));
     let (grade, said) = with.quality.verdict();
     assert_eq!(grade, Grade::Fair);
     assert!(said[0].starts_with("only 0 pairs of a frame and its answer"), "{said:?}");
@@ -95,7 +98,7 @@ fn where_no_answer_shows_it_a_timer_is_as_radiotap_says() {
 fn what_a_timer_is_said_to_mark_must_be_possible() {
     // Ends of frames, and answers later than any PHY has them.
     let packets = exchanges(Clock::Full, 48, 300, |at| at[2]);
-    assert_eq!(only(&written(&packets, Receiver::default())).marks, Marks::End);
+    assert_eq!(only(&written(&packets, Receiver::default())).marks, StampReference::End);
 }
 
 #[test]
@@ -176,7 +179,7 @@ fn frames_behind_another_preamble_are_stamped_as_radiotap_says() {
     }
     let found =
         only(&written(&packets, Receiver { channel: |_, _| Some((2_437, 0xc0)), ..Receiver::default() }));
-    assert_eq!((found.marks, found.pairs, found.quality.other_pairs), (Marks::Mpdu, 80, 0));
+    assert_eq!((found.marks, found.pairs, found.quality.other_pairs), (StampReference::Mpdu, 80, 0));
     assert_eq!((found.quality.impossible, found.quality.verdict().0), (0, Grade::Good));
     // Eq. 6 as printed: from the end of the CTS to that of the ACK, less two SIFS.
     let transfer = (10 + data_us + 16 + ack_us - 2 * 10) as f64 * 1e-6;

@@ -5,7 +5,7 @@ use crate::captures::{captures, name};
 use crate::common::{A, CTS, DATA, Sent, exchange, file};
 use multihop_capture::{Address, Capture, dissect, ppdu};
 use multihop_core::Span;
-use multihop_measure::{Marks, Options, SnifferReport, Surveyed, survey};
+use multihop_measure::{Options, SnifferReport, StampReference, Surveyed, survey};
 use proptest::prelude::*;
 use std::path::Path;
 
@@ -80,7 +80,7 @@ fn an_ack_before_the_end_of_its_data_is_refused_and_counted() {
             Sent { begin, end: begin + sent.end - sent.begin, ..sent }
         })
         .collect();
-    let options = Options { marks: Some(Marks::Begin), ..Options::default() };
+    let options = Options { marks: Some(StampReference::Begin), ..Options::default() };
     let found = measured(&file(&frames, |sent| sent.begin), &options);
     let (_, _, link) = found.links[0];
     assert_eq!((link.exchanges, link.answered), (20, 20), "that it arrived is not in doubt");
@@ -115,7 +115,7 @@ proptest! {
     fn whatever_the_stamps_capacity_is_below_the_rate(
         off in prop::collection::vec(0..1_500_u64, 160),
         apart in prop_oneof![Just(2_200_u64), 2_000..5_000_u64],
-        marks in prop::sample::select(vec![None, Some(Marks::Begin), Some(Marks::Mpdu), Some(Marks::End)]),
+        marks in prop::sample::select(vec![None, Some(StampReference::Begin), Some(StampReference::Mpdu), Some(StampReference::End)]),
         missed in prop::collection::vec(0..4_usize, 0..2),
         at_a in any::<bool>(),
     ) {

@@ -4,7 +4,7 @@
 use crate::common::{A, B, CTS, DATA, RTS, SIFS, Sent, exchange, file};
 use multihop_capture::Capture;
 use multihop_core::Span;
-use multihop_measure::{Grade, Kind, Marks, Options, SnifferReport, survey};
+use multihop_measure::{Grade, Kind, Options, SnifferReport, StampReference, survey};
 
 fn measured(file: &[u8]) -> SnifferReport {
     let capture = Capture::from_reader(file).unwrap();
@@ -23,14 +23,14 @@ const PRINTED: f64 = 12_000.0 / ((DATA + CTS) as f64 * 1e-6);
 #[test]
 fn what_stamps_mark_is_found_out_and_changes_nothing() {
     let frames = exchanges(&[]);
-    for expected in [Marks::Begin, Marks::Mpdu, Marks::End] {
+    for expected in [StampReference::Begin, StampReference::Mpdu, StampReference::End] {
         let found = measured(&file(&frames, |sent| match expected {
-            Marks::Begin => sent.begin,
-            Marks::Mpdu => sent.begin + 192,
-            Marks::End => sent.end,
+            StampReference::Begin => sent.begin,
+            StampReference::Mpdu => sent.begin + 192,
+            StampReference::End => sent.end,
         }));
         // With one preamble for all, the first bits of frames are as far apart as their beginnings.
-        let alike = expected == Marks::Mpdu;
+        let alike = expected == StampReference::Mpdu;
         assert!(found.marks == expected || alike, "{expected:?}: {:?}", found.marks);
         let (sender, receiver, link) = found.links[0];
         assert_eq!((sender.index(), receiver.index()), (0, 1));
@@ -107,7 +107,7 @@ fn what_began_before_time_is_cut() {
     let mut file = file(&exchanges(&[])[..4], |_| 0);
     // The host's stamp of the first record becomes zero too.
     file[24..32].fill(0);
-    for marks in [Marks::Begin, Marks::Mpdu, Marks::End] {
+    for marks in [StampReference::Begin, StampReference::Mpdu, StampReference::End] {
         let capture = Capture::from_reader(&file[..]).unwrap();
         let options = Options { marks: Some(marks), ..Options::default() };
         assert_eq!(survey(capture, &options, |_| true).unwrap().records, 4);

@@ -127,7 +127,7 @@ macro_rules! subjects {
         #[derive(Clone, Debug, PartialEq)]
         pub enum Problem {
             /// A value that does not fit its key, or a key that is missing or not known.
-            Misfit {
+            ParameterError {
                 /// What was found.
                 found: Found,
                 /// What would do.
@@ -142,14 +142,14 @@ macro_rules! subjects {
         impl Problem {
             fn found(&self, written: Option<&str>) -> String {
                 match self {
-                    Problem::Misfit { found, .. } => found.to_string(),
+                    Problem::ParameterError { found, .. } => found.to_string(),
                     $(Problem::$variant(problem) => problem.found(written),)*
                 }
             }
 
             fn remedy(&self) -> String {
                 match self {
-                    Problem::Misfit { wanted, .. } => wanted.to_string(),
+                    Problem::ParameterError { wanted, .. } => wanted.to_string(),
                     $(Problem::$variant(problem) => problem.remedy(),)*
                 }
             }

@@ -17,7 +17,7 @@ use crate::topology::Nodes;
 use crate::values::{Codepoint, Switch};
 use multihop_core::{Dscp, FlowId, NodeId, Rng, Span};
 use multihop_schemes::bounds;
-use multihop_schemes::keys::{usually, usually_where};
+use multihop_schemes::keys::{default_if, usually};
 use multihop_schemes::quantity::{BitRate, Duration, Size};
 use multihop_sim::config::{AppConfig, FlowConfig};
 use schemars::JsonSchema;
@@ -178,7 +178,7 @@ apps! {
         #[schemars(transform = bounds!(1, 100_000))]
         gop: u32,
         /// How many times larger key frames are than others, where there are others.
-        #[schemars(transform = usually_where("gop above 1", KEY_RATIO), transform = bounds!(1, 1000))]
+        #[schemars(transform = default_if("gop above 1", KEY_RATIO), transform = bounds!(1, 1000))]
         key_ratio: Option<f64>,
         /// Coefficient of variation of sizes, lognormally around those of the pattern.
         #[serde(default)]
@@ -245,12 +245,12 @@ pub(super) struct Flows<'a> {
     /// Length of the run.
     pub(super) duration: Span,
     /// What has been made so far, with the start jitter of each.
-    pub(super) made: Vec<Made>,
+    pub(super) made: Vec<PlannedFlow>,
 }
 
 /// A flow whose start has not been jittered yet.
 #[derive(Clone, Debug)]
-pub(super) struct Made {
+pub(super) struct PlannedFlow {
     /// The flow.
     pub(super) flow: FlowConfig,
     /// The user gave its name.
@@ -346,7 +346,7 @@ impl Flows<'_> {
                 start: start + interval * place,
                 stop,
             };
-            self.made.push(Made { flow, named: name.is_some(), jitter, at: offer.at.clone() });
+            self.made.push(PlannedFlow { flow, named: name.is_some(), jitter, at: offer.at.clone() });
         }
         Ok(())
     }
@@ -431,7 +431,7 @@ impl Flows<'_> {
     }
 }
 
-impl Made {
+impl PlannedFlow {
     /// The flow with its start drawn from the run's seed.
     pub(super) fn started(self, index: usize, seed: u64) -> FlowConfig {
         let index = self.flow.group.map_or(index, FlowId::index); // flows of a group start together

@@ -21,7 +21,7 @@ use multihop_dot11::{
     NS2_PROPAGATION,
 };
 use multihop_schemes::keys;
-use multihop_schemes::keys::{usually_by, usually_where};
+use multihop_schemes::keys::{default_if, usually_by};
 use multihop_schemes::quantity::{Duration, Size};
 use multihop_sim::config::{
     AggregationConfig, Delivery, HardwareQueueConfig, MacConfig, MediumConfig, Persistence, Protection,
@@ -128,7 +128,7 @@ multihop_dot11::dcf_rules! { overrides!
     /// Single rules, each a named difference between rule sets. What is absent is as in the rule set.
     RuleOverrides of DcfRules in ["mac", "override"], with {
         /// One-way propagation allowance of `response_timeout = "whole-response"`.
-        #[schemars(transform = usually_where("whole-response", Duration::from(NS2_PROPAGATION)))]
+        #[schemars(transform = default_if("whole-response", Duration::from(NS2_PROPAGATION)))]
         pub response_propagation: Option<Duration>,
     };
 }

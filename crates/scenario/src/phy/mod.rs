@@ -12,7 +12,7 @@ use multihop_dot11::{
     self as dot11, Band, Bandwidth, Coding, GuardInterval, OfdmSymbols, Preamble, Standard,
 };
 use multihop_schemes::keys;
-use multihop_schemes::keys::{OTHERWISE, usually, usually_by, usually_where};
+use multihop_schemes::keys::{OTHERWISE, default_if, usually, usually_by};
 use multihop_schemes::quantity::Duration;
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ keys! {
         pub mixed: bool,
         /// What follows the preamble of OFDM frames.
         #[serde(skip_serializing_if = "Option::is_none")]
-        #[schemars(transform = usually_where("802.11a, 802.11g", OfdmSymbols::default()))]
+        #[schemars(transform = default_if("802.11a, 802.11g", OfdmSymbols::default()))]
         pub ofdm_symbols: Option<OfdmSymbols>,
         /// 802.11n, ac and ax: where the channel lies.
         #[serde(skip_serializing_if = "Option::is_none")]

@@ -4,7 +4,7 @@ use crate::document::{Document, KeyPath, Result};
 use crate::error::RateProblem;
 use multihop_core::Rate;
 use multihop_dot11::{self as dot11, Mcs, Phy, PpduOptions};
-use multihop_schemes::quantity::{BitRate, Misread};
+use multihop_schemes::quantity::{BitRate, ParseError};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -29,9 +29,9 @@ pub enum DataRate {
 }
 
 impl FromStr for DataRate {
-    type Err = Misread;
-    fn from_str(text: &str) -> std::result::Result<DataRate, Misread> {
-        let misread = || Misread {
+    type Err = ParseError;
+    fn from_str(text: &str) -> std::result::Result<DataRate, ParseError> {
+        let misread = || ParseError {
             found: format!("{text:?} is no modulation and coding scheme"),
             wanted: "\"MCS\" and its number, such as \"MCS 7\", or \"MCS 9 NSS 2\" for two spatial streams"
                 .into(),
@@ -62,7 +62,7 @@ impl<'de> Deserialize<'de> for DataRate {
                 f.write_str("a rate as text, such as \"11 Mb/s\" or \"MCS 7\"")
             }
             fn visit_str<E: Error>(self, text: &str) -> std::result::Result<DataRate, E> {
-                text.parse().map_err(|misread: Misread| misread.error())
+                text.parse().map_err(|misread: ParseError| misread.error())
             }
         }
         deserializer.deserialize_str(Text)
@@ -105,7 +105,7 @@ impl<'de> Deserialize<'de> for ControlRate {
             scheme @ DataRate::Mcs { .. } => {
                 let found = format!("\"{scheme}\" is a scheme, and control frames have legacy rates");
                 let wanted = "a bit rate, such as \"6 Mb/s\"".into();
-                Err(Misread { found, wanted }.error())
+                Err(ParseError { found, wanted }.error())
             }
         }
     }

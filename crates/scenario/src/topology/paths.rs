@@ -4,7 +4,7 @@ use super::Nodes;
 use super::reach::components;
 use crate::document::{Document, KeyPath, Result, key};
 use crate::error::{TopologyProblem, Whereabouts};
-use crate::flows::Made;
+use crate::flows::PlannedFlow;
 use multihop_core::{NodeId, Rate};
 use multihop_dot11::DataRate;
 use multihop_sim::config::{Config, LinkError, Radios};
@@ -16,13 +16,13 @@ pub(crate) fn check(
     nodes: &Nodes,
     config: &Config,
     component: &[u32],
-    flows: &[Made],
+    flows: &[PlannedFlow],
 ) -> Result<()> {
-    let apart = |made: &&Made| {
-        let Made { flow, .. } = made;
+    let apart = |made: &&PlannedFlow| {
+        let PlannedFlow { flow, .. } = made;
         flow.group.is_none() && component[flow.source.index()] != component[flow.destination.index()]
     };
-    let Some(Made { flow, at, .. }) = flows.iter().find(apart) else { return Ok(()) };
+    let Some(PlannedFlow { flow, at, .. }) = flows.iter().find(apart) else { return Ok(()) };
     let whereabouts = |end: NodeId| {
         let in_reach = |index: &usize| component[*index] == component[end.index()];
         let reached = (0..nodes.list.len()).filter(in_reach);

@@ -12,7 +12,7 @@ use crate::keys;
 use crate::quantity::Duration;
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
-use crate::{Misfit, Parameters, TcpScheme};
+use crate::{ParameterError, Parameters, TcpScheme};
 use header::BrakeCounts;
 use header::BrakeEcho;
 use multihop_core::{Ecn, HeaderFormat, NodeId};
@@ -54,7 +54,7 @@ impl Parameters for Abc {
     const REFERENCE: &str = "Goyal, Agarwal, Netravali, Alizadeh and Balakrishnan 2020; RFC 9438";
     const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<BrakeCounts>()];
 
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), ParameterError> {
         self.capacity.check()?;
         no_ecn(&self.tcp)?;
         self.tcp.check()

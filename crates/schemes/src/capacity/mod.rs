@@ -2,12 +2,12 @@
 
 pub(crate) mod winf;
 
-pub use winf::{Watched, WinfParameters};
+pub use winf::{SampledFrames, WinfParameters};
 
 use crate::capacity::winf::Estimates;
 use crate::keys;
 use crate::keys::usually;
-use crate::misfit::{Clash, Found, Misfit, Wanted};
+use crate::misfit::{Clash, Found, ParameterError, Wanted};
 use crate::quantity::{BitRate, Duration};
 use multihop_core::Rate;
 use multihop_link::{
@@ -75,7 +75,7 @@ impl CapacityParameters {
     ///
     /// # Errors
     /// The parameter, what was found, and what would do.
-    pub(crate) fn check(&self) -> Result<(), Misfit> {
+    pub(crate) fn check(&self) -> Result<(), ParameterError> {
         let source = self.capacity.unwrap_or_default();
         let is_packets = source == CapacitySource::PacketThroughput;
         let has_interval = is_packets || source == CapacitySource::Model;
@@ -89,7 +89,7 @@ impl CapacityParameters {
             if let Some(value) = given.filter(|_| !has_effect) {
                 let found = Found::NoEffect(Clash::new(value, "capacity", format_args!("\"{source}\"")));
                 let wanted = Wanted::LeaveOutOr("capacity", "\"packet-throughput\"");
-                return Err(Misfit::new(name, found, wanted));
+                return Err(ParameterError::new(name, found, wanted));
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 
 use crate::keys;
 use crate::keys::usually_by;
-use crate::misfit::{Clash, Found, Misfit, Wanted};
+use crate::misfit::{Clash, Found, ParameterError, Wanted};
 use crate::quantity::{Duration, Size};
 use multihop_link::{
     EgressQueue, Elapsed, Estimator, LinkView, PhyTimes, RtWinf, RtWinfOptions, RtWinfProbe,
@@ -16,7 +16,7 @@ use serde_json::json;
 /// Which frames rt-Winf measures the medium by.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Watched {
+pub enum SampledFrames {
     /// RTS, CTS, DATA and ACK. Without RTS/CTS there are no samples of capacity: it stays at the bit rate.
     RtsCts,
     /// Pairs of DATA and ACK.
@@ -44,7 +44,7 @@ macro_rules! parameters {
             pub struct WinfParameters {
                 /// Which frames the medium is measured by: "rts-cts", or "probe" where RTS is not used.
                 /// Default: what fits full packets of this scheme at the scenario's threshold.
-                pub watched: Option<Watched>,
+                pub watched: Option<SampledFrames>,
                 /// How the equations of capacity are read (Eqs. 1, 4 and 6): "whole", what a link sustains
                 /// (Eq. 14), "printed", or "strict", which `watched` = "probe" does not have. The paper
                 /// defines capacity as the maximum sustainable data rate, which is "whole". Over radios that
@@ -89,18 +89,18 @@ impl WinfParameters {
     ///
     /// # Errors
     /// The parameter, what was found, and what would do.
-    pub(crate) fn check(&self) -> Result<(), Misfit> {
+    pub(crate) fn check(&self) -> Result<(), ParameterError> {
         let printed = [("full_busy", self.full_busy), ("total_per_exchange", self.total_per_exchange)];
         let whole = self.reading.unwrap_or(READING) == WinfReading::Whole;
         if let Some((name, _)) = printed.iter().find(|(_, given)| *given && whole) {
             let found = Found::NoEffect(Clash::new(true, "reading", "\"whole\""));
             let wanted = Wanted::LeaveOutOr("reading", "\"printed\" or \"strict\"");
-            return Err(Misfit::new(name, found, wanted));
+            return Err(ParameterError::new(name, found, wanted));
         }
-        if self.watched == Some(Watched::Probe) && self.reading == Some(WinfReading::Strict) {
+        if self.watched == Some(SampledFrames::Probe) && self.reading == Some(WinfReading::Strict) {
             let found = Found::NotWith(Clash::new("\"strict\"", "watched", "\"probe\""));
             let wanted = Wanted::OneOf("\"printed\", which is the same there, or \"whole\"");
-            return Err(Misfit::new("reading", found, wanted));
+            return Err(ParameterError::new("reading", found, wanted));
         }
         Ok(())
     }
@@ -109,14 +109,14 @@ impl WinfParameters {
     /// the reading where the radio aggregates and none is given.
     pub(crate) fn at(&self, egress: &EgressQueue, packet_size: u32, of_aggregates: WinfReading) -> Estimates {
         let fitting = match egress.rts_from {
-            Some(least) if packet_size >= least => Watched::RtsCts,
-            _ => Watched::Probe,
+            Some(least) if packet_size >= least => SampledFrames::RtsCts,
+            _ => SampledFrames::Probe,
         };
         let watched = self.watched.unwrap_or(fitting);
         let fitting = if egress.aggregates { of_aggregates } else { READING };
         let reading = match (self.reading.unwrap_or(fitting), watched) {
             // Which is the same.
-            (WinfReading::Strict, Watched::Probe) => WinfReading::Printed,
+            (WinfReading::Strict, SampledFrames::Probe) => WinfReading::Printed,
             (reading, _) => reading,
         };
         Estimates { parameters: self.clone(), reading, watched, egress: *egress, input: 0.0 }
@@ -128,7 +128,7 @@ impl WinfParameters {
 pub(crate) struct Estimates {
     parameters: WinfParameters,
     reading: WinfReading,
-    watched: Watched,
+    watched: SampledFrames,
     pub egress: EgressQueue,
     /// Mean input of the queue over the time that estimates are of, in bytes per second.
     input: f64,
@@ -149,7 +149,7 @@ impl Estimates {
         let reference_size = Some(parameters.reference_size.bytes() as u32).filter(|size| *size > 0);
         let smoothing = parameters.capacity_smoothing;
         vec![match self.watched {
-            Watched::RtsCts => {
+            SampledFrames::RtsCts => {
                 let options = RtWinfOptions {
                     reading: self.reading,
                     window,
@@ -161,7 +161,7 @@ impl Estimates {
                 };
                 Box::new(RtWinf::new(options, *phy))
             }
-            Watched::Probe => {
+            SampledFrames::Probe => {
                 let options = RtWinfProbeOptions {
                     reading: self.reading,
                     window,
@@ -199,7 +199,7 @@ impl Estimates {
     /// XCP and RCP are those of a loop that sees within a round trip what it did, and not each time again
     /// what it has given out already. Here it sees that in full after a round trip and the time that
     /// estimates are of.
-    pub(crate) fn pace(&self, rtt: f64) -> f64 {
+    pub(crate) fn gain_scale(&self, rtt: f64) -> f64 {
         if self.parameters.await_estimate && !self.egress.is_wired {
             rtt / (rtt + self.parameters.estimate_over.0)
         } else {
@@ -242,14 +242,14 @@ mod tests {
 
     #[test]
     fn gains_count_for_the_time_that_estimates_are_of() {
-        let pace = |await_estimate, egress: &EgressQueue, rtt| {
+        let gain_scale = |await_estimate, egress: &EgressQueue, rtt| {
             let parameters = WinfParameters { await_estimate, ..WinfParameters::default() };
-            parameters.at(egress, 1_500, WinfReading::Whole).pace(rtt)
+            parameters.at(egress, 1_500, WinfReading::Whole).gain_scale(rtt)
         };
-        assert!((pace(true, &EGRESS, 0.05) - 0.2).abs() < 1e-12);
-        assert!((pace(true, &EGRESS, 0.6) - 0.75).abs() < 1e-12);
-        assert_eq!(pace(false, &EGRESS, 0.05), 1.0);
-        assert_eq!(pace(true, &EgressQueue { is_wired: true, ..EGRESS }, 0.05), 1.0);
+        assert!((gain_scale(true, &EGRESS, 0.05) - 0.2).abs() < 1e-12);
+        assert!((gain_scale(true, &EGRESS, 0.6) - 0.75).abs() < 1e-12);
+        assert_eq!(gain_scale(false, &EGRESS, 0.05), 1.0);
+        assert_eq!(gain_scale(true, &EgressQueue { is_wired: true, ..EGRESS }, 0.05), 1.0);
     }
 
     #[test]
@@ -271,14 +271,14 @@ mod tests {
     #[test]
     fn probes_have_no_strict_reading() {
         let probe = |reading| {
-            let watched = Some(Watched::Probe);
+            let watched = Some(SampledFrames::Probe);
             WinfParameters { watched, reading: Some(reading), ..WinfParameters::default() }.check()
         };
         assert_eq!(probe(WinfReading::Printed), Ok(()));
         assert_eq!(probe(WinfReading::Whole), Ok(()));
         let error = probe(WinfReading::Strict).unwrap_err().to_string();
         assert!(error.starts_with("reading: \"strict\" is none of watched = \"probe\""), "{error}");
-        for watched in [None, Some(Watched::RtsCts)] {
+        for watched in [None, Some(SampledFrames::RtsCts)] {
             let reading = Some(WinfReading::Strict);
             let other = WinfParameters { watched, reading, ..WinfParameters::default() };
             assert_eq!(other.check(), Ok(()));
@@ -291,11 +291,11 @@ mod tests {
             let parameters = WinfParameters { watched: said, ..WinfParameters::default() };
             parameters.at(&EgressQueue { rts_from, ..EGRESS }, 1_532, WinfReading::Whole).watched
         };
-        assert_eq!(watched(Some(0), None), Watched::RtsCts);
-        assert_eq!(watched(Some(1_532), None), Watched::RtsCts);
-        assert_eq!(watched(Some(1_533), None), Watched::Probe, "acknowledgements are shorter still");
-        assert_eq!(watched(None, None), Watched::Probe);
-        assert_eq!(watched(None, Some(Watched::RtsCts)), Watched::RtsCts);
+        assert_eq!(watched(Some(0), None), SampledFrames::RtsCts);
+        assert_eq!(watched(Some(1_532), None), SampledFrames::RtsCts);
+        assert_eq!(watched(Some(1_533), None), SampledFrames::Probe, "acknowledgements are shorter still");
+        assert_eq!(watched(None, None), SampledFrames::Probe);
+        assert_eq!(watched(None, Some(SampledFrames::RtsCts)), SampledFrames::RtsCts);
     }
 
     /// One exchange with RTS, or a pair without, may carry many packets or not; what is said goes before what

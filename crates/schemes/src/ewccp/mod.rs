@@ -26,7 +26,7 @@ mod summary;
 mod table;
 
 use crate::keys;
-use crate::misfit::{Clash, Found, Misfit, Wanted};
+use crate::misfit::{Clash, Found, ParameterError, Wanted};
 use crate::quantity::{BitRate, Duration, Size};
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
@@ -191,14 +191,14 @@ impl Parameters for Ewccp {
     const NOTICES: Option<(Carrier, HeaderFormat)> =
         Some((signalling::CARRIER, HeaderFormat::of::<EntryOnAir>()));
 
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), ParameterError> {
         if !self.summary_bits.is_multiple_of(32) {
             let found = Found::Unsigned(self.summary_bits.into());
-            return Err(Misfit::new("summary_bits", found, Wanted::MultipleOf(32)));
+            return Err(ParameterError::new("summary_bits", found, Wanted::MultipleOf(32)));
         }
         if self.least_window < 1.0 && !self.pacing {
             let found = Found::NoEffect(Clash::new(self.least_window, "pacing", false));
-            return Err(Misfit::new("least_window", found, Wanted::LeaveOutOr("pacing", "true")));
+            return Err(ParameterError::new("least_window", found, Wanted::LeaveOutOr("pacing", "true")));
         }
         no_ecn(&self.tcp)?;
         self.connection().check()

@@ -19,7 +19,7 @@ pub fn usually_by(cases: Vec<(&'static str, Value)>) -> impl FnMut(&mut Schema) 
 }
 
 /// The default of a key that has an effect in one case alone, and is refused in all others.
-pub fn usually_where(case: &'static str, value: impl Serialize) -> impl FnMut(&mut Schema) {
+pub fn default_if(case: &'static str, value: impl Serialize) -> impl FnMut(&mut Schema) {
     usually_by(vec![(case, json!(value)), OTHERWISE])
 }
 

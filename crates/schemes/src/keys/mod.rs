@@ -7,7 +7,7 @@ mod defaults;
 pub(crate) mod overrides;
 mod rule;
 
-pub use defaults::{OTHERWISE, usually, usually_by, usually_where};
+pub use defaults::{OTHERWISE, default_if, usually, usually_by};
 pub use overrides::{Overrides, Stated};
 pub use rule::{Rule, Rules, schema_of, schema_with_references};
 
@@ -41,7 +41,7 @@ use serde_json::Value;
 /// A default that is left out is that of the type; bounds of quantities are written as in a file. A table
 /// `with required keys` has no default as a whole: a row that may be left out says `#[serde(default)]`. An
 /// `Option` of which it matters whether it is given has its default from [`usually`], [`usually_by`] or
-/// [`usually_where`], with the constant that takes its place.
+/// [`default_if`], with the constant that takes its place.
 #[macro_export]
 macro_rules! keys {
     (

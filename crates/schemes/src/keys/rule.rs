@@ -1,7 +1,7 @@
 //! What a key may be, as its schema says, and whether a value is that.
 
 use super::defaults::leave_out_nothing;
-use crate::misfit::{Found, Kind, Misfit, Renamed, Wanted};
+use crate::misfit::{Found, Kind, ParameterError, Renamed, Wanted};
 use crate::quantity::Quantity;
 use multihop_transport::{RenoOptions, RtoOptions, TcpOptions, TfrcOptions};
 use schemars::JsonSchema;
@@ -89,7 +89,7 @@ impl Rules {
     ///
     /// # Errors
     /// The key, what was found, and what would do.
-    pub fn check(&self, name: &'static str, given: &Map<String, Value>) -> Result<(), Misfit> {
+    pub fn check(&self, name: &'static str, given: &Map<String, Value>) -> Result<(), ParameterError> {
         given.iter().try_for_each(|(key, value)| {
             let checked = match self.rule(key) {
                 None => {
@@ -98,7 +98,7 @@ impl Rules {
                 }
                 Some(rule) => rule.check(value),
             };
-            checked.map_err(|(found, wanted)| Misfit { parameter: Some(key.clone()), found, wanted })
+            checked.map_err(|(found, wanted)| ParameterError { parameter: Some(key.clone()), found, wanted })
         })
     }
 
@@ -110,7 +110,7 @@ impl Rules {
         &self,
         name: &'static str,
         given: &Map<String, Value>,
-    ) -> Result<T, Misfit> {
+    ) -> Result<T, ParameterError> {
         self.check(name, given)?;
         let read = |given: Map<String, Value>| serde_json::from_value::<T>(Value::Object(given));
         read(given.clone()).map_err(|error| {
@@ -118,7 +118,7 @@ impl Rules {
             let alone = |(key, value): &(&String, &Value)| {
                 read(Map::from_iter([((*key).clone(), (*value).clone())])).is_err()
             };
-            Misfit {
+            ParameterError {
                 parameter: given.iter().find(alone).map(|(key, _)| key.clone()),
                 found: Found::Said(error.to_string()),
                 wanted: Wanted::Schema,

@@ -14,7 +14,7 @@ use crate::misfit::{Found, Wanted};
 use crate::quantity::Duration;
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
-use crate::{Misfit, Parameters, TcpScheme};
+use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_core::{Ecn, Header, HeaderFormat, NodeId};
 use multihop_link::{EgressQueue, RouterPolicy};
 use multihop_transport::{CongestionHeader, Controller, Echo, TcpOptions};
@@ -81,11 +81,15 @@ impl Parameters for Bmcc {
         "Qazi, Andrew and Znati 2009; Qazi, Znati and Mosse (capacity estimation, section III)";
     const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<LoadHeader>()];
 
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), ParameterError> {
         self.capacity.check()?;
         if let Some((node, weight)) = self.weights.iter().find(|(_, weight)| !WEIGHTS.contains(*weight)) {
             let found = Found::OutOfRange(format!("{weight} of node {node}"));
-            return Err(Misfit::new("weights", found, Wanted::Between(*WEIGHTS.start(), *WEIGHTS.end())));
+            return Err(ParameterError::new(
+                "weights",
+                found,
+                Wanted::Between(*WEIGHTS.start(), *WEIGHTS.end()),
+            ));
         }
         no_ecn(&self.tcp)?;
         self.tcp.check()

@@ -9,7 +9,7 @@ use crate::load::router::{Code, LoadConstants, LoadRouter};
 use crate::load::sender::{LoadSender, LoadSenderOptions};
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
-use crate::{Misfit, Parameters, TcpScheme};
+use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_core::{Ecn, HeaderFormat, NodeId, Span};
 use multihop_link::{EgressQueue, RouterPolicy};
 use multihop_transport::{CongestionHeader, Controller, Echo, TcpOptions};
@@ -44,7 +44,7 @@ impl Parameters for Vcp {
     const REFERENCE: &str = "Xia, Subramanian, Stoica and Kalyanaraman 2005; their code for ns-2";
     const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<MarkHeader>()];
 
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), ParameterError> {
         self.capacity.check()?;
         no_ecn(&self.tcp)?;
         self.tcp.check()

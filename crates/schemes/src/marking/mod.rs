@@ -17,7 +17,7 @@ pub use recn::{FrameEfficiency, Recn};
 
 use crate::misfit::{Found, Wanted};
 use crate::tcp::TcpParameters;
-use crate::{Misfit, Parameters, TcpScheme};
+use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_core::{NodeId, Packet};
 use multihop_link::{Departure, EgressQueue, Estimator, LinkView, PhyTimes, RouterPolicy, Verdict};
 use multihop_transport::{Controller, Recovery, TcpOptions};
@@ -83,9 +83,9 @@ impl<M: Metric> Parameters for EcnTcp<M> {
     const SUMMARY: &str = M::SUMMARY;
     const REFERENCE: &str = M::REFERENCE;
 
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), ParameterError> {
         if self.tcp.ecn == Some(false) {
-            return Err(Misfit::new("ecn", Found::Truth(false), Wanted::LeaveOutOf(M::NAME)));
+            return Err(ParameterError::new("ecn", Found::Truth(false), Wanted::LeaveOutOf(M::NAME)));
         }
         self.tcp.check()
     }

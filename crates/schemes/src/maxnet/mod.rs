@@ -12,7 +12,7 @@ use crate::quantity::{BitRate, Duration};
 use crate::round_trip::smoothed;
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
-use crate::{Misfit, Parameters, TcpScheme};
+use crate::{ParameterError, Parameters, TcpScheme};
 use header::{PriceEcho, PriceHeader};
 use multihop_core::{Header, HeaderBytes, HeaderFormat, NodeId, Packet, Rate, Span, Time};
 use multihop_link::{EgressQueue, Estimator, Hop, LinkView, PhyTimes, QueueEvent, RouterPolicy, Verdict};
@@ -53,7 +53,7 @@ impl Parameters for MaxNet {
     const REFERENCE: &str = "Wydrowski, Andrew and Zukerman 2003";
     const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<PriceHeader>()];
 
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), ParameterError> {
         self.capacity.check()?;
         no_ecn(&self.tcp)?;
         self.tcp.check()

@@ -9,7 +9,7 @@ mod sender;
 use crate::keys;
 use crate::misfit::{Clash, Found, Wanted};
 use crate::quantity::{BitRate, Duration, Size};
-use crate::{Misfit, Parameters, Scheme};
+use crate::{ParameterError, Parameters, Scheme};
 use control::LevelOptions;
 use header::{PlentyData, PlentyReport};
 use multihop_core::{Header, HeaderFormat};
@@ -62,13 +62,13 @@ impl Parameters for QuickAndPlenty {
     const RELIABLE: bool = false;
     const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<PlentyData>(), HeaderFormat::of::<PlentyReport>()];
 
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), ParameterError> {
         if self.floor <= self.start_rate && self.start_rate <= self.ceiling {
             return Ok(());
         }
         let ends = [("floor", self.floor), ("ceiling", self.ceiling)];
         let ends = ends.map(|(key, end)| *Clash::new(self.start_rate, key, end));
-        Err(Misfit::new("start_rate", Found::NotBetween(Box::new(ends)), Wanted::BetweenOrMove))
+        Err(ParameterError::new("start_rate", Found::NotBetween(Box::new(ends)), Wanted::BetweenOrMove))
     }
 }
 

@@ -16,7 +16,7 @@ use crate::rcp::router::{Load, RateConstants, RcpRouter};
 use crate::rcp::sender::{RcpSender, RcpSenderOptions};
 use crate::tcp::TcpParameters;
 use crate::xcp::no_ecn;
-use crate::{Misfit, Parameters, TcpScheme};
+use crate::{ParameterError, Parameters, TcpScheme};
 use header::{RcpEcho, RcpHeader};
 use multihop_core::{Header, HeaderFormat, NodeId};
 use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RouterPolicy};
@@ -110,7 +110,7 @@ impl RcpConnection {
     ///
     /// # Errors
     /// The parameter, what was found, and what would do.
-    pub(crate) fn check(&self) -> Result<(), Misfit> {
+    pub(crate) fn check(&self) -> Result<(), ParameterError> {
         no_ecn(&self.tcp)?;
         self.tcp.check()
     }
@@ -154,7 +154,7 @@ impl Parameters for Rcp {
     const REFERENCE: &str = "Dukkipati 2007; Dukkipati and Zhang's code for ns-2";
     const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<RcpHeader>()];
 
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), ParameterError> {
         self.capacity.check()?;
         self.tcp.check()
     }

@@ -9,7 +9,7 @@ use crate::quantity::Size;
 use crate::rcp::router::{Load, RcpRouter};
 use crate::rcp::sender::{Pacing, WindowLimit};
 use crate::rcp::{RcpConnection, RcpControl};
-use crate::{Misfit, Parameters, TcpScheme};
+use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_core::{HeaderFormat, NodeId};
 use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RouterPolicy, WinfReading};
 use multihop_transport::{Controller, Echo, TcpOptions};
@@ -79,7 +79,7 @@ impl Parameters for RcpWinf {
     const REFERENCE: &str = "Barreto 2015, section 4.2";
     const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<RcpHeader>()];
 
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), ParameterError> {
         self.winf.check()?;
         self.tcp.check()
     }
@@ -139,7 +139,7 @@ impl Load for WinfLoad {
     fn weights(&mut self, arrived: f64, seconds: f64, mean_rtt: f64, view: &LinkView) -> (f64, f64) {
         self.estimates.arrived(arrived, seconds);
         let used = self.capacity(view) - self.estimates.available(arrived, view);
-        (self.estimates.pace(mean_rtt), self.estimates.cost(used))
+        (self.estimates.gain_scale(mean_rtt), self.estimates.cost(used))
     }
 
     fn grant(&self, asked: f64, rate: f64, view: &LinkView) -> f64 {

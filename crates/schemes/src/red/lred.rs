@@ -3,7 +3,7 @@
 use crate::keys;
 use crate::red::{EarlyDrop, check_order};
 use crate::tcp::TcpParameters;
-use crate::{Misfit, Parameters, TcpScheme};
+use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_core::{Exchange, Fate, LinkEvent, NodeId, Packet, Span, Time};
 use multihop_link::{EgressQueue, Hop, LinkView, RouterPolicy, Verdict};
 use multihop_transport::{Controller, Recovery, TcpOptions};
@@ -50,7 +50,7 @@ impl Parameters for Lred {
         "TCP NewReno; nodes drop or mark, and pause, by the MAC's retransmissions (thresholds unverified)";
     const REFERENCE: &str = "Fu, Zerfos, Luo, Lu, Zhang and Gerla 2003 (INFOCOM); RFC 3168";
 
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), ParameterError> {
         check_order(self.min_threshold, self.max_threshold)?;
         self.tcp.check()
     }

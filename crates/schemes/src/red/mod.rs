@@ -7,7 +7,7 @@ pub(crate) mod nred;
 pub use lred::Lred;
 pub use nred::Nred;
 
-use crate::misfit::{Clash, Found, Misfit, Wanted};
+use crate::misfit::{Clash, Found, ParameterError, Wanted};
 use multihop_core::{Ecn, Packet, Rng};
 use multihop_link::{EgressQueue, Verdict};
 
@@ -41,12 +41,12 @@ impl EarlyDrop {
 ///
 /// # Errors
 /// The parameter, what was found, and what would do.
-pub(crate) fn check_order(min: f64, max: f64) -> Result<(), Misfit> {
+pub(crate) fn check_order(min: f64, max: f64) -> Result<(), ParameterError> {
     if min < max {
         Ok(())
     } else {
         let found = Found::NotAbove(Clash::new(max, "min_threshold", min));
-        Err(Misfit::new("max_threshold", found, Wanted::RaiseOrLower("min_threshold")))
+        Err(ParameterError::new("max_threshold", found, Wanted::RaiseOrLower("min_threshold")))
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::keys;
 use crate::quantity::{BitRate, Duration, Size};
 use crate::tcp::{Flavour, TcpParameters};
-use crate::{Misfit, Parameters, TcpScheme};
+use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_transport::{
     AdaptivePacing, AdaptivePacingOptions, Controller, Dispersion, Recovery, RtoOptions, ShortPath,
     TcpOptions,
@@ -67,7 +67,7 @@ impl Parameters for TcpAp {
     const SUMMARY: &str = "TCP with adaptive pacing, by the delay over the hops that interfere";
     const REFERENCE: &str = "ElRakabawy, Klemm and Lindemann 2005; RFC 5681, RFC 6298, RFC 6582";
 
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), ParameterError> {
         self.connection().check()
     }
 }

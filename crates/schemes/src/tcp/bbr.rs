@@ -3,7 +3,7 @@
 use crate::keys;
 use crate::quantity::Duration;
 use crate::tcp::{Flavour, TcpParameters};
-use crate::{Misfit, Parameters, TcpScheme};
+use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_transport::{Bbr, BbrOptions, BbrRules, Controller, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ impl Parameters for TcpBbr {
     const REFERENCE: &str = "draft-cardwell-iccrg-bbr-congestion-control-00; \
         draft-cheng-iccrg-delivery-rate-estimation-00; RFC 2018, RFC 6298, RFC 6675";
 
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), ParameterError> {
         self.tcp.check()
     }
 }

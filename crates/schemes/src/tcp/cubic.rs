@@ -3,7 +3,7 @@
 use crate::keys;
 use crate::keys::Stated;
 use crate::tcp::{Flavour, TcpParameters};
-use crate::{Misfit, Parameters, TcpScheme};
+use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_transport::{Controller, Cubic, CubicOptions, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,7 @@ impl Parameters for TcpCubic {
     const SUMMARY: &str = "TCP with the window of CUBIC, and recovery from selective acknowledgements";
     const REFERENCE: &str = "RFC 9438; RFC 2018, RFC 6298, RFC 6675, RFC 9406";
 
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), ParameterError> {
         self.tcp.check()
     }
 

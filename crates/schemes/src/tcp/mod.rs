@@ -18,7 +18,7 @@ pub use westwood::{Filter, TcpWestwood};
 
 pub use multihop_transport::Flavour;
 
-use crate::Misfit;
+use crate::ParameterError;
 use crate::keys::overrides::{onto, overrides};
 use crate::keys::{Overrides, Stated};
 use crate::misfit::{Clash, Found, Wanted};
@@ -61,11 +61,11 @@ impl TcpParameters {
     ///
     /// # Errors
     /// The parameter, what was found, and what would do.
-    pub fn check(&self) -> Result<(), Misfit> {
+    pub fn check(&self) -> Result<(), ParameterError> {
         let has_limit = self.options(Recovery::NewReno).output_limit != TcpOptions::default().output_limit;
         if let (Some(limit), None, true) = (self.output_limit, self.pacing_shift, has_limit) {
             let found = Found::NoEffectWithout(Box::new((limit.to_string(), "pacing_shift")));
-            return Err(Misfit::new("output_limit", found, Wanted::LeaveOutOr("pacing_shift", "10")));
+            return Err(ParameterError::new("output_limit", found, Wanted::LeaveOutOr("pacing_shift", "10")));
         }
         self.check_ack_every()?;
         let rto = self.options(Recovery::NewReno).rto;
@@ -73,16 +73,16 @@ impl TcpParameters {
             let (min, max) = (rto.min_rto.ns() as f64 / 1e9, rto.max_rto.ns() as f64 / 1e9);
             let [min, max] = [min, max].map(|seconds| format!("{seconds} s"));
             let found = Found::Above(Clash::new(min, "max_rto", &max));
-            return Err(Misfit::new("min_rto", found, Wanted::AtMost(max)));
+            return Err(ParameterError::new("min_rto", found, Wanted::AtMost(max)));
         }
         Ok(())
     }
 
-    fn check_ack_every(&self) -> Result<(), Misfit> {
+    fn check_ack_every(&self) -> Result<(), ParameterError> {
         match self.ack_every {
             Some(every) if every > 1 && self.options(Recovery::NewReno).delayed_ack.is_none() => {
                 let found = Found::NoEffect(Clash::new(every, "delayed_ack", "\"0 s\""));
-                Err(Misfit::new("ack_every", found, Wanted::LeaveOutOr("delayed_ack", "\"40 ms\"")))
+                Err(ParameterError::new("ack_every", found, Wanted::LeaveOutOr("delayed_ack", "\"40 ms\"")))
             }
             _ => Ok(()),
         }
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(check("1 s", "1 s"), Ok(()));
         assert_eq!(
             check("1001 ms", "1 s"),
-            Err(Misfit::new(
+            Err(ParameterError::new(
                 "min_rto",
                 Found::Above(Clash::new("1.001 s", "max_rto", "1 s")),
                 Wanted::AtMost("1 s".into())
@@ -211,7 +211,7 @@ mod tests {
         let alone = of(json!({ "output_limit": "64 KiB" })).check();
         assert_eq!(
             alone,
-            Err(Misfit::new(
+            Err(ParameterError::new(
                 "output_limit",
                 Found::NoEffectWithout(Box::new(("64 KiB".into(), "pacing_shift"))),
                 Wanted::LeaveOutOr("pacing_shift", "10")

@@ -1,7 +1,7 @@
 //! TCP `NewReno`.
 
 use crate::tcp::TcpParameters;
-use crate::{Misfit, Parameters, TcpScheme};
+use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_transport::{Controller, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ impl Parameters for TcpNewReno {
     const SUMMARY: &str = "TCP with NewReno loss recovery";
     const REFERENCE: &str = "RFC 5681, RFC 6298, RFC 6582";
 
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), ParameterError> {
         self.tcp.check()
     }
 }

@@ -3,7 +3,7 @@
 use crate::keys;
 use crate::misfit::{Clash, Found, Wanted};
 use crate::tcp::TcpParameters;
-use crate::{Misfit, Parameters, TcpScheme};
+use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_transport::{Controller, Recovery, TcpOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,12 +40,16 @@ impl Parameters for TcpSack {
     const SUMMARY: &str = "TCP with loss recovery from selective acknowledgements";
     const REFERENCE: &str = "RFC 2018, RFC 5681, RFC 6298, RFC 6675";
 
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), ParameterError> {
         if self.recovery == Some(SackRecovery::Sack1)
             && let Some(keep) = self.tcp.keep_sacked
         {
             let found = Found::NoEffect(Clash::new(keep, "recovery", "\"sack1\""));
-            return Err(Misfit::new("keep_sacked", found, Wanted::LeaveOutOr("recovery", "\"rfc6675\"")));
+            return Err(ParameterError::new(
+                "keep_sacked",
+                found,
+                Wanted::LeaveOutOr("recovery", "\"rfc6675\""),
+            ));
         }
         self.tcp.check()
     }
@@ -81,7 +85,7 @@ mod tests {
         assert_eq!(recovery(json!({ "recovery": "sack1" })), Ok(Recovery::Sack1));
         assert_eq!(
             recovery(json!({ "recovery": "sack1", "keep_sacked": false })),
-            Err(Misfit::new(
+            Err(ParameterError::new(
                 "keep_sacked",
                 Found::NoEffect(Clash::new(false, "recovery", "\"sack1\"")),
                 Wanted::LeaveOutOr("recovery", "\"rfc6675\"")

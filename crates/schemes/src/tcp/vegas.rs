@@ -3,7 +3,7 @@
 use crate::keys;
 use crate::misfit::{Clash, Found, Wanted};
 use crate::tcp::{Flavour, TcpParameters};
-use crate::{Misfit, Parameters, TcpScheme};
+use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_transport::{Controller, Recovery, RenoOptions, TcpOptions, Vegas, VegasOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -38,10 +38,10 @@ impl Parameters for TcpVegas {
     const SUMMARY: &str = "TCP that keeps few segments queued, by round-trip times";
     const REFERENCE: &str = "Brakmo and Peterson 1995; RFC 6298, RFC 6582";
 
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), ParameterError> {
         if self.alpha > self.beta {
             let found = Found::Above(Clash::new(self.alpha, "beta", self.beta));
-            return Err(Misfit::new("alpha", found, Wanted::AtMost(self.beta.to_string())));
+            return Err(ParameterError::new("alpha", found, Wanted::AtMost(self.beta.to_string())));
         }
         self.tcp.check()
     }

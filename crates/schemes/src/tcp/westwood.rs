@@ -2,7 +2,7 @@
 
 use crate::keys;
 use crate::tcp::TcpParameters;
-use crate::{Misfit, Parameters, TcpScheme};
+use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_transport::{BandwidthFilter, Controller, Recovery, TcpOptions, Westwood, WestwoodOptions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ impl Parameters for TcpWestwood {
         "TCP Westwood+, which after a loss sets the window by the bandwidth that it measured";
     const REFERENCE: &str = "Grieco and Mascolo 2004; RFC 5681, RFC 6298, RFC 6582";
 
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), ParameterError> {
         self.tcp.check()
     }
 }

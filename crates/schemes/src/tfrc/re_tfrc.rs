@@ -7,7 +7,7 @@ use crate::quantity::Duration;
 use crate::tfrc::TfrcParameters;
 use crate::tfrc::airtime_ceiling::AirtimeCeiling;
 use crate::tfrc::rate_estimation::{CurrentRtt, RadioPath, RateEstimation, SaturatedChain};
-use crate::{Misfit, Parameters, Scheme, SenderStation};
+use crate::{ParameterError, Parameters, Scheme, SenderStation};
 use multihop_core::{HeaderFormat, Rate, Span};
 use multihop_link::{ActiveFlows, ContentionDelay, FirstHopRate, ServiceTimes, SuccessProbability};
 use multihop_transport::{Endpoint, RateCeiling, RateChange, TfrcOptions};
@@ -99,10 +99,14 @@ impl Parameters for ReTfrc {
     const RELIABLE: bool = false;
     const HEADERS: &[HeaderFormat] = super::HEADERS;
 
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), ParameterError> {
         if let (Some(share), Ceiling::RoundTrip) = (self.airtime_share, self.ceiling) {
             let found = Found::NoEffect(Clash::new(share, "ceiling", "\"round-trip\""));
-            return Err(Misfit::new("airtime_share", found, Wanted::LeaveOutOr("ceiling", "\"airtime\"")));
+            return Err(ParameterError::new(
+                "airtime_share",
+                found,
+                Wanted::LeaveOutOr("ceiling", "\"airtime\""),
+            ));
         }
         Ok(())
     }

@@ -18,7 +18,7 @@ use crate::quantity::{BitRate, Duration};
 use crate::tcp::{Flavour, TcpParameters};
 use crate::xcp::router::{Aggregate, Constants, Law, Seen, XcpRouter};
 use crate::xcp::sender::{XcpSender, XcpSenderOptions};
-use crate::{Misfit, Parameters, TcpScheme};
+use crate::{ParameterError, Parameters, TcpScheme};
 use header::{XcpEcho, XcpHeader};
 use multihop_core::{Header, HeaderFormat, NodeId};
 use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RouterPolicy};
@@ -77,14 +77,14 @@ keys! {
 }
 
 /// What a scheme has where keys of [`XcpControl`] are left out.
-pub(crate) struct Usual {
+pub(crate) struct Defaults {
     pub alpha: f64,
     pub max_rtt: Duration,
 }
 
-impl Usual {
+impl Defaults {
     /// As published, and in ns-2.
-    pub(crate) const PUBLISHED: Usual = Usual { alpha: 0.4, max_rtt: Duration(1.0) };
+    pub(crate) const PUBLISHED: Defaults = Defaults { alpha: 0.4, max_rtt: Duration(1.0) };
 
     pub(crate) fn stated(&self) -> Vec<Stated> {
         vec![("alpha", Some(json!(self.alpha))), ("max_rtt", Some(json!(self.max_rtt)))]
@@ -92,11 +92,11 @@ impl Usual {
 }
 
 impl XcpControl {
-    pub(crate) fn alpha(&self, usual: &Usual) -> f64 {
+    pub(crate) fn alpha(&self, usual: &Defaults) -> f64 {
         self.alpha.unwrap_or(usual.alpha)
     }
 
-    pub(crate) fn constants(&self, usual: &Usual) -> Constants {
+    pub(crate) fn constants(&self, usual: &Defaults) -> Constants {
         Constants { gamma: self.gamma, max_rtt: self.max_rtt.unwrap_or(usual.max_rtt).0 }
     }
 }
@@ -106,7 +106,7 @@ impl XcpConnection {
     ///
     /// # Errors
     /// The parameter, what was found, and what would do.
-    pub(crate) fn check(&self) -> Result<(), Misfit> {
+    pub(crate) fn check(&self) -> Result<(), ParameterError> {
         no_ecn(&self.tcp)?;
         self.tcp.check()
     }
@@ -149,13 +149,13 @@ impl Parameters for Xcp {
     const REFERENCE: &str = "Katabi, Handley and Rohrs 2002; draft-falk-xcp-spec-03";
     const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<XcpHeader>()];
 
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), ParameterError> {
         self.capacity.check()?;
         self.tcp.check()
     }
 
     fn usual(&self) -> Vec<Stated> {
-        Usual::PUBLISHED.stated()
+        Defaults::PUBLISHED.stated()
     }
 }
 
@@ -175,10 +175,10 @@ impl TcpScheme for Xcp {
     fn policy(&self, node: NodeId, egress: &EgressQueue) -> Option<Box<dyn RouterPolicy>> {
         let law = GivenCapacity {
             capacity: self.capacity.at(egress, self.tcp.packet_size()),
-            alpha: self.control.alpha(&Usual::PUBLISHED),
+            alpha: self.control.alpha(&Defaults::PUBLISHED),
             beta: self.control.beta,
         };
-        Some(Box::new(XcpRouter::new(node, law, self.control.constants(&Usual::PUBLISHED))))
+        Some(Box::new(XcpRouter::new(node, law, self.control.constants(&Defaults::PUBLISHED))))
     }
 }
 
@@ -211,9 +211,9 @@ impl Law for GivenCapacity {
 ///
 /// # Errors
 /// The parameter, what was found, and what would do.
-pub(crate) fn no_ecn(tcp: &TcpParameters) -> Result<(), Misfit> {
+pub(crate) fn no_ecn(tcp: &TcpParameters) -> Result<(), ParameterError> {
     if tcp.ecn == Some(true) {
-        return Err(Misfit::new("ecn", Found::Truth(true), Wanted::LeaveOutFeedback));
+        return Err(ParameterError::new("ecn", Found::Truth(true), Wanted::LeaveOutFeedback));
     }
     Ok(())
 }

@@ -69,7 +69,7 @@ fn senders_have_the_windows_and_the_wish_of_their_parameters() {
 
 #[test]
 fn the_longest_round_trip_is_that_of_the_scheme_unless_given() {
-    let usual = Usual { max_rtt: Duration(0.5), ..Usual::PUBLISHED };
+    let usual = Defaults { max_rtt: Duration(0.5), ..Defaults::PUBLISHED };
     assert_eq!(XcpControl::default().constants(&usual), Constants { gamma: 0.1, max_rtt: 0.5 });
     let given = XcpControl { gamma: 0.2, max_rtt: Some(Duration(2.0)), ..XcpControl::default() };
     assert_eq!(given.constants(&usual), Constants { gamma: 0.2, max_rtt: 2.0 });

@@ -8,8 +8,8 @@ use crate::keys;
 use crate::keys::Stated;
 use crate::quantity::Size;
 use crate::xcp::router::{Aggregate, Law, Seen, XcpRouter};
-use crate::xcp::{Usual, XcpConnection, XcpControl};
-use crate::{Misfit, Parameters, TcpScheme};
+use crate::xcp::{Defaults, XcpConnection, XcpControl};
+use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_core::{HeaderFormat, LinkEvent, NodeId};
 use multihop_link::{EgressQueue, LinkView, RouterPolicy};
 use multihop_transport::{Controller, Echo, TcpOptions};
@@ -46,12 +46,12 @@ impl Parameters for XcpB {
     const REFERENCE: &str = "Abrantes and Ricardo 2006, 2007";
     const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<XcpHeader>()];
 
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), ParameterError> {
         self.tcp.check()
     }
 
     fn usual(&self) -> Vec<Stated> {
-        Usual::PUBLISHED.stated()
+        Defaults::PUBLISHED.stated()
     }
 }
 
@@ -73,7 +73,7 @@ impl TcpScheme for XcpB {
         let buffer = self.buffer.map_or(packet * egress.queue_limit as f64, |size| size.0);
         let law = QueueChange {
             rate: egress.rate.bps() as f64 / 8.0,
-            alpha: self.control.alpha(&Usual::PUBLISHED),
+            alpha: self.control.alpha(&Defaults::PUBLISHED),
             beta: self.control.beta,
             extra: self.chi * buffer,
             target: self.target_queue.map_or((0.1 * buffer).max(2.0 * packet), |size| size.0),
@@ -81,7 +81,7 @@ impl TcpScheme for XcpB {
             dropped: 0.0,
             still: 0,
         };
-        Some(Box::new(XcpRouter::new(node, law, self.control.constants(&Usual::PUBLISHED))))
+        Some(Box::new(XcpRouter::new(node, law, self.control.constants(&Defaults::PUBLISHED))))
     }
 }
 

@@ -9,8 +9,8 @@ use crate::keys;
 use crate::keys::Stated;
 use crate::quantity::{BitRate, Duration};
 use crate::xcp::router::{Aggregate, Law, Seen, XcpRouter, seconds};
-use crate::xcp::{Usual, XcpConnection, XcpControl};
-use crate::{Misfit, Parameters, TcpScheme};
+use crate::xcp::{Defaults, XcpConnection, XcpControl};
+use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_core::{HeaderFormat, LinkEvent, NodeId};
 use multihop_link::{EgressQueue, Estimator, LinkView, PhyTimes, RatesInUse, RouterPolicy, WinfReading};
 use multihop_transport::{Controller, Echo, TcpOptions};
@@ -116,7 +116,7 @@ impl Parameters for XcpWinf {
     const REFERENCE: &str = "Barreto 2015, section 4.1";
     const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<XcpHeader>()];
 
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), ParameterError> {
         self.winf.check()?;
         self.tcp.check()
     }
@@ -150,7 +150,7 @@ impl TcpScheme for XcpWinf {
     }
 }
 
-const USUAL: Usual = Usual { alpha: 0.2, max_rtt: Duration(0.5) };
+const USUAL: Defaults = Defaults { alpha: 0.2, max_rtt: Duration(0.5) };
 
 /// Eqs. 15 to 24.
 struct WinfLaw {
@@ -198,10 +198,13 @@ impl Law for WinfLaw {
             Shuffled::Used => capacity - available,
             Shuffled::Printed => available,
         };
-        let pace = self.estimates.pace(seen.mean_rtt);
-        let gain = alpha * pace / self.estimates.cost(capacity - available);
+        let gain_scale = self.estimates.gain_scale(seen.mean_rtt);
+        let gain = alpha * gain_scale / self.estimates.cost(capacity - available);
         let queue = (seen.persistent - self.allowed()).max(0.0);
-        Aggregate { change: gain * spare - beta * queue / seen.mean_rtt, shuffled_of: pace * shuffled_of }
+        Aggregate {
+            change: gain * spare - beta * queue / seen.mean_rtt,
+            shuffled_of: gain_scale * shuffled_of,
+        }
     }
 
     fn weight(&self, header: &XcpHeader, size: u32, view: &LinkView) -> f64 {

@@ -6,7 +6,7 @@ use multihop_core::{NodeId, Rate, Segment, Span, Time};
 use multihop_link::{EgressQueue, PhyTimes};
 use multihop_schemes::misfit::{Clash, Found, Wanted};
 use multihop_schemes::{
-    Lred, Misfit, Parameters, REGISTRY, Rcp, Scheme, TcpAp, TcpScheme, TcpVegas, Xcp, XcpWinf, find,
+    Lred, ParameterError, Parameters, REGISTRY, Rcp, Scheme, TcpAp, TcpScheme, TcpVegas, Xcp, XcpWinf, find,
 };
 use serde_json::{Value, json};
 
@@ -84,7 +84,7 @@ fn an_acknowledgement_of_several_segments_takes_time_to_wait_for_them() {
     for (name, refused) in [("tcp-ap", true), ("ewccp", true), ("tcp-cubic", false), ("xcp", false)] {
         let build = |parameters| find(name).unwrap().build(&parameters).err();
         let found = Found::NoEffect(Clash::new(4, "delayed_ack", "\"0 s\""));
-        let expected = refused.then(|| Misfit::new("ack_every", found, wanted.clone()));
+        let expected = refused.then(|| ParameterError::new("ack_every", found, wanted.clone()));
         assert_eq!(build(json!({ "ack_every": 4 })), expected, "{name}");
         assert_eq!(build(json!({ "ack_every": 4, "delayed_ack": "40 ms" })), None, "{name}");
     }
@@ -96,7 +96,7 @@ fn a_parameter_by_its_old_name_is_answered_with_the_new_one() {
         let error = find(name).unwrap().build(&json!({ "pacing": true })).err().unwrap();
         assert_eq!(
             error,
-            Misfit::new("pacing", Found::UnknownParameter(name), Wanted::Renamed("window_pacing"))
+            ParameterError::new("pacing", Found::UnknownParameter(name), Wanted::Renamed("window_pacing"))
         );
     }
 }
@@ -211,7 +211,7 @@ fn routers_that_measure_the_capacity_have_an_estimator_of_it() {
 #[test]
 fn parameters_out_of_range_are_named() {
     let refused = |name: &str, parameters: &Value, parameter: &str| {
-        let error: Misfit =
+        let error: ParameterError =
             find(name).unwrap().build(parameters).err().unwrap_or_else(|| panic!("{name}: {parameters}"));
         assert!(error.to_string().contains(parameter), "{name}: {error}");
     };

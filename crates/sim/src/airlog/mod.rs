@@ -194,7 +194,7 @@ impl AirLog {
     }
 
     /// A packet that comes from outside now has these headers.
-    pub(crate) fn know(
+    pub(crate) fn register_headers(
         &mut self,
         now: Time,
         number: u64,
@@ -203,7 +203,7 @@ impl AirLog {
     ) {
         self.headers.note(outcomes);
         self.headers.forget(now);
-        self.headers.know(number, headers);
+        self.headers.register_headers(number, headers);
     }
 
     /// The first of the outcomes of packets from outside is asked for.

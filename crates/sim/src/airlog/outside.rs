@@ -19,7 +19,7 @@ pub(super) struct OutsideHeaders {
 
 impl OutsideHeaders {
     /// A packet has these.
-    pub(super) fn know(&mut self, number: u64, headers: &[u8]) {
+    pub(super) fn register_headers(&mut self, number: u64, headers: &[u8]) {
         self.known.insert(number, headers.into());
     }
 
@@ -65,7 +65,7 @@ mod tests {
         };
         for asks in [false, true] {
             let mut headers = OutsideHeaders::default();
-            (1..4).for_each(|number| headers.know(number, &[number as u8]));
+            (1..4).for_each(|number| headers.register_headers(number, &[number as u8]));
             let mut outcomes = VecDeque::from([lost(1, 0), lost(2, 500)]);
             headers.note(&outcomes);
             headers.forget(ms(1_000));

@@ -14,15 +14,15 @@ use multihop_dot11::EifsRule;
 /// The medium is physically busy, own transmissions included.
 const BUSY: u8 = 1;
 /// A back-off is pending, an answer is overdue, or something above watches what others send: frames of others
-/// may concern more than carrier sense. [`Mac::note_involved`] keeps it right.
-const INVOLVED: u8 = 2;
+/// may concern more than carrier sense. [`Mac::update_slow_path`] keeps it right.
+const NEEDS_SLOW_PATH: u8 = 2;
 /// Something above observes the link ([`Stack::observes`]).
 const OBSERVED: u8 = 4;
-/// EIFS is pending, or what else [`super::Own::eifs_until`] is for.
+/// EIFS is pending, or what else [`super::StationState::eifs_until`] is for.
 const WAITS_LONGER: u8 = 8;
 /// Each frame of others concerns more than carrier sense and a back-off: an answer is overdue, or something
-/// above watches. It is kept right with `INVOLVED`.
-const CONCERNED: u8 = 16;
+/// above watches. It is kept right with `NEEDS_SLOW_PATH`.
+const NEEDS_EVERY_FRAME: u8 = 16;
 
 /// Until when the end of a frame sets the NAV of stations that it is not for.
 #[derive(Clone, Copy, Debug)]
@@ -51,26 +51,26 @@ impl Reservation {
 impl Mac {
     /// What lies above is complete, and says which policies and logs listen.
     pub fn join(&mut self, stack: &Stack) {
-        self.own.watched = stack.watches();
+        self.station.watched = stack.watches();
         self.state = if stack.observes() { self.state | OBSERVED } else { self.state & !OBSERVED };
-        self.note_involved();
+        self.update_slow_path();
     }
 
     /// Sees whether frames that are for others concern more than its carrier sense: to be called after all
     /// that the station does itself.
     #[inline]
-    pub fn note_involved(&mut self) {
-        self.state = self.state & !(INVOLVED | CONCERNED) | self.involvement();
+    pub fn update_slow_path(&mut self) {
+        self.state = self.state & !(NEEDS_SLOW_PATH | NEEDS_EVERY_FRAME) | self.slow_path_bits();
     }
 
-    /// `INVOLVED`, `CONCERNED`, both or neither.
+    /// `NEEDS_SLOW_PATH`, `NEEDS_EVERY_FRAME`, both or neither.
     #[inline]
-    fn involvement(&self) -> u8 {
-        let own = &*self.own;
+    fn slow_path_bits(&self) -> u8 {
+        let own = &*self.station;
         let contends =
             own.function.backoff.is_some() || own.edca.as_ref().is_some_and(|edca| edca.contends());
         let concerned = own.receiving_at_timeout | own.watched;
-        (u8::from(contends | concerned) * INVOLVED) | (u8::from(concerned) * CONCERNED)
+        (u8::from(contends | concerned) * NEEDS_SLOW_PATH) | (u8::from(concerned) * NEEDS_EVERY_FRAME)
     }
 
     /// Is the medium physically busy, as far as the station knows?
@@ -115,7 +115,7 @@ impl Mac {
     }
 
     /// A frame of others begins while the medium is idle. Returns whether the NAV might have been reset, and
-    /// no more than [`Mac::hold_back`] is left to do, if the station [is involved](Mac::is_involved). Where
+    /// no more than [`Mac::freeze_backoff`] is left to do, if the station [is involved](Mac::needs_slow_path). Where
     /// its own frame is still on its way, or something observes the link, nothing is done, and none returned.
     #[expect(clippy::inline_always, reason = "a call for each listener is 5 % of a grid")]
     #[inline(always)]
@@ -134,7 +134,7 @@ impl Mac {
     /// Is the end of a frame, which the station decodes or does not, a matter of carrier sense alone here?
     #[inline]
     pub fn only_senses(&self, frame: &Frame, decodes: bool) -> bool {
-        (self.state & !INVOLVED == BUSY) & !(decodes & frame.to.is_none_or(|to| to == self.id))
+        (self.state & !NEEDS_SLOW_PATH == BUSY) & !(decodes & frame.to.is_none_or(|to| to == self.id))
     }
 
     /// Then this is what it does: no more than [`Mac::contend`] is left, if the station is involved.
@@ -148,16 +148,22 @@ impl Mac {
 
     /// May frames that are for others concern more than carrier sense?
     #[inline]
-    pub fn is_involved(&self) -> bool {
-        debug_assert!(self.state & INVOLVED >= self.involvement() & INVOLVED, "it was noted");
-        self.state & INVOLVED != 0
+    pub fn needs_slow_path(&self) -> bool {
+        debug_assert!(
+            self.state & NEEDS_SLOW_PATH >= self.slow_path_bits() & NEEDS_SLOW_PATH,
+            "it was noted"
+        );
+        self.state & NEEDS_SLOW_PATH != 0
     }
 
     /// Does each frame of others concern more than carrier sense and a back-off?
     #[inline]
-    pub(super) fn is_concerned(&self) -> bool {
-        debug_assert!(self.state & CONCERNED == self.involvement() & CONCERNED, "it was noted");
-        self.state & CONCERNED != 0
+    pub(super) fn needs_every_frame(&self) -> bool {
+        debug_assert!(
+            self.state & NEEDS_EVERY_FRAME == self.slow_path_bits() & NEEDS_EVERY_FRAME,
+            "it was noted"
+        );
+        self.state & NEEDS_EVERY_FRAME != 0
     }
 
     /// The medium turns busy: a signal began while there was none, though the station's own may still have
@@ -168,8 +174,8 @@ impl Mac {
         }
         self.expire_nav(ctx.now, ctx.stack);
         let might_reset = std::mem::replace(&mut self.nav_reset, Time::NEVER) < Time::NEVER;
-        if self.is_involved() {
-            self.hold_back(ctx, might_reset);
+        if self.needs_slow_path() {
+            self.freeze_backoff(ctx, might_reset);
         }
         self.turn_busy(ctx);
     }
@@ -258,7 +264,7 @@ impl Mac {
     #[inline]
     pub(super) fn after_correct(&mut self) {
         if self.state & WAITS_LONGER != 0 {
-            self.own.eifs_until = Time::ZERO;
+            self.station.eifs_until = Time::ZERO;
             self.state &= !WAITS_LONGER;
         }
     }
@@ -266,7 +272,7 @@ impl Mac {
     /// A signal ended that was not decoded, or not received at all. One that was not recognized as a frame
     /// ns-2 treats as a frame that could not be decoded.
     #[inline]
-    pub(super) fn after_bad(&mut self, ctx: &mut Context, reception: Reception) {
+    pub(super) fn on_fcs_error(&mut self, ctx: &mut Context, reception: Reception) {
         match reception {
             Reception::FcsError => self.after_fcs_error(ctx),
             Reception::Noise if ctx.timing.rules.eifs == EifsRule::AsNav => self.after_fcs_error(ctx),
@@ -288,7 +294,7 @@ impl Mac {
 
     /// The inter-frame space begins then at the earliest, unless a correct frame ends before.
     pub(super) fn wait_longer(&mut self, until: Time) {
-        self.own.eifs_until = until;
+        self.station.eifs_until = until;
         self.state |= WAITS_LONGER;
     }
 }

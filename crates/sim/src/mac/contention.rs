@@ -3,13 +3,13 @@
 //! What each busy and each idle medium calls takes what it needs of the [`Context`], which is then never put
 //! together: most contenders that sense a frame do nothing else.
 
-use super::{Context, Function, Mac, Phase, Timing};
+use super::{Context, Edcaf, Mac, Phase, Timing};
 use crate::agenda::{Agenda, Lane};
 use crate::stack::Stack;
 use multihop_core::{Rng, Span, Time};
 use multihop_dot11::BackoffDraw;
 
-impl Function {
+impl Edcaf {
     /// When its back-off runs out, while it counts.
     pub(super) fn ends(&self, slot: Span) -> Option<Time> {
         Some(self.counting? + slot * u64::from(self.backoff?))
@@ -57,12 +57,12 @@ impl Function {
 impl Mac {
     /// A packet entered the empty interface queue, or the station has just become free to take one.
     pub fn on_queued(&mut self, ctx: &mut Context) {
-        if self.own.hardware.is_some() {
+        if self.station.hardware.is_some() {
             self.fill_hardware(ctx);
         }
-        if self.own.edca.is_some() {
+        if self.station.edca.is_some() {
             self.on_queued_in_any(ctx);
-        } else if self.own.function.current.is_none() {
+        } else if self.station.function.current.is_none() {
             self.take_up(ctx);
         }
     }
@@ -72,16 +72,16 @@ impl Mac {
         if !self.take_next(ctx) {
             return;
         }
-        if self.own.function.backoff.is_some() {
+        if self.station.function.backoff.is_some() {
             self.add_extra_backoff(ctx);
             return;
         }
         self.expire_nav(ctx.now, ctx.stack);
-        let idle = !self.is_busy() && self.nav <= ctx.now && self.own.phase == Phase::Contending;
+        let idle = !self.is_busy() && self.nav <= ctx.now && self.station.phase == Phase::Contending;
         if idle && ctx.timing.rules.immediate_access && self.extra_slots() == 0 {
             // 9.3.4.2: no back-off if the medium has been idle for an IFS; if it turns busy before, one is drawn.
-            self.own.function.backoff = Some(0);
-            self.own.function.drawn = false;
+            self.station.function.backoff = Some(0);
+            self.station.function.drawn = false;
         } else {
             self.draw(ctx.timing);
             self.add_extra_backoff(ctx);
@@ -91,7 +91,7 @@ impl Mac {
 
     /// What a router policy wants the frame to wait besides the back-off before its first try.
     fn extra_slots(&self) -> u32 {
-        self.own.function.current.map_or(0, |out| out.extra_slots)
+        self.station.function.current.map_or(0, |out| out.extra_slots)
     }
 
     /// Adds that to the back-off, which may be running.
@@ -100,9 +100,9 @@ impl Mac {
         if extra == 0 {
             return;
         }
-        let slots = self.own.function.backoff.unwrap_or(0).saturating_add(extra);
-        self.own.function.backoff = Some(slots);
-        if self.own.function.counting.is_some() {
+        let slots = self.station.function.backoff.unwrap_or(0).saturating_add(extra);
+        self.station.function.backoff = Some(slots);
+        if self.station.function.counting.is_some() {
             self.arm_access(ctx.timing, ctx.agenda);
         }
     }
@@ -110,17 +110,18 @@ impl Mac {
     /// Draws a back-off from the present window.
     #[inline]
     pub(super) fn draw(&mut self, timing: &Timing) {
-        self.own.function.draw(timing, &mut self.own.rng);
+        self.station.function.draw(timing, &mut self.station.rng);
     }
 
     /// The window after a failure.
     pub(super) fn double_cw(&mut self, ctx: &Context) {
-        self.own.function.cw = ctx.timing.access(self.own.function.category).next_cw(self.own.function.cw);
+        self.station.function.cw =
+            ctx.timing.access(self.station.function.category).next_cw(self.station.function.cw);
     }
 
     /// The window after a success.
     pub(super) fn reset_cw(&mut self, ctx: &Context) {
-        self.own.function.cw = ctx.timing.access(self.own.function.category).cw_min;
+        self.station.function.cw = ctx.timing.access(self.station.function.category).cw_min;
     }
 
     /// Lets the back-off run if nothing forbids it.
@@ -130,20 +131,21 @@ impl Mac {
     )]
     #[inline(always)]
     pub fn contend(&mut self, ctx: &mut Context) {
-        if self.is_busy() || self.own.phase != Phase::Contending {
+        if self.is_busy() || self.station.phase != Phase::Contending {
             return;
         }
-        if self.own.edca.is_some() {
+        if self.station.edca.is_some() {
             return self.contend_by_category(ctx.now, ctx.timing, ctx.agenda, ctx.stack);
         }
-        let Some(slots) = self.own.function.backoff.filter(|_| self.own.function.counting.is_none()) else {
+        let Some(slots) = self.station.function.backoff.filter(|_| self.station.function.counting.is_none())
+        else {
             return;
         };
         if self.nav_reset < Time::NEVER && self.awaits_nav_reset(ctx.now, ctx.agenda, ctx.stack) {
             return;
         }
         let start = self.first_slot(ctx.now, ctx.timing, ctx.timing.best_effort().aifs);
-        self.own.function.counting = Some(start);
+        self.station.function.counting = Some(start);
         self.arm(ctx, start + ctx.timing.slot * u64::from(slots));
     }
 
@@ -153,7 +155,7 @@ impl Mac {
         self.expire_nav(now, stack);
         let awaits = self.nav > now && self.nav_reset < self.nav;
         if awaits {
-            agenda.arm(self.own.timer, self.nav_reset, Lane::Mac);
+            agenda.arm(self.station.timer, self.nav_reset, Lane::Mac);
         }
         awaits
     }
@@ -163,7 +165,7 @@ impl Mac {
     pub(super) fn first_slot(&self, now: Time, timing: &Timing, space: Span) -> Time {
         // EIFS begins with the idle medium after the bad frame, whatever the NAV says (9.3.2.3.7). It is as much longer than this space
         // as than DIFS (802.11-2016, 10.3.2.3.7 and 10.22.2.4).
-        let idle_from = self.since.max(self.nav).max(self.own.eifs_until);
+        let idle_from = self.since.max(self.nav).max(self.station.eifs_until);
         if timing.rules.fresh_difs { idle_from.max(now) + space } else { (idle_from + space).max(now) }
     }
 
@@ -171,42 +173,44 @@ impl Mac {
     #[inline(never)]
     pub(super) fn arm_access(&self, timing: &Timing, agenda: &mut Agenda) {
         if let Some(first) = self.functions().filter_map(|function| function.ends(timing.slot)).min() {
-            agenda.arm(self.own.timer, first, Lane::Mac);
+            agenda.arm(self.station.timer, first, Lane::Mac);
         }
     }
 
     /// The medium turns busy: stops the back-off where it is. A NAV that `might_reset` is not.
     #[inline]
-    pub fn hold_back(&mut self, ctx: &mut Context, might_reset: bool) {
+    pub fn freeze_backoff(&mut self, ctx: &mut Context, might_reset: bool) {
         let cca = ctx.timing.rules.cca_time;
-        if self.own.edca.is_some() {
+        if self.station.edca.is_some() {
             self.freeze_all(ctx.now, cca, ctx.timing, ctx.agenda);
-        } else if let Some(start) = self.own.function.counting {
-            if cca > Span::ZERO && self.own.function.begins_unaware(ctx.now, cca, ctx.timing.slot) {
+        } else if let Some(start) = self.station.function.counting {
+            if cca > Span::ZERO && self.station.function.begins_unaware(ctx.now, cca, ctx.timing.slot) {
                 return; // it transmits before it has sensed what begins now
             }
-            self.own.function.counting = None;
-            ctx.agenda.disarm(self.own.timer);
-            self.own.function.stop(start, ctx.now + cca, ctx.timing, &mut self.own.rng);
-        } else if might_reset && self.own.phase == Phase::Contending {
-            ctx.agenda.disarm(self.own.timer);
+            self.station.function.counting = None;
+            ctx.agenda.disarm(self.station.timer);
+            self.station.function.stop(start, ctx.now + cca, ctx.timing, &mut self.station.rng);
+        } else if might_reset && self.station.phase == Phase::Contending {
+            ctx.agenda.disarm(self.station.timer);
         }
         debug_assert!(
-            self.own.phase != Phase::Contending || cca > Span::ZERO || !ctx.agenda.is_armed(self.own.timer)
+            self.station.phase != Phase::Contending
+                || cca > Span::ZERO
+                || !ctx.agenda.is_armed(self.station.timer)
         );
     }
 
     /// The back-off ran out, or the NAV may be reset.
     pub(super) fn on_access(&mut self, ctx: &mut Context) {
-        if self.own.edca.is_some() {
+        if self.station.edca.is_some() {
             return self.on_access_by_category(ctx);
         }
-        if self.own.function.counting.is_none() {
+        if self.station.function.counting.is_none() {
             self.contend(ctx); // which drops the NAV that may be reset by now
             return;
         }
-        self.own.function.use_up();
-        if self.own.function.current.is_some() {
+        self.station.function.use_up();
+        if self.station.function.current.is_some() {
             self.begin_exchange(ctx);
         }
     }

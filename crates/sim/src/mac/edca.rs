@@ -10,7 +10,7 @@
 //! (10.22.2.4, 10.22.2.2 d): their window and the retry count of their frame rise, but nothing of it is on
 //! the air.
 
-use super::{Cargo, Context, Function, Mac, Own, Phase, Timing};
+use super::{Context, Edcaf, FramePayload, Mac, Phase, StationState, Timing};
 use crate::agenda::Agenda;
 use crate::stack::Stack;
 use multihop_core::{Fate, Span, Time};
@@ -20,7 +20,7 @@ use multihop_dot11::AccessCategory;
 #[derive(Clone, Debug)]
 pub(super) struct Edca {
     /// In any order: each knows its category.
-    others: [Function; AccessCategory::COUNT - 1],
+    others: [Edcaf; AccessCategory::COUNT - 1],
     /// When the transmission opportunity is over that was won last; none if it is of one exchange.
     pub(super) opportunity: Option<Time>,
     /// The last sequence number of each traffic identifier (10.3.2.11.2).
@@ -42,17 +42,20 @@ const APART: u32 = 1 << 29;
 impl Mac {
     /// The station has a function for each access category from now on.
     pub fn differentiate(&mut self, timing: &Timing) {
-        let other = |category: AccessCategory| Function::new(category, timing.access(category).cw_min);
+        let other = |category: AccessCategory| Edcaf::new(category, timing.access(category).cw_min);
         let others = [AccessCategory::Background, AccessCategory::Video, AccessCategory::Voice].map(other);
         let numbers = std::array::from_fn(|tid| tid as u32 * APART);
-        self.own.edca = Some(Box::new(Edca { others, opportunity: None, numbers }));
+        self.station.edca = Some(Box::new(Edca { others, opportunity: None, numbers }));
     }
 
     /// The frame that is taken has the next sequence number of its traffic identifier.
     pub(super) fn number(&mut self, tid: u8) {
-        let function = &mut self.own.function;
-        let last =
-            self.own.edca.as_mut().map_or(&mut function.sequence, |edca| &mut edca.numbers[usize::from(tid)]);
+        let function = &mut self.station.function;
+        let last = self
+            .station
+            .edca
+            .as_mut()
+            .map_or(&mut function.sequence, |edca| &mut edca.numbers[usize::from(tid)]);
         *last = last.wrapping_add(1);
         function.sequence = *last;
     }
@@ -60,45 +63,45 @@ impl Mac {
     /// Could it take a packet that waits?
     #[inline]
     pub fn wants_packet(&self, stack: &Stack) -> bool {
-        if self.own.edca.is_none() && self.own.hardware.is_none() {
-            return self.own.function.current.is_none() && stack.has_waiting(AccessCategory::BestEffort);
+        if self.station.edca.is_none() && self.station.hardware.is_none() {
+            return self.station.function.current.is_none() && stack.has_waiting(AccessCategory::BestEffort);
         }
         self.any_wants_packet(stack)
     }
 
     #[inline(never)]
     fn any_wants_packet(&self, stack: &Stack) -> bool {
-        if self.own.hardware.is_some() {
+        if self.station.hardware.is_some() {
             return self.hardware_wants_packet(stack);
         }
         self.functions().any(|function| function.current.is_none() && stack.has_waiting(function.category))
     }
 
-    pub(super) fn functions(&self) -> impl Iterator<Item = &Function> {
-        std::iter::once(&self.own.function).chain(self.own.edca.iter().flat_map(|edca| &edca.others))
+    pub(super) fn functions(&self) -> impl Iterator<Item = &Edcaf> {
+        std::iter::once(&self.station.function).chain(self.station.edca.iter().flat_map(|edca| &edca.others))
     }
 
     #[cfg(test)]
-    pub(super) fn function_of(&mut self, category: AccessCategory) -> &mut Function {
+    pub(super) fn function_of(&mut self, category: AccessCategory) -> &mut Edcaf {
         self.functions_mut().find(|function| function.category == category).expect("each category has one")
     }
 
     /// Makes the function of a category the one that exchanges frames.
     fn serve(&mut self, category: AccessCategory) {
-        let edca = self.own.edca.as_mut().expect("there are several functions");
+        let edca = self.station.edca.as_mut().expect("there are several functions");
         if let Some(other) = edca.others.iter_mut().find(|other| other.category == category) {
-            std::mem::swap(&mut self.own.function, other);
+            std::mem::swap(&mut self.station.function, other);
         }
     }
 
     /// Packets entered the queues of some categories.
     #[inline(never)]
     pub(super) fn on_queued_in_any(&mut self, ctx: &mut Context) {
-        let serving = self.own.function.category;
+        let serving = self.station.function.category;
         for category in AccessCategory::ALL {
             if self.has_supply(ctx.stack, category) {
                 self.serve(category);
-                if self.own.function.current.is_none() {
+                if self.station.function.current.is_none() {
                     self.take_up(ctx);
                 }
             }
@@ -115,7 +118,7 @@ impl Mac {
         agenda: &mut Agenda,
         stack: &mut Stack,
     ) {
-        let stands = |function: &Function| function.backoff.is_some() && function.counting.is_none();
+        let stands = |function: &Edcaf| function.backoff.is_some() && function.counting.is_none();
         if !self.functions().any(stands) || self.awaits_nav_reset(now, agenda, stack) {
             return;
         }
@@ -127,19 +130,19 @@ impl Mac {
         self.arm_access(timing, agenda);
     }
 
-    fn functions_mut(&mut self) -> impl Iterator<Item = &mut Function> {
-        std::iter::once(&mut self.own.function)
-            .chain(self.own.edca.iter_mut().flat_map(|edca| &mut edca.others))
+    fn functions_mut(&mut self) -> impl Iterator<Item = &mut Edcaf> {
+        std::iter::once(&mut self.station.function)
+            .chain(self.station.edca.iter_mut().flat_map(|edca| &mut edca.others))
     }
 
     /// Stops all back-offs where they are, but for those that run out before the station can have sensed what
     /// begins now, for which it takes this time.
     #[inline(never)]
     pub(super) fn freeze_all(&mut self, now: Time, cca: Span, timing: &Timing, agenda: &mut Agenda) {
-        if self.own.phase == Phase::Contending {
-            agenda.disarm(self.own.timer);
+        if self.station.phase == Phase::Contending {
+            agenda.disarm(self.station.timer);
         }
-        let Own { function, edca, rng, .. } = &mut *self.own;
+        let StationState { function, edca, rng, .. } = &mut *self.station;
         let mut unaware = false;
         for function in std::iter::once(function).chain(edca.iter_mut().flat_map(|edca| &mut edca.others)) {
             if cca > Span::ZERO && function.begins_unaware(now, cca, timing.slot) {
@@ -180,17 +183,17 @@ impl Mac {
 
     /// The access was won, but a higher category won it as well.
     fn collide_internally(&mut self, ctx: &mut Context) {
-        ctx.record.collided_internally(self.id, self.own.function.category, ctx.now);
-        let slots = std::mem::take(&mut self.own.function.attempt.slots);
-        let out = self.own.function.current.as_mut().expect("only functions with a frame collide");
+        ctx.record.collided_internally(self.id, self.station.function.category, ctx.now);
+        let slots = std::mem::take(&mut self.station.function.attempt.slots);
+        let out = self.station.function.current.as_mut().expect("only functions with a frame collide");
         out.slots += slots;
         // A broadcast is not acknowledged, and therefore never given up.
         out.short_retries += u32::from(out.peer.is_some());
         let exhausted = out.peer.is_some() && out.short_retries >= ctx.timing.short_retry_limit;
         match out.cargo {
-            Cargo::Packet(_) if exhausted => return self.finish(ctx, Fate::GivenUp),
-            Cargo::Block { window, .. } if exhausted => return self.give_up_first(ctx, window),
-            Cargo::Packet(_) | Cargo::Block { .. } | Cargo::Request { .. } => {}
+            FramePayload::Packet(_) if exhausted => return self.finish(ctx, Fate::GivenUp),
+            FramePayload::Block { window, .. } if exhausted => return self.give_up_first(ctx, window),
+            FramePayload::Packet(_) | FramePayload::Block { .. } | FramePayload::Request { .. } => {}
         }
         self.double_cw(ctx);
         self.draw(ctx.timing);

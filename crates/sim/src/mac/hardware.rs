@@ -153,12 +153,12 @@ impl Hardware {
 impl Mac {
     /// The hardware has a queue of its own from now on.
     pub fn queue_in_hardware(&mut self, config: HardwareQueueConfig) {
-        self.own.hardware = Some(Box::new(Hardware { config, buffers: Default::default() }));
+        self.station.hardware = Some(Box::new(Hardware { config, buffers: Default::default() }));
     }
 
     /// Does a packet of a category wait, here or above, that may be sent next?
     pub(super) fn has_supply(&self, stack: &Stack, category: AccessCategory) -> bool {
-        self.own.hardware.as_ref().map_or_else(
+        self.station.hardware.as_ref().map_or_else(
             || stack.has_waiting(category),
             |hardware| hardware.has_waiting(category) || stack.offers(category),
         )
@@ -166,7 +166,7 @@ impl Mac {
 
     /// Could it take a packet that waits, or its hardware?
     pub(super) fn hardware_wants_packet(&self, stack: &Stack) -> bool {
-        let Some(hardware) = &self.own.hardware else { return false };
+        let Some(hardware) = &self.station.hardware else { return false };
         self.functions().any(|function| {
             let category = function.category;
             (function.current.is_none() && hardware.has_waiting(category))
@@ -193,7 +193,7 @@ impl Mac {
     /// Hands over what there is room for of a category.
     fn fill(&mut self, ctx: &mut Context, category: AccessCategory) {
         let sends = self.is_sending(category);
-        let Some(mut hardware) = self.own.hardware.take() else { return };
+        let Some(mut hardware) = self.station.hardware.take() else { return };
         if !sends {
             hardware.buffer(category).put_back();
         }
@@ -207,7 +207,7 @@ impl Mac {
                 hardware.buffer(category).push(ctx.now, next, None);
             }
         }
-        self.own.hardware = Some(hardware);
+        self.station.hardware = Some(hardware);
     }
 
     /// Hands over a frame: this packet, and what waits for the same neighbour, as far as it fits.
@@ -252,7 +252,7 @@ impl Mac {
         ctx: &mut Context,
         category: AccessCategory,
     ) -> Option<Queued<Waiting>> {
-        if self.own.hardware.is_none() {
+        if self.station.hardware.is_none() {
             return ctx.stack.next(ctx.now, category, ctx.packets, ctx.record);
         }
         self.take_from_hardware(ctx, category, Buffer::first)
@@ -261,7 +261,7 @@ impl Mac {
     /// Has the hardware a queue of its own?
     #[inline]
     pub(super) fn has_hardware_queue(&self) -> bool {
-        self.own.hardware.is_some()
+        self.station.hardware.is_some()
     }
 
     /// One more packet of a category, of no more than so many bytes, that can go to this neighbour in one
@@ -274,7 +274,7 @@ impl Mac {
         most: u32,
         fills: bool,
     ) -> Option<Queued<Waiting>> {
-        let hardware = self.own.hardware.as_mut()?;
+        let hardware = self.station.hardware.as_mut()?;
         let (category, peer, tid) = to;
         let by_frames = hardware.config.aggregates.is_some();
         let buffer = hardware.buffer(category);
@@ -289,7 +289,7 @@ impl Mac {
         }
         let next = ctx.stack.next_for(ctx.now, to, most, ctx.packets, ctx.record)?;
         self.hold(ctx, category, &next);
-        let buffer = self.own.hardware.as_mut()?.buffer(category);
+        let buffer = self.station.hardware.as_mut()?.buffer(category);
         if next.item.tid != tid {
             buffer.push(ctx.now, next, None); // behind those of its own
             return None;
@@ -301,7 +301,7 @@ impl Mac {
     /// What is put together next is sent again, and no frame of the hardware.
     #[inline]
     pub(super) fn send_again(&mut self, category: AccessCategory) {
-        if let Some(hardware) = &mut self.own.hardware {
+        if let Some(hardware) = &mut self.station.hardware {
             hardware.buffer(category).put_back();
         }
     }
@@ -315,7 +315,7 @@ impl Mac {
         take: impl Fn(&mut Buffer, bool) -> Option<(Time, Queued<Waiting>)>,
     ) -> Option<Queued<Waiting>> {
         loop {
-            let hardware = self.own.hardware.as_mut()?;
+            let hardware = self.station.hardware.as_mut()?;
             let by_frames = hardware.config.aggregates.is_some();
             let (came, next) = take(hardware.buffer(category), by_frames)?;
             ctx.record.left_hardware(self.id, ctx.now.since(came), ctx.now);
@@ -346,7 +346,7 @@ impl Mac {
         peer: Option<NodeId>,
         packet: Handle,
     ) {
-        if self.own.hardware.is_some() {
+        if self.station.hardware.is_some() {
             self.release_held(ctx, category, peer, packet);
         }
     }
@@ -359,7 +359,7 @@ impl Mac {
         peer: Option<NodeId>,
         packet: Handle,
     ) {
-        let Some(hardware) = &mut self.own.hardware else { return };
+        let Some(hardware) = &mut self.station.hardware else { return };
         let buffer = hardware.buffer(category);
         buffer.held -= 1;
         if ctx.stack.limits_airtime() {

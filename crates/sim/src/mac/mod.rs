@@ -47,7 +47,7 @@ use crate::slab::{Handle, Slab};
 use crate::stack::Stack;
 use multihop_core::{FrameKind, LinkEvent, NodeId, Rng, Span, Time};
 use multihop_dot11::AccessCategory;
-use outgoing::{Cargo, Outgoing, Try};
+use outgoing::{FramePayload, Outgoing, Try};
 
 /// What the station is doing.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,13 +66,13 @@ enum Phase {
     /// The next frame of its transmission opportunity follows after SIFS. Timer: SIFS.
     NextDue,
     /// It owes a CTS after SIFS. Timer: SIFS.
-    CtsDue(Answered),
+    CtsDue(PendingResponse),
     /// Its CTS is on the air; under ns-2's rules it then waits for the DATA. Timer: the DATA is overdue.
     CtsSent,
     /// It owes an ACK after SIFS. Timer: SIFS.
-    AckDue(Answered),
+    AckDue(PendingResponse),
     /// It owes a block acknowledgement after SIFS, about MPDUs of this traffic identifier. Timer: SIFS.
-    BlockAckDue { answered: Answered, tid: u8 },
+    BlockAckDue { answered: PendingResponse, tid: u8 },
     /// It returns the rest of its transmission opportunity after SIFS. Timer: SIFS.
     CfEndDue,
     /// Its ACK, block acknowledgement or CF-End is on the air. No timer.
@@ -81,7 +81,7 @@ enum Phase {
 
 /// The frame that a response is owed for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Answered {
+struct PendingResponse {
     /// Its sender.
     to: NodeId,
     rates: RateSet,
@@ -90,9 +90,9 @@ struct Answered {
     duration: Span,
 }
 
-impl Answered {
-    fn of(frame: &Frame, duration: Span) -> Answered {
-        Answered { to: frame.from, rates: frame.rates, sequence: frame.sequence, duration }
+impl PendingResponse {
+    fn of(frame: &Frame, duration: Span) -> PendingResponse {
+        PendingResponse { to: frame.from, rates: frame.rates, sequence: frame.sequence, duration }
     }
 }
 
@@ -112,7 +112,7 @@ pub struct Access {
 /// What contends for the medium: the DCF, or one of the EDCAFs of a station (802.11-2016, 10.22.2.1).
 #[derive(Clone, Debug)]
 #[repr(C)]
-struct Function {
+struct Edcaf {
     /// Slots to go, if a back-off is pending.
     backoff: Option<u32>,
     /// Since when slots count, while they do.
@@ -126,10 +126,10 @@ struct Function {
     attempt: Try,
 }
 
-impl Function {
+impl Edcaf {
     /// One with nothing to send.
-    fn new(category: AccessCategory, cw: u32) -> Function {
-        Function {
+    fn new(category: AccessCategory, cw: u32) -> Edcaf {
+        Edcaf {
             drawn: false,
             category,
             cw,
@@ -147,7 +147,7 @@ impl Function {
 #[derive(Clone, Debug)]
 pub struct Mac {
     id: NodeId,
-    /// `BUSY`, `INVOLVED`, `OBSERVED`, `CONCERNED`, `WAITS_LONGER`.
+    /// `BUSY`, `NEEDS_SLOW_PATH`, `OBSERVED`, `NEEDS_EVERY_FRAME`, `WAITS_LONGER`.
     state: u8,
     /// Since when the medium is busy, or idle.
     since: Time,
@@ -156,7 +156,7 @@ pub struct Mac {
     nav_reset: Time,
     /// For how long it could not use the medium, up to the last change.
     used: MediumUse,
-    own: Box<Own>,
+    station: Box<StationState>,
 }
 
 const _: () = assert!(size_of::<Mac>() <= 56, "with the radio and the place of the stack two cache lines");
@@ -164,7 +164,7 @@ const _: () = assert!(size_of::<Mac>() <= 56, "with the radio and the place of t
 /// What the station does itself. It begins with what goes on when it contends.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
-struct Own {
+struct StationState {
     timer: Slot,
     /// The response is overdue, but a frame is being received: its end decides.
     receiving_at_timeout: bool,
@@ -177,7 +177,7 @@ struct Own {
     edca: Option<Box<edca::Edca>>,
     phase: Phase,
     /// What contends, and exchanges its frames; of several the one whose exchange is the last that began.
-    function: Function,
+    function: Edcaf,
     /// None where the MAC takes packets from the interface queue.
     hardware: Option<Box<hardware::Hardware>>,
     air: Slot,
@@ -225,13 +225,13 @@ pub enum NextSent {
 impl Mac {
     /// An idle station. `timer` and `air` are its slots of the agenda.
     pub fn new(id: NodeId, timer: Slot, air: Slot, timing: &Timing, rng: Rng) -> Mac {
-        let own = Own {
+        let station = StationState {
             timer,
             air,
             rng,
             phase: Phase::Contending,
             eifs_until: Time::ZERO,
-            function: Function::new(AccessCategory::BestEffort, timing.best_effort().cw_min),
+            function: Edcaf::new(AccessCategory::BestEffort, timing.best_effort().cw_min),
             edca: None,
             receiving_at_timeout: false,
             watched: false,
@@ -248,7 +248,7 @@ impl Mac {
             nav: Time::ZERO,
             nav_reset: Time::NEVER,
             used: MediumUse::default(),
-            own: Box::new(own),
+            station: Box::new(station),
         }
     }
 
@@ -262,18 +262,18 @@ impl Mac {
     /// # Panics
     /// If it has none.
     pub fn on_air(&self) -> Frame {
-        self.own.frame.expect("the air slot fires only for a frame on the air")
+        self.station.frame.expect("the air slot fires only for a frame on the air")
     }
 
     /// How it came to send this frame of its own, which begins now.
     pub fn access(&self, frame: &Frame) -> Access {
-        let Some(out) = self.own.function.current.as_ref().filter(|_| {
+        let Some(out) = self.station.function.current.as_ref().filter(|_| {
             matches!(frame.kind, FrameKind::Rts | FrameKind::Data | FrameKind::BlockAckRequest)
                 || frame.is_to_self()
         }) else {
             return Access::default();
         };
-        let attempt = &self.own.function.attempt;
+        let attempt = &self.station.function.attempt;
         let announces = frame.kind == FrameKind::Rts || frame.is_to_self();
         let first = announces || (attempt.rts.is_none() && attempt.cts.is_none());
         let tries = match frame.kind {
@@ -283,11 +283,11 @@ impl Mac {
         };
         Access {
             tries: if frame.to.is_some() { tries } else { 0 },
-            slots: if first { self.own.function.attempt.slots } else { 0 },
+            slots: if first { self.station.function.attempt.slots } else { 0 },
             since: first.then_some(out.head_of_line),
             packet: match out.cargo {
-                Cargo::Packet(handle) => Some(handle),
-                Cargo::Block { .. } | Cargo::Request { .. } => None,
+                FramePayload::Packet(handle) => Some(handle),
+                FramePayload::Block { .. } | FramePayload::Request { .. } => None,
             },
         }
     }
@@ -297,22 +297,22 @@ impl Mac {
     pub fn is_stuck(&self, agenda: &Agenda) -> bool {
         self.functions().any(|function| function.current.is_some())
             && !self.is_busy()
-            && !agenda.is_armed(self.own.timer)
+            && !agenda.is_armed(self.station.timer)
     }
 
     /// Does it hold a packet?
     #[cfg(test)]
     pub fn holds_packet(&self) -> bool {
-        self.own.function.current.is_some()
+        self.station.function.current.is_some()
     }
 
     /// What the timer sends; the shortest DATA frame takes `shortest`.
     pub fn next_sent(&self, timing: &Timing, shortest: Span) -> NextSent {
         // With several functions, or a choice of rates, what is sent is decided then.
-        let is_decided = self.own.edca.is_none() && self.own.rates.is_none();
-        match self.own.phase {
-            Phase::Contending | Phase::DataDue if is_decided => match self.own.function.current {
-                Some(Outgoing { cargo: Cargo::Packet(packet), peer: to, data, .. }) => {
+        let is_decided = self.station.edca.is_none() && self.station.rates.is_none();
+        match self.station.phase {
+            Phase::Contending | Phase::DataDue if is_decided => match self.station.function.current {
+                Some(Outgoing { cargo: FramePayload::Packet(packet), peer: to, data, .. }) => {
                     NextSent::Packet { packet, to, data }
                 }
                 Some(_) => NextSent::Unknown(shortest),
@@ -330,20 +330,22 @@ impl Mac {
     /// policy or estimator observes the link.
     #[inline]
     pub fn answers_by_itself(&self) -> bool {
-        let by_itself =
-            matches!(self.own.phase, Phase::DataDue | Phase::CtsDue(_) | Phase::CtsSent | Phase::AckDue(_));
-        by_itself && !self.is_observed() && self.own.agreements.is_none()
+        let by_itself = matches!(
+            self.station.phase,
+            Phase::DataDue | Phase::CtsDue(_) | Phase::CtsSent | Phase::AckDue(_)
+        );
+        by_itself && !self.is_observed() && self.station.agreements.is_none()
     }
 
     /// Will the end of its own frame leave all above as it is? Only a broadcast's life ends by it.
     #[inline]
     pub fn sends_by_itself(&self) -> bool {
-        !matches!(self.own.phase, Phase::Broadcasting) && !self.is_observed()
+        !matches!(self.station.phase, Phase::Broadcasting) && !self.is_observed()
     }
 
     /// The timer went off.
     pub fn on_timer(&mut self, ctx: &mut Context) {
-        match self.own.phase {
+        match self.station.phase {
             Phase::Contending => self.on_access(ctx),
             Phase::AwaitingCts | Phase::AwaitingAck => self.on_response_overdue(ctx),
             Phase::DataDue => self.send_data_after_cts(ctx),
@@ -353,7 +355,9 @@ impl Mac {
             Phase::AckDue(answered) => self.send_ack(ctx, answered),
             Phase::BlockAckDue { answered, tid } => self.send_block_ack(ctx, answered, tid),
             Phase::CtsSent => self.rest(ctx),
-            Phase::Broadcasting | Phase::ControlSent => unreachable!("no timer runs in {:?}", self.own.phase),
+            Phase::Broadcasting | Phase::ControlSent => {
+                unreachable!("no timer runs in {:?}", self.station.phase)
+            }
         }
     }
 
@@ -368,7 +372,7 @@ impl Mac {
     /// If it has none.
     #[inline]
     pub fn take_off_air(&mut self) -> Frame {
-        self.own.frame.take().expect("the air slot fires only for a frame on the air")
+        self.station.frame.take().expect("the air slot fires only for a frame on the air")
     }
 
     /// Its own transmission is over at the listeners; it is off the air.
@@ -377,20 +381,20 @@ impl Mac {
         let packet = frame.packet.map(|handle| &ctx.packets.get(handle).packet);
         let air = frame.air_at_sender(ctx.timing.propagation);
         ctx.record.transmitted(self.id, frame, air, packet, ctx.now);
-        if self.own.edca.is_some()
+        if self.station.edca.is_some()
             && matches!(
-                self.own.phase,
+                self.station.phase,
                 Phase::AwaitingCts | Phase::DataDue | Phase::AwaitingAck | Phase::Broadcasting
             )
         {
-            ctx.record.transmitted_by(self.id, self.own.function.category, air, ctx.now);
+            ctx.record.transmitted_by(self.id, self.station.function.category, air, ctx.now);
         }
         if frame.kind == FrameKind::CfEnd {
             self.report(ctx.stack, || LinkEvent::NavReset(ctx.now)); // of what answers to it had reserved
         }
-        match self.own.phase {
-            Phase::ControlSent => self.own.phase = Phase::Contending,
-            Phase::CtsSent if !ctx.timing.rules.data_needs_own_cts => self.own.phase = Phase::Contending,
+        match self.station.phase {
+            Phase::ControlSent => self.station.phase = Phase::Contending,
+            Phase::CtsSent if !ctx.timing.rules.data_needs_own_cts => self.station.phase = Phase::Contending,
             Phase::Broadcasting => self.finish(ctx, multihop_core::Fate::Broadcast),
             _ => {}
         }
@@ -398,13 +402,13 @@ impl Mac {
 
     /// Puts a frame on the air.
     fn transmit(&mut self, ctx: &mut Context, frame: Frame) {
-        debug_assert!(self.own.function.counting.is_none() && self.own.frame.is_none());
+        debug_assert!(self.station.function.counting.is_none() && self.station.frame.is_none());
         if !self.is_busy() {
             self.turn_busy(ctx);
         }
         ctx.radio.transmit(ctx.now + frame.airtime());
-        ctx.agenda.arm(self.own.air, frame.air.start, Lane::AirStart);
-        self.own.frame = Some(frame);
+        ctx.agenda.arm(self.station.air, frame.air.start, Lane::AirStart);
+        self.station.frame = Some(frame);
     }
 
     /// Reports the event to what observes the link above, if anything does.
@@ -416,12 +420,12 @@ impl Mac {
     }
 
     fn arm(&self, ctx: &mut Context, at: Time) {
-        ctx.agenda.arm(self.own.timer, at, Lane::Mac);
+        ctx.agenda.arm(self.station.timer, at, Lane::Mac);
     }
 
     /// Back to contending; the medium may be idle already.
     fn rest(&mut self, ctx: &mut Context) {
-        self.own.phase = Phase::Contending;
+        self.station.phase = Phase::Contending;
         self.contend(ctx);
     }
 }

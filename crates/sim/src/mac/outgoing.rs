@@ -7,7 +7,7 @@ use multihop_core::{FlowId, Interval, NodeId, Span, Time};
 
 /// What a station wants to get across.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Cargo {
+pub(super) enum FramePayload {
     /// This packet.
     Packet(Handle),
     /// MPDUs of the window of this index: `several`, or one.
@@ -16,11 +16,11 @@ pub(super) enum Cargo {
     Request { window: u32 },
 }
 
-impl Cargo {
+impl FramePayload {
     pub fn window(self) -> Option<u32> {
         match self {
-            Cargo::Packet(_) => None,
-            Cargo::Block { window, .. } | Cargo::Request { window } => Some(window),
+            FramePayload::Packet(_) => None,
+            FramePayload::Block { window, .. } | FramePayload::Request { window } => Some(window),
         }
     }
 }
@@ -28,7 +28,7 @@ impl Cargo {
 /// The frame that the station wants to get across.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outgoing {
-    pub cargo: Cargo,
+    pub cargo: FramePayload,
     pub peer: Option<NodeId>,
     pub flow: FlowId,
     /// Network-layer bytes, and MAC bytes with header and FCS.
@@ -55,11 +55,11 @@ pub(super) struct Outgoing {
 impl Outgoing {
     /// Is it answered by a block acknowledgement?
     pub fn wants_block_ack(&self) -> bool {
-        matches!(self.cargo, Cargo::Block { several: true, .. } | Cargo::Request { .. })
+        matches!(self.cargo, FramePayload::Block { several: true, .. } | FramePayload::Request { .. })
     }
 
     pub fn is_request(&self) -> bool {
-        matches!(self.cargo, Cargo::Request { .. })
+        matches!(self.cargo, FramePayload::Request { .. })
     }
 
     /// The CTS to the station itself that precedes it unless an RTS does, and SIFS; zero for none.

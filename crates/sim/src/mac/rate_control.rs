@@ -5,7 +5,7 @@
 //! answer.
 
 use super::timing::errors_at;
-use super::{Cargo, Context, Mac, Timing};
+use super::{Context, FramePayload, Mac, Timing};
 use crate::config::Config;
 use crate::medium::{Collisions, RateClass, RateErrors, RateSet};
 use multihop_core::{NodeId, Rng, Span, Time};
@@ -171,24 +171,24 @@ impl Neighbour {
 impl Mac {
     /// The station chooses rates from now on. `seed` is that of the run.
     pub fn control_rates(&mut self, seed: u64) {
-        self.own.rates = Some(Box::new(Rates { seed, neighbours: Vec::new() }));
+        self.station.rates = Some(Box::new(Rates { seed, neighbours: Vec::new() }));
     }
 
     /// The access was won: the rate of what the station has to send, if it is DATA to a neighbour.
     #[inline]
     pub(super) fn choose_rate(&mut self, ctx: &Context) -> Demands {
-        if self.own.rates.is_none() { Demands::default() } else { self.choose_among(ctx) }
+        if self.station.rates.is_none() { Demands::default() } else { self.choose_among(ctx) }
     }
 
     fn choose_among(&mut self, ctx: &Context) -> Demands {
-        let rates = self.own.rates.as_mut().expect("the caller has seen them");
+        let rates = self.station.rates.as_mut().expect("the caller has seen them");
         let choices = ctx.timing.rate_control.as_ref().expect("stations choose rates");
-        let out = self.own.function.current.as_mut().expect("access is used only with a frame to send");
+        let out = self.station.function.current.as_mut().expect("access is used only with a frame to send");
         let Some(peer) = out.peer.filter(|_| !out.is_request()) else { return Demands::default() };
         let neighbour = rates.neighbour(self.id, peer, choices);
         let stage = neighbour.stage(choices, ctx.now);
         out.rates = choices.sets[usize::from(stage.rate)];
-        if let Cargo::Packet(_) = out.cargo {
+        if let FramePayload::Packet(_) = out.cargo {
             out.data = ctx.timing.on(out.rates).airtime(RateClass::Data, out.bytes);
             out.with_rts = stage.protected || ctx.timing.needs_rts(out.bytes);
         }
@@ -198,8 +198,8 @@ impl Mac {
     /// What came of a try of the present packet: of its DATA, or of its RTS alone.
     #[inline]
     pub(super) fn learn_rate(&mut self, ctx: &Context, sent: u32, acknowledged: u32) {
-        if self.own.rates.is_some()
-            && let Some(peer) = self.own.function.current.as_ref().and_then(|out| out.peer)
+        if self.station.rates.is_some()
+            && let Some(peer) = self.station.function.current.as_ref().and_then(|out| out.peer)
         {
             self.learn_rate_of(ctx, peer, sent, acknowledged);
         }
@@ -207,7 +207,7 @@ impl Mac {
 
     /// The same of MPDUs to a neighbour.
     pub(super) fn learn_rate_of(&mut self, ctx: &Context, peer: NodeId, sent: u32, acknowledged: u32) {
-        let rates = self.own.rates.as_mut().expect("the caller has seen them");
+        let rates = self.station.rates.as_mut().expect("the caller has seen them");
         let choices = ctx.timing.rate_control.as_ref().expect("stations choose rates");
         let neighbour = rates.neighbour(self.id, peer, choices);
         if sent > 0 {
@@ -222,7 +222,7 @@ impl Mac {
 
     /// The rates of the last DATA to a neighbour, if those are chosen, or else of the link.
     pub(super) fn last_rates(&self, timing: &Timing, peer: NodeId) -> RateSet {
-        let chosen = self.own.rates.as_ref().zip(timing.rate_control.as_ref());
+        let chosen = self.station.rates.as_ref().zip(timing.rate_control.as_ref());
         let tried = chosen.and_then(|(rates, choices)| {
             let known = rates.neighbours.iter().find(|neighbour| neighbour.peer == peer)?;
             Some(choices.sets[usize::from(known.tried())])
@@ -233,7 +233,7 @@ impl Mac {
     /// What the link to a neighbour is expected to carry, in bit/s; where rates are fixed, without losses.
     pub(super) fn expected_throughput(&self, timing: &Timing, peer: NodeId) -> f64 {
         let together = if timing.aggregation.is_some() { f64::from(TOGETHER) } else { 1.0 };
-        let chosen = self.own.rates.as_ref().zip(timing.rate_control.as_ref());
+        let chosen = self.station.rates.as_ref().zip(timing.rate_control.as_ref());
         let known = chosen.and_then(|(rates, choices)| {
             let known = rates.neighbours.iter().find(|neighbour| neighbour.peer == peer)?;
             Some(known.control.expected_throughput(&choices.table, together))
@@ -247,7 +247,7 @@ impl Mac {
     /// A frame for this station came from a neighbour.
     #[inline]
     pub(super) fn hear_rate(&mut self, ctx: &Context, from: NodeId) {
-        if let Some(rates) = &mut self.own.rates {
+        if let Some(rates) = &mut self.station.rates {
             let choices = ctx.timing.rate_control.as_ref().expect("stations choose rates");
             let snr = 10.0 * (ctx.radio.ended_power() / choices.noise).log10();
             rates.neighbour(self.id, from, choices).control.on_heard(snr);

@@ -1,6 +1,6 @@
 //! What the station does with frames of others.
 
-use super::{Answered, Context, Mac, Phase};
+use super::{Context, Mac, PendingResponse, Phase};
 use crate::medium::{Finished, Frame, Reception};
 use crate::outcome::LossCause;
 use crate::slab::Handle;
@@ -13,18 +13,18 @@ impl Mac {
     /// on. Otherwise nothing is done, and false returned.
     #[expect(clippy::inline_always, reason = "as for `contend`")]
     #[inline(always)]
-    pub fn lets_pass(&mut self, ctx: &mut Context, frame: &Frame, finished: Finished) -> bool {
-        if self.is_concerned() || finished.ignored_until > Time::ZERO {
+    pub fn overhear_fast(&mut self, ctx: &mut Context, frame: &Frame, finished: Finished) -> bool {
+        if self.needs_every_frame() || finished.ignored_until > Time::ZERO {
             return false;
         }
         match finished.reception {
             Reception::Decoded if frame.to.is_none_or(|to| to == self.id) => return false,
             Reception::Decoded => self.on_frame_for_others(ctx, frame),
-            bad => self.after_bad(ctx, bad),
+            bad => self.on_fcs_error(ctx, bad),
         }
         if finished.turns_idle {
             self.turn_idle(ctx);
-            if self.is_involved() {
+            if self.needs_slow_path() {
                 self.contend(ctx);
             }
         }
@@ -38,7 +38,7 @@ impl Mac {
             // Of a signal that it ignored ns-2 keeps the NAV set until EIFS after its end.
             self.set_nav(ctx, until + ctx.timing.eifs);
         }
-        let late = self.own.receiving_at_timeout;
+        let late = self.station.receiving_at_timeout;
         match finished.reception {
             Reception::NotSynchronised | Reception::Transmitting => return false,
             Reception::Decoded => {
@@ -47,7 +47,7 @@ impl Mac {
             }
             bad => {
                 self.fail_if_late(ctx);
-                self.after_bad(ctx, bad);
+                self.on_fcs_error(ctx, bad);
             }
         }
         late
@@ -55,7 +55,7 @@ impl Mac {
 
     /// What was heard beyond the deadline was not the awaited response.
     pub(super) fn fail_if_late(&mut self, ctx: &mut Context) {
-        if self.own.receiving_at_timeout {
+        if self.station.receiving_at_timeout {
             self.fail_attempt(ctx);
         }
     }
@@ -132,7 +132,7 @@ impl Mac {
 
     /// Could it be? Nothing is done for it.
     fn may_respond(&self, ctx: &Context) -> bool {
-        match self.own.phase {
+        match self.station.phase {
             Phase::Contending => true,
             Phase::AwaitingCts | Phase::AwaitingAck => ctx.timing.rules.answer_rts_while_waiting,
             _ => false,
@@ -142,35 +142,40 @@ impl Mac {
     /// May a response be owed now? Under the standard, a wait for a CTS or an ACK ends first: the frame was
     /// not the one awaited.
     fn free_to_respond(&mut self, ctx: &mut Context) -> bool {
-        if self.own.phase != Phase::Contending && self.may_respond(ctx) {
+        if self.station.phase != Phase::Contending && self.may_respond(ctx) {
             self.fail_attempt(ctx);
         }
-        self.own.phase == Phase::Contending
+        self.station.phase == Phase::Contending
     }
 
     fn on_rts(&mut self, ctx: &mut Context, frame: &Frame) {
         self.expire_nav(ctx.now, ctx.stack);
         if !self.free_to_respond(ctx) || (self.nav > ctx.now && !ctx.timing.rules.cts_needs_idle_medium) {
-            ctx.record.in_vain(FrameKind::Rts, [frame.from, self.id], LossCause::Unanswered, ctx.now);
+            ctx.record.record_frame_loss(
+                FrameKind::Rts,
+                [frame.from, self.id],
+                LossCause::Unanswered,
+                ctx.now,
+            );
             return;
         }
         let rest = frame.duration.saturating_sub(ctx.timing.sifs + ctx.timing.on(frame.rates).cts);
         let duration = ctx.timing.rules.duration_field.apply(rest);
-        self.own.phase = Phase::CtsDue(Answered::of(frame, duration));
+        self.station.phase = Phase::CtsDue(PendingResponse::of(frame, duration));
         self.arm(ctx, ctx.now + ctx.timing.sifs);
     }
 
     /// SIFS after the RTS.
-    pub(super) fn send_cts(&mut self, ctx: &mut Context, answered: Answered) {
-        let Answered { to, duration, .. } = answered;
+    pub(super) fn send_cts(&mut self, ctx: &mut Context, answered: PendingResponse) {
+        let PendingResponse { to, duration, .. } = answered;
         self.expire_nav(ctx.now, ctx.stack);
         if ctx.timing.rules.cts_needs_idle_medium && (self.is_busy() || self.nav > ctx.now) {
-            ctx.record.in_vain(FrameKind::Rts, [to, self.id], LossCause::Unanswered, ctx.now);
+            ctx.record.record_frame_loss(FrameKind::Rts, [to, self.id], LossCause::Unanswered, ctx.now);
             self.rest(ctx);
             return;
         }
         let frame = self.response(ctx, FrameKind::Cts, answered);
-        self.own.phase = Phase::CtsSent;
+        self.station.phase = Phase::CtsSent;
         if ctx.timing.rules.data_needs_own_cts {
             // ns-2 receives nothing but the DATA until it should have come.
             let slack = Span::from_us(4);
@@ -182,23 +187,23 @@ impl Mac {
     }
 
     /// A CTS, an ACK or a block acknowledgement.
-    pub(super) fn response(&self, ctx: &Context, kind: FrameKind, answered: Answered) -> Frame {
-        let Answered { to, rates, sequence, duration } = answered;
+    pub(super) fn response(&self, ctx: &Context, kind: FrameKind, answered: PendingResponse) -> Frame {
+        let PendingResponse { to, rates, sequence, duration } = answered;
         ctx.timing.control_frame(kind, [self.id, to], rates, sequence, duration, ctx.now)
     }
 
     /// Would a frame be answered if it ended now?
     pub(super) fn would_accept(&self, ctx: &Context, frame: &Frame) -> bool {
         let needs_cts = ctx.timing.rules.data_needs_own_cts && ctx.timing.needs_rts(frame.bytes);
-        self.own.phase == Phase::CtsSent || (!needs_cts && self.may_respond(ctx))
+        self.station.phase == Phase::CtsSent || (!needs_cts && self.may_respond(ctx))
     }
 
     /// Can a frame be answered?
     pub(super) fn accepts(&mut self, ctx: &mut Context, frame: &Frame) -> bool {
         let would = self.would_accept(ctx, frame);
-        let accepted = would && (self.own.phase == Phase::CtsSent || self.free_to_respond(ctx));
+        let accepted = would && (self.station.phase == Phase::CtsSent || self.free_to_respond(ctx));
         if !accepted {
-            ctx.record.in_vain(frame.kind, [frame.from, self.id], LossCause::Unanswered, ctx.now);
+            ctx.record.record_frame_loss(frame.kind, [frame.from, self.id], LossCause::Unanswered, ctx.now);
         }
         accepted
     }
@@ -212,7 +217,7 @@ impl Mac {
                 return self.on_block(ctx, frame);
             }
             let duration = self.rest_after(ctx, frame, ctx.timing.on(frame.rates).ack);
-            self.own.phase = Phase::AckDue(Answered::of(frame, duration));
+            self.station.phase = Phase::AckDue(PendingResponse::of(frame, duration));
             self.arm(ctx, ctx.now + ctx.timing.sifs);
             if self.is_duplicate(ctx, frame) {
                 return;
@@ -248,24 +253,24 @@ impl Mac {
     /// What is left of the duration field of a frame behind its answer: more than nothing only where another
     /// exchange follows in the same transmission opportunity.
     pub(super) fn rest_after(&self, ctx: &Context, frame: &Frame, answer: Span) -> Span {
-        if self.own.edca.is_none() {
+        if self.station.edca.is_none() {
             return Span::ZERO;
         }
         frame.duration.saturating_sub(ctx.timing.rules.duration_field.apply(ctx.timing.sifs + answer))
     }
 
     /// SIFS after the DATA, whatever the medium does (9.3.2.8).
-    pub(super) fn send_ack(&mut self, ctx: &mut Context, answered: Answered) {
+    pub(super) fn send_ack(&mut self, ctx: &mut Context, answered: PendingResponse) {
         let frame = self.response(ctx, FrameKind::Ack, answered);
         let frame = Frame { report: ctx.stack.report(ctx.now), ..frame };
-        self.own.phase = Phase::ControlSent;
+        self.station.phase = Phase::ControlSent;
         self.transmit(ctx, frame);
     }
 
     /// The traffic identifier of DATA.
     #[inline]
     fn tid(&self, ctx: &Context, frame: &Frame) -> u8 {
-        let packet = frame.packet.filter(|_| self.own.edca.is_some());
+        let packet = frame.packet.filter(|_| self.station.edca.is_some());
         packet.map_or(0, |handle| user_priority(ctx.packets.get(handle).packet.segment.dscp))
     }
 
@@ -273,10 +278,10 @@ impl Mac {
     fn is_duplicate(&mut self, ctx: &Context, frame: &Frame) -> bool {
         let tid = self.tid(ctx, frame);
         let known = |(from, of, _): &&mut (NodeId, u8, u32)| (*from, *of) == (frame.from, tid);
-        if let Some((.., last)) = self.own.heard_last.iter_mut().find(known) {
+        if let Some((.., last)) = self.station.heard_last.iter_mut().find(known) {
             return std::mem::replace(last, frame.sequence) == frame.sequence;
         }
-        self.own.heard_last.push((frame.from, tid, frame.sequence));
+        self.station.heard_last.push((frame.from, tid, frame.sequence));
         false
     }
 }

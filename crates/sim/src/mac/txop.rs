@@ -14,8 +14,8 @@ use multihop_core::{FrameKind, LinkEvent, Span, Time};
 impl Mac {
     /// The function in service has won an opportunity.
     pub(super) fn begin_opportunity(&mut self, ctx: &Context) {
-        let limit = ctx.timing.access(self.own.function.category).txop_limit;
-        if let Some(edca) = &mut self.own.edca {
+        let limit = ctx.timing.access(self.station.function.category).txop_limit;
+        if let Some(edca) = &mut self.station.edca {
             edca.opportunity = (limit > Span::ZERO).then(|| ctx.now + limit);
         }
     }
@@ -23,21 +23,21 @@ impl Mac {
     /// When the opportunity is over, if it has a limit.
     #[inline]
     pub(super) fn opportunity(&self) -> Option<Time> {
-        self.own.edca.as_ref()?.opportunity
+        self.station.edca.as_ref()?.opportunity
     }
 
     /// An exchange succeeded: takes the next frame, and has it follow at once if it fits into the
     /// opportunity.
-    pub(super) fn goes_on(&mut self, ctx: &mut Context) -> bool {
+    pub(super) fn continue_txop(&mut self, ctx: &mut Context) -> bool {
         let Some(end) = self.opportunity() else { return false };
         if !self.take_next(ctx) {
             return false;
         }
-        let out = self.own.function.current.as_ref().expect("it was just taken");
+        let out = self.station.function.current.as_ref().expect("it was just taken");
         let fits = out.extra_slots == 0 && ctx.now + ctx.timing.sifs + self.least_exchange(ctx, out) <= end;
         if fits {
-            self.own.function.backoff = None;
-            self.own.phase = Phase::NextDue;
+            self.station.function.backoff = None;
+            self.station.phase = Phase::NextDue;
             self.arm(ctx, ctx.now + ctx.timing.sifs);
         }
         fits
@@ -51,11 +51,11 @@ impl Mac {
 
     /// SIFS after the last exchange of an opportunity (802.11-2020, 10.23.2.10).
     pub(super) fn send_cf_end(&mut self, ctx: &mut Context) {
-        let sequence = self.own.function.sequence;
+        let sequence = self.station.function.sequence;
         let own = [self.id, self.id];
         let kind = FrameKind::CfEnd;
         let frame = ctx.timing.control_frame(kind, own, RateSet::NOMINAL, sequence, Span::ZERO, ctx.now);
-        self.own.phase = Phase::ControlSent;
+        self.station.phase = Phase::ControlSent;
         self.transmit(ctx, frame);
     }
 
@@ -80,7 +80,7 @@ impl Mac {
 
     /// What the duration fields of an exchange cover besides it, which takes so long from now on.
     #[inline]
-    pub(super) fn following(&self, ctx: &Context, out: &Outgoing, rest: Span) -> Span {
+    pub(super) fn txop_reservation(&self, ctx: &Context, out: &Outgoing, rest: Span) -> Span {
         self.opportunity().map_or(Span::ZERO, |end| match ctx.timing.protection {
             Protection::Single => self.following_until(end, ctx, out, rest),
             Protection::Multiple => ctx.timing.rules.duration_field.apply(end.since(ctx.now + rest)),
@@ -89,7 +89,10 @@ impl Mac {
 
     #[inline(never)]
     fn following_until(&self, end: Time, ctx: &Context, out: &Outgoing, rest: Span) -> Span {
-        if out.peer.is_none() || out.is_request() || !self.has_supply(ctx.stack, self.own.function.category) {
+        if out.peer.is_none()
+            || out.is_request()
+            || !self.has_supply(ctx.stack, self.station.function.category)
+        {
             return Span::ZERO;
         }
         let (answer, _) = out.response(ctx.timing.on(out.rates));

@@ -26,7 +26,7 @@ const MANY_OVER: usize = 32;
 
 /// A frame that is on the air, or was lately.
 #[derive(Clone, Copy, Debug)]
-pub struct Flown {
+pub struct AirborneFrame {
     pub from: NodeId,
     pub to: Option<NodeId>,
     pub kind: FrameKind,
@@ -37,7 +37,7 @@ pub struct Flown {
 /// A collision, but for how often it happened.
 #[derive(Clone, Copy, Debug)]
 pub struct Collision {
-    pub with: Flown,
+    pub with: AirborneFrame,
     pub overlap: Overlap,
     pub warned: bool,
 }
@@ -51,16 +51,16 @@ type LossKey = (u32, u8);
 
 /// Which packet is meant: its flow, the end of that which it is addressed to, and its number.
 #[derive(Clone, Copy, Debug)]
-pub struct Named {
+pub struct PacketId {
     pub flow: FlowId,
     pub port: Port,
     pub number: u64,
 }
 
-impl From<&Packet> for Named {
+impl From<&Packet> for PacketId {
     #[inline]
-    fn from(packet: &Packet) -> Named {
-        Named { flow: packet.flow, port: packet.port, number: packet.number }
+    fn from(packet: &Packet) -> PacketId {
+        PacketId { flow: packet.flow, port: packet.port, number: packet.number }
     }
 }
 
@@ -69,24 +69,24 @@ impl From<&Packet> for Named {
 pub struct Dropped {
     pub at: Time,
     pub node: NodeId,
-    pub packet: Named,
+    pub packet: PacketId,
     pub cause: DropCause,
 }
 
 /// A packet of a flow that came to a node otherwise than by a frame.
 #[derive(Clone, Copy, Debug)]
-pub struct Came {
+pub struct PacketIngress {
     pub at: Time,
     pub node: NodeId,
     /// The node itself, if it is the packet's source.
     pub from: NodeId,
-    pub packet: Named,
+    pub packet: PacketId,
 }
 
 /// Packets that were kept until they are polled; the next ones are kept once these are gone.
-pub struct Polled<'r> {
+pub struct DrainedEvents<'r> {
     pub dropped: &'r mut Vec<Dropped>,
-    pub came: &'r mut Vec<Came>,
+    pub came: &'r mut Vec<PacketIngress>,
 }
 
 /// The counters of frames lost.
@@ -99,11 +99,11 @@ pub struct CauseCounters {
     /// Packets lost, if they are asked for.
     pub dropped: Option<Vec<Dropped>>,
     /// Packets that came otherwise than by a frame, if they are asked for.
-    pub came: Option<Vec<Came>>,
+    pub came: Option<Vec<PacketIngress>>,
     /// How much later than at the nearest listener a frame may be at the farthest.
     spread: Span,
     /// In the order of their beginnings; the first ones, so many, can overlap nothing any more.
-    lately: Vec<Flown>,
+    lately: Vec<AirborneFrame>,
     over: usize,
     /// By node, if its links do not change: a receiver that it has a link to.
     linked: Vec<Option<NodeId>>,
@@ -175,7 +175,7 @@ impl CauseCounters {
             self.forget();
         }
         let air = Interval { start, end: end + self.spread };
-        self.lately.push(Flown { from: frame.from, to: frame.to, kind: frame.kind, air });
+        self.lately.push(AirborneFrame { from: frame.from, to: frame.to, kind: frame.kind, air });
     }
 
     #[cold]
@@ -187,7 +187,7 @@ impl CauseCounters {
 
     /// Frames of others than its sender that were on the air during this one.
     #[inline]
-    pub fn during(&self, frame: &Frame) -> impl Iterator<Item = &Flown> {
+    pub fn during(&self, frame: &Frame) -> impl Iterator<Item = &AirborneFrame> {
         let (from, air) = (frame.from, frame.air);
         self.lately[self.over..]
             .iter()
@@ -223,9 +223,9 @@ impl Recorder {
 
     /// Packets of flows that were lost, or came otherwise than by a frame, since the last call.
     #[inline]
-    pub fn poll_packets(&mut self) -> Option<Polled<'_>> {
+    pub fn poll_packets(&mut self) -> Option<DrainedEvents<'_>> {
         let (dropped, came) = (self.causes.dropped.as_mut()?, self.causes.came.as_mut()?);
-        (!dropped.is_empty() || !came.is_empty()).then_some(Polled { dropped, came })
+        (!dropped.is_empty() || !came.is_empty()).then_some(DrainedEvents { dropped, came })
     }
 
     /// The same with counters of causes; a frame may be at its farthest listener this much later than at its
@@ -239,7 +239,13 @@ impl Recorder {
     }
 
     /// A unicast frame did not do what it was sent for.
-    pub fn in_vain(&mut self, kind: FrameKind, [from, to]: [NodeId; 2], cause: LossCause, now: Time) {
+    pub fn record_frame_loss(
+        &mut self,
+        kind: FrameKind,
+        [from, to]: [NodeId; 2],
+        cause: LossCause,
+        now: Time,
+    ) {
         if self.causes.counts && self.counts(now) {
             entry(&mut self.causes.losses[to.index()], (from.0, kind as u8))[cause as usize] += 1;
         }
@@ -247,7 +253,7 @@ impl Recorder {
 
     /// A unicast frame collided with another one at the node that it was for.
     pub fn collided(&mut self, frame: &Frame, to: NodeId, collision: &Collision, now: Time) {
-        self.in_vain(frame.kind, [frame.from, to], LossCause::Collision, now);
+        self.record_frame_loss(frame.kind, [frame.from, to], LossCause::Collision, now);
         if self.causes.counts && self.counts(now) {
             let Collision { with, overlap, warned } = *collision;
             let for_whom = with.to.map_or(u32::MAX, |node| node.0);

@@ -13,10 +13,10 @@ use crate::mobility::places;
 use crate::outcome::{LossCause, Overlap};
 use crate::record::FlowFilter;
 use crate::record::events::{Event, Nav, Out};
+use crate::record::frame_key::FrameKey;
 use crate::record::logwriter::LogWriter;
-use crate::record::marks::Marks;
 pub use crate::record::selection::Selection;
-use crate::record::{Came, Dropped, Named};
+use crate::record::{Dropped, PacketId, PacketIngress};
 use multihop_core::{FlowId, FrameKind, Interval, NodeId, Packet, Port, Span, Time};
 use multihop_frames::layout::{ARRIVED, BETWEEN_WINDOWS_NS, BROADCAST, UNKNOWN};
 use multihop_frames::{Flow, Head, Mpdu, Node, Sort, Sorts, Table, Writer};
@@ -66,7 +66,7 @@ struct Sender {
     /// is in the log.
     last_end: (Time, bool),
     /// The latest sorts, and their places in the log.
-    sorts: [(Marks, usize); LATEST_SORTS],
+    sorts: [(FrameKey, usize); LATEST_SORTS],
 }
 
 /// Of a node, so many sorts are found at once: the latest two of each kind, the latest first.
@@ -108,7 +108,7 @@ fn kind(kind: FrameKind) -> i64 {
 }
 
 /// Flow, and the place in the enumeration `carries`, of a packet.
-fn carried(packet: &Named) -> (i64, i64) {
+fn carried(packet: &PacketId) -> (i64, i64) {
     match packet.flow {
         FlowId::ROUTING => (-1, 3),
         FlowId::SIGNALLING => (-1, 4),
@@ -215,7 +215,7 @@ impl FrameLog {
             sources[flow.source.index()].push(index);
         }
         let all = selection == Selection::default();
-        let sorts = [(Marks::NONE, 0); LATEST_SORTS];
+        let sorts = [(FrameKey::NONE, 0); LATEST_SORTS];
         let sender = Sender { latest: LogWriter::NONE, last_end: (Time::ZERO, true), sorts };
         Ok(FrameLog {
             writer: writer(made),
@@ -291,7 +291,7 @@ impl FrameLog {
     /// The place in the log of the sort of a frame, which may be new.
     #[inline]
     fn sort_of(&mut self, frame: &Frame, flow: i64, carries: i64) -> usize {
-        let marks = Marks::new(frame, flow, carries);
+        let marks = FrameKey::new(frame, flow, carries);
         let first = frame.kind as usize * 2 % LATEST_SORTS;
         let known = &self.senders[frame.from.index()].sorts[first..first + 2];
         if let Some((_, place)) = known.iter().find(|(known, _)| marks.are(known)) {
@@ -417,8 +417,8 @@ impl FrameLog {
     }
 
     /// A packet came to a node otherwise than by a frame.
-    pub(crate) fn came(&mut self, came: &Came) {
-        let Came { at, node, from, packet } = came;
+    pub(crate) fn came(&mut self, came: &PacketIngress) {
+        let PacketIngress { at, node, from, packet } = came;
         if !self.selection.has_time(*at) {
             return;
         }
@@ -439,7 +439,7 @@ impl FrameLog {
     }
 
     /// The number of the ingress by which a packet came, which may be new.
-    fn ingress_of(&mut self, came: &Came) -> i64 {
+    fn ingress_of(&mut self, came: &PacketIngress) -> i64 {
         let (flow, carries) = carried(&came.packet);
         let key = [flow, carries, i64::from(came.from.0)];
         let ingresses = &mut self.ingresses[came.node.index()];

@@ -5,7 +5,7 @@
 //! does. The neighbour counts as unreachable when a packet comes after three requests in vain: the MAC could
 //! not have known more. What is known stays known.
 
-use super::{Stack, Surroundings};
+use super::{Stack, StackContext};
 use crate::message::Message;
 use crate::slab::Handle;
 use multihop_core::{DropCause, FlowId, NodeId, Packet, Port};
@@ -106,7 +106,7 @@ impl Stack {
     }
 
     /// Is the address of the neighbour known? Otherwise the packet waits for it, or is given up.
-    pub(super) fn is_resolved(&mut self, around: &mut Surroundings, handle: Handle, peer: NodeId) -> bool {
+    pub(super) fn is_resolved(&mut self, around: &mut StackContext, handle: Handle, peer: NodeId) -> bool {
         let Some(neighbours) = &mut self.neighbours else { return true };
         match neighbours.resolve(peer, handle) {
             Resolution::Known => return true,
@@ -126,7 +126,7 @@ impl Stack {
     }
 
     /// A request or a reply came, maybe for someone else.
-    pub(super) fn take_arp(&mut self, around: &mut Surroundings, packet: &Packet) {
+    pub(super) fn take_arp(&mut self, around: &mut StackContext, packet: &Packet) {
         let Some(neighbours) = &mut self.neighbours else { return };
         let for_us = packet.destination == self.id;
         if let Some(held) = neighbours.learn(packet.source, for_us) {
@@ -143,7 +143,7 @@ impl Stack {
     }
 
     /// Sends a request to all, or a reply to the sender of a request.
-    fn say_address(&mut self, around: &mut Surroundings, port: Port, to: NodeId) {
+    fn say_address(&mut self, around: &mut StackContext, port: Port, to: NodeId) {
         let handle = self.control_packet(around, (FlowId::ARP, port), Message::Arp, SIZE, to);
         let peer = (port == Port::Sender).then_some(to);
         self.queue_up(around, handle, peer);

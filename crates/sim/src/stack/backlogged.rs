@@ -1,7 +1,7 @@
 //! Saturated sources of datagrams: they refill the egress queue in turns, so that it never runs empty and
 //! never overflows.
 
-use super::{Stack, Surroundings};
+use super::{Stack, StackContext};
 use crate::agenda::Lane;
 use multihop_core::{NodeId, Span, Time};
 use multihop_dot11::AccessCategory;
@@ -76,7 +76,7 @@ impl Backlog {
 impl Stack {
     /// Gives the next backlogged end a datagram to send, if its queue runs low. Returns whether there was
     /// anything to do.
-    pub(super) fn refill(&mut self, around: &mut Surroundings) -> bool {
+    pub(super) fn refill(&mut self, around: &mut StackContext) -> bool {
         let runs_low = |queue: &Backlog| self.is_low(queue);
         let Some(queue) = self.backlogged.queues.iter().position(runs_low) else { return false };
         let output = self.backlogged.queues[queue].output;
@@ -132,7 +132,7 @@ impl Stack {
         }
     }
 
-    fn egress(&self, around: &Surroundings, to: NodeId) -> Egress {
+    fn egress(&self, around: &StackContext, to: NodeId) -> Egress {
         let now = around.now;
         if to == NodeId::BROADCAST {
             return Egress::Open;
@@ -154,7 +154,7 @@ impl Stack {
     }
 
     /// An end is backlogged no more; its application is called again then, if ever.
-    fn put_aside(&mut self, around: &mut Surroundings, index: u32, again: Option<Time>) {
+    fn put_aside(&mut self, around: &mut StackContext, index: u32, again: Option<Time>) {
         for queue in &mut self.backlogged.queues {
             queue.ends.retain(|end| *end != index);
         }

@@ -1,7 +1,7 @@
 //! From one radio of a node to another: what one receives, another sends. It takes no time, and nothing
 //! waits.
 
-use super::{Stack, Surroundings};
+use super::{Stack, StackContext};
 use crate::agenda::{Lane, Slot};
 use crate::slab::Handle;
 use multihop_core::NodeId;
@@ -27,7 +27,7 @@ impl Stack {
     }
 
     /// Gives a packet to another radio of the node; returns whether `next_hop` is one.
-    pub(super) fn hand_over(&mut self, around: &mut Surroundings, handle: Handle, next_hop: NodeId) -> bool {
+    pub(super) fn hand_over(&mut self, around: &mut StackContext, handle: Handle, next_hop: NodeId) -> bool {
         let Some(bus) = &mut self.bus else { return false };
         let Some((_, slot)) = bus.others.iter().find(|(radio, _)| *radio == next_hop) else { return false };
         bus.handed.push_back((next_hop, handle));
@@ -44,7 +44,7 @@ impl Stack {
     }
 
     /// Another radio of the node has received this packet: it is for an end here, or leaves by this radio.
-    pub fn take_over(&mut self, around: &mut Surroundings, handle: Handle) {
+    pub fn take_over(&mut self, around: &mut StackContext, handle: Handle) {
         if around.packets.get(handle).packet.destination == self.id {
             self.pass_up(around, handle);
         } else {

@@ -1,7 +1,7 @@
 //! What belongs to no flow: messages of routing protocols, and what router policies signal to those of the
 //! neighbours.
 
-use super::{Stack, Surroundings};
+use super::{Stack, StackContext};
 use crate::agenda::{Agenda, Lane, Slot};
 use crate::message::Message;
 use crate::routing::{self, IpFields};
@@ -25,7 +25,7 @@ impl Stack {
     }
 
     /// A router policy wants to signal something now.
-    pub fn on_notice_due(&mut self, around: &mut Surroundings) {
+    pub fn on_notice_due(&mut self, around: &mut StackContext) {
         while let Some((scheme, notice)) = self.policies.poll_notice(around.now) {
             let Notice { carrier, content, air, size } = notice;
             let ip = IpFields { source: self.id, destination: NodeId::BROADCAST, ttl: 1 };
@@ -55,7 +55,7 @@ impl Stack {
     }
 
     /// A message came from a neighbour.
-    pub(super) fn take_message(&mut self, around: &mut Surroundings, handle: Handle) {
+    pub(super) fn take_message(&mut self, around: &mut StackContext, handle: Handle) {
         let (packet, message) = around.packets.remove_message(handle);
         match &message {
             Message::Routing(message) => self.take_routing(around.now, packet.source, message),
@@ -68,7 +68,7 @@ impl Stack {
     }
 
     /// Sends a frame from outside to a neighbour, or to all.
-    pub fn emit_frame(&mut self, around: &mut Surroundings, number: u64, size: u32, to: NodeId) {
+    pub fn emit_frame(&mut self, around: &mut StackContext, number: u64, size: u32, to: NodeId) {
         let handle =
             self.control_packet(around, (FlowId::OUTSIDE, Port::Receiver), Message::Outside, size, to);
         around.packets.get_mut(handle).packet.number = number;
@@ -78,7 +78,7 @@ impl Stack {
     /// Sends a message to a neighbour, or to all.
     pub(super) fn send_control(
         &mut self,
-        around: &mut Surroundings,
+        around: &mut StackContext,
         flow: FlowId,
         message: Message,
         size: u32,
@@ -91,7 +91,7 @@ impl Stack {
     /// A packet that belongs to no flow, as sent by this node now.
     pub(super) fn control_packet(
         &self,
-        around: &mut Surroundings,
+        around: &mut StackContext,
         (flow, port): (FlowId, Port),
         message: Message,
         size: u32,

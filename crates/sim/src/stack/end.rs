@@ -1,6 +1,6 @@
 //! One end of a flow: a transport, and at the sending end what it sends.
 
-use super::Surroundings;
+use super::StackContext;
 use crate::agenda::Slot;
 use crate::apps::App;
 use multihop_core::{Dscp, FlowId, NodeId, Packet, Port, Segment};
@@ -52,7 +52,7 @@ impl End {
     }
 
     /// A segment as a packet of this node.
-    pub(super) fn packet(&mut self, node: NodeId, segment: &Segment, around: &Surroundings) -> Packet {
+    pub(super) fn packet(&mut self, node: NodeId, segment: &Segment, around: &StackContext) -> Packet {
         self.numbered += 1;
         Packet {
             segment: Segment { dscp: self.dscp, ..*segment },

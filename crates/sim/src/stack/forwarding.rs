@@ -1,7 +1,7 @@
 //! The network layer of a node: where packets go from here, and the delay of the link layer below it.
 
 use super::backlogged::Output;
-use super::{Stack, Surroundings};
+use super::{Stack, StackContext};
 use crate::agenda::Lane;
 use crate::routing::Routes;
 use crate::slab::{Handle, StoredPacket};
@@ -38,7 +38,7 @@ pub(super) enum Direction {
 
 impl Stack {
     /// A packet begins its way here: it comes from an end, or from outside.
-    pub fn emit(&mut self, around: &mut Surroundings, packet: Packet) {
+    pub fn emit(&mut self, around: &mut StackContext, packet: Packet) {
         around.record.sent(&packet, around.now);
         around.record.media_sent(&packet, around.now);
         let handle = around.packets.insert(packet);
@@ -46,7 +46,7 @@ impl Stack {
     }
 
     /// A packet leaves the link layer.
-    pub fn on_link_layer(&mut self, around: &mut Surroundings) {
+    pub fn on_link_layer(&mut self, around: &mut StackContext) {
         while let Some(&(due, direction, handle)) = self.passing.front() {
             if due > around.now {
                 around.agenda.arm(self.link_slot, due, Lane::Upper);
@@ -60,7 +60,7 @@ impl Stack {
         }
     }
 
-    pub(super) fn send(&mut self, around: &mut Surroundings, handle: Handle) {
+    pub(super) fn send(&mut self, around: &mut StackContext, handle: Handle) {
         let Packet { destination, segment, .. } = around.packets.get(handle).packet;
         let delayed = around.network.link_layer_delay > Span::ZERO
             && matches!(self.output_towards(around, destination, segment.dscp), Output::Radio(_));
@@ -71,7 +71,7 @@ impl Stack {
         }
     }
 
-    pub(super) fn delay(&mut self, around: &mut Surroundings, direction: Direction, handle: Handle) {
+    pub(super) fn delay(&mut self, around: &mut StackContext, direction: Direction, handle: Handle) {
         let due = around.now + around.network.link_layer_delay;
         if self.passing.is_empty() {
             around.agenda.arm(self.link_slot, due, Lane::Upper);
@@ -80,7 +80,7 @@ impl Stack {
     }
 
     /// Looks up where a packet goes, and puts it into the queue.
-    pub(super) fn enqueue(&mut self, around: &mut Surroundings, handle: Handle) {
+    pub(super) fn enqueue(&mut self, around: &mut StackContext, handle: Handle) {
         let packet = &around.packets.get(handle).packet;
         if packet.is_multicast() {
             return self.enqueue_multicast(around, handle);
@@ -107,7 +107,7 @@ impl Stack {
     }
 
     /// Forwards a packet, or delivers it to its end, or does both with one of a multicast flow.
-    pub(super) fn pass_up(&mut self, around: &mut Surroundings, handle: Handle) {
+    pub(super) fn pass_up(&mut self, around: &mut StackContext, handle: Handle) {
         let packet = &around.packets.get(handle).packet;
         if packet.is_control() {
             self.take_message(around, handle);

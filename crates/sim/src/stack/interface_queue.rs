@@ -1,6 +1,6 @@
 //! The interface queue: what enters it, what the MAC takes from it, and what is lost before.
 
-use super::{Stack, Surroundings};
+use super::{Stack, StackContext};
 use crate::record::Recorder;
 use crate::slab::{Handle, Slab};
 use multihop_core::{DropCause, Dscp, NodeId, Packet, Span, Time};
@@ -48,8 +48,8 @@ impl Stack {
     }
 
     /// May a frame to this next hop, of this traffic identifier, that is sent again take more packets along?
-    pub fn goes_along(&self, (category, peer, tid): (AccessCategory, NodeId, u8)) -> bool {
-        self.queues.of(category).goes_along(&|waiting| waiting.peer == Some(peer) && waiting.tid == tid)
+    pub fn can_aggregate(&self, (category, peer, tid): (AccessCategory, NodeId, u8)) -> bool {
+        self.queues.of(category).can_aggregate(&|waiting| waiting.peer == Some(peer) && waiting.tid == tid)
     }
 
     /// Is the next packet of a category to be served before one that has left the queue, and had entered it
@@ -115,7 +115,7 @@ impl Stack {
     }
 
     /// Puts a packet with a next hop into the queue, if the policy lets it.
-    pub(super) fn admit(&mut self, around: &mut Surroundings, handle: Handle, peer: NodeId) {
+    pub(super) fn admit(&mut self, around: &mut StackContext, handle: Handle, peer: NodeId) {
         if let Some(port) = self.port_towards(peer) {
             self.admit_to_wire(around, port, handle);
             return;
@@ -136,7 +136,7 @@ impl Stack {
     }
 
     /// Puts a packet into the interface queue; if that is full, some are lost.
-    pub(super) fn queue_up(&mut self, around: &mut Surroundings, handle: Handle, peer: Option<NodeId>) {
+    pub(super) fn queue_up(&mut self, around: &mut StackContext, handle: Handle, peer: Option<NodeId>) {
         let packet = &around.packets.get(handle).packet;
         self.policies.report_other(around.now, packet, QueueEvent::Enqueue);
         self.policies.entered(around.now, peer, packet.size);
@@ -290,7 +290,7 @@ impl Stack {
 
     fn strand_or_lose(&mut self, now: Time, handle: Handle, packets: &mut Slab, record: &mut Recorder) {
         if self.agent.is_some() && !packets.get(handle).packet.is_arp() {
-            self.strand(now, packets.routed(handle));
+            self.return_to_agent(now, packets.routed(handle));
         } else {
             self.lose(now, handle, DropCause::LinkBroken, packets, record);
         }

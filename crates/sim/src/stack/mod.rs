@@ -39,7 +39,7 @@ use routed::Agent;
 use std::collections::VecDeque;
 
 /// What a stack may touch besides itself.
-pub struct Surroundings<'a> {
+pub struct StackContext<'a> {
     pub now: Time,
     pub agenda: &'a mut Agenda,
     pub network: &'a Network,
@@ -133,7 +133,7 @@ impl Stack {
     }
 
     /// The MAC can put so many packets into one frame.
-    pub fn keep_waiting(&mut self, packets: usize) {
+    pub fn set_aggregate_limit(&mut self, packets: usize) {
         self.frame_takes = packets;
     }
 
@@ -316,14 +316,14 @@ impl Stack {
     // ---- from the agenda ----
 
     /// The node is switched off.
-    pub fn switch_off(&mut self, around: &mut Surroundings) {
+    pub fn switch_off(&mut self, around: &mut StackContext) {
         self.off = true;
         self.arm_notices(around.now, around.agenda);
         self.stop_wires(around);
     }
 
     /// The node is on again. What waited in its queues is still there; what its policies knew is not.
-    pub fn switch_on(&mut self, around: &mut Surroundings) {
+    pub fn switch_on(&mut self, around: &mut StackContext) {
         self.off = false;
         self.policies.restart(around.now);
         self.arm_notices(around.now, around.agenda);
@@ -337,7 +337,7 @@ impl Stack {
     }
 
     /// An application's time has come.
-    pub fn on_app(&mut self, around: &mut Surroundings, index: u32) {
+    pub fn on_app(&mut self, around: &mut StackContext, index: u32) {
         let end = &mut self.ends[index as usize];
         let (app, slot) = end.app.as_mut().expect("only ends with an application have its slot");
         let offer = app.on_time(around.now, end.endpoint.backlog());
@@ -372,7 +372,7 @@ impl Stack {
     }
 
     /// Handles everything that is pending above the MAC; afterwards the queue may hold something for it.
-    pub fn settle(&mut self, around: &mut Surroundings) {
+    pub fn settle(&mut self, around: &mut StackContext) {
         loop {
             if let Some(end) = self.touched.pop() {
                 self.drain(around, end);
@@ -393,7 +393,7 @@ impl Stack {
     }
 
     /// Lets an end send what it wants to, and arms its deadline.
-    fn drain(&mut self, around: &mut Surroundings, index: u32) {
+    fn drain(&mut self, around: &mut StackContext, index: u32) {
         while let Some(segment) = self.ends[index as usize].endpoint.poll_segment(around.now) {
             let end = &mut self.ends[index as usize];
             let packet = end.packet(self.id, &segment, around);

@@ -1,6 +1,6 @@
 //! Multicast packets: which of them a node receives, and which way they leave it.
 
-use super::{Stack, Surroundings};
+use super::{Stack, StackContext};
 use crate::slab::Handle;
 use multihop_core::{DropCause, FlowId, NodeId};
 
@@ -43,7 +43,7 @@ impl Stack {
     }
 
     /// Puts a multicast packet into the queue: to the relay as a unicast, or to the group.
-    pub(super) fn enqueue_multicast(&mut self, around: &mut Surroundings, handle: Handle) {
+    pub(super) fn enqueue_multicast(&mut self, around: &mut StackContext, handle: Handle) {
         let is_own = around.packets.get(handle).packet.source == self.id;
         match self.multicast.relay.filter(|_| is_own) {
             None => self.queue_up(around, handle, None),
@@ -55,7 +55,7 @@ impl Stack {
     }
 
     /// A relay has a multicast packet: passes it up if it is one of the receivers, and sends it to the group.
-    pub(super) fn relay_multicast(&mut self, around: &mut Surroundings, handle: Handle) {
+    pub(super) fn relay_multicast(&mut self, around: &mut StackContext, handle: Handle) {
         let packet = around.packets.get(handle).packet;
         if let Some(flow) = self.receives(packet.flow, self.id) {
             let copy = around.packets.copy(handle);

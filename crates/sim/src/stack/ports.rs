@@ -1,7 +1,7 @@
 //! Output ports onto wires: each has a queue of its own, and sends one packet after the other.
 
 use super::backlogged::Output;
-use super::{Policies, Stack, Surroundings};
+use super::{Policies, Stack, StackContext};
 use crate::agenda::{Lane, Slot};
 use crate::config::WireConfig;
 use crate::slab::Handle;
@@ -75,7 +75,7 @@ impl Stack {
     }
 
     /// The queue in which packets for this destination and with this codepoint wait.
-    pub(super) fn output_towards(&self, around: &Surroundings, destination: NodeId, dscp: Dscp) -> Output {
+    pub(super) fn output_towards(&self, around: &StackContext, destination: NodeId, dscp: Dscp) -> Output {
         let radio = Output::Radio(self.category(dscp));
         if self.ports.is_empty() || destination == NodeId::BROADCAST {
             return radio;
@@ -86,7 +86,7 @@ impl Stack {
 
     /// Puts a packet into the queue of a port, if the policy lets it and there is room, and sends it if the
     /// wire is free.
-    pub(super) fn admit_to_wire(&mut self, around: &mut Surroundings, port: usize, handle: Handle) {
+    pub(super) fn admit_to_wire(&mut self, around: &mut StackContext, port: usize, handle: Handle) {
         let now = around.now;
         let packet = &mut around.packets.get_mut(handle).packet;
         let hop = Hop { now, peer: self.ports[port].peer };
@@ -108,7 +108,7 @@ impl Stack {
     }
 
     /// The node is switched off: what its ports are sending is lost, and they begin nothing.
-    pub(super) fn stop_wires(&mut self, around: &mut Surroundings) {
+    pub(super) fn stop_wires(&mut self, around: &mut StackContext) {
         for port in 0..self.ports.len() {
             if let Some((_, handle)) = self.ports[port].sending.take() {
                 let size = around.packets.get(handle).packet.size;
@@ -121,7 +121,7 @@ impl Stack {
     }
 
     /// The node is on again: its ports go on with what waits.
-    pub(super) fn restart_wires(&mut self, around: &mut Surroundings) {
+    pub(super) fn restart_wires(&mut self, around: &mut StackContext) {
         for port in 0..self.ports.len() {
             self.ports[port].policies.restart(around.now);
             self.send_next(around, port);
@@ -133,7 +133,7 @@ impl Stack {
     ///
     /// # Panics
     /// If the port was not sending.
-    pub fn on_wire_sent(&mut self, around: &mut Surroundings, port: u32) -> Handle {
+    pub fn on_wire_sent(&mut self, around: &mut StackContext, port: u32) -> Handle {
         let (start, handle) =
             self.ports[port as usize].sending.take().expect("the slot is armed while a packet is sent");
         let bytes = around.packets.get(handle).packet.size;
@@ -148,7 +148,7 @@ impl Stack {
     }
 
     /// A packet came over a wire. While the node is off it is lost, and that is no link event either.
-    pub fn on_wire_arrival(&mut self, around: &mut Surroundings, handle: Handle) {
+    pub fn on_wire_arrival(&mut self, around: &mut StackContext, handle: Handle) {
         if self.off {
             let packet = around.packets.remove(handle).packet;
             around.record.dropped(self.id, &packet, DropCause::LinkBroken, around.now);
@@ -159,7 +159,7 @@ impl Stack {
     }
 
     /// Begins to send the head of the line, if there is one that the policy lets pass.
-    fn send_next(&mut self, around: &mut Surroundings, port: usize) {
+    fn send_next(&mut self, around: &mut StackContext, port: usize) {
         let now = around.now;
         loop {
             let taken = self.ports[port].queue.pop(now);
@@ -190,13 +190,13 @@ impl Stack {
         }
     }
 
-    fn note_queue(&self, around: &mut Surroundings, port: usize) {
+    fn note_queue(&self, around: &mut StackContext, port: usize) {
         let port = &self.ports[port];
         around.record.wire_queue(port.wire, port.queue.len(), around.now);
     }
 
     /// What the queue of a port lost is lost for this cause.
-    fn lose_queued_at_port(&mut self, around: &mut Surroundings, port: usize, cause: DropCause) {
+    fn lose_queued_at_port(&mut self, around: &mut StackContext, port: usize, cause: DropCause) {
         while let Some(lost) = self.ports[port].queue.poll_lost() {
             let size = around.packets.get(lost).packet.size;
             let peer = self.ports[port].peer;
@@ -207,7 +207,7 @@ impl Stack {
 
     /// A packet is lost at a port. Only the policies there hear of it: the link events of the node are those
     /// of its MAC.
-    fn lose_at_port(&mut self, around: &mut Surroundings, port: usize, handle: Handle, cause: DropCause) {
+    fn lose_at_port(&mut self, around: &mut StackContext, port: usize, handle: Handle, cause: DropCause) {
         let packet = around.packets.remove(handle).packet;
         around.record.dropped(self.id, &packet, cause, around.now);
         let port = &mut self.ports[port];

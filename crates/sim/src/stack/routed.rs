@@ -1,6 +1,6 @@
 //! A stack whose routes come from a routing protocol.
 
-use super::{Stack, Surroundings};
+use super::{Stack, StackContext};
 use crate::agenda::{Agenda, Lane, Slot};
 use crate::message::Message;
 use crate::record::Recorder;
@@ -77,7 +77,7 @@ impl Stack {
     }
 
     /// The protocol is given a packet whose link broke while it waited.
-    pub(super) fn strand(&mut self, now: Time, packet: RoutedPacket) {
+    pub(super) fn return_to_agent(&mut self, now: Time, packet: RoutedPacket) {
         self.call(|protocol| protocol.on_stranded(now, packet));
     }
 
@@ -119,7 +119,7 @@ impl Stack {
     }
 
     /// Does what the protocol asks for, and arms its timer. Returns whether there was anything to ask for.
-    pub(super) fn serve_agent(&mut self, around: &mut Surroundings) -> bool {
+    pub(super) fn serve_agent(&mut self, around: &mut StackContext) -> bool {
         let Some(agent) = self.agent.as_mut().filter(|agent| agent.pending) else { return false };
         let Some(action) = agent.protocol.poll(around.now) else {
             agent.pending = false;
@@ -144,12 +144,12 @@ impl Stack {
     }
 
     /// Sends a message to a neighbour, or to all.
-    fn say(&mut self, around: &mut Surroundings, message: routing::Message, size: u32, to: NodeId) {
+    fn say(&mut self, around: &mut StackContext, message: routing::Message, size: u32, to: NodeId) {
         self.send_control(around, FlowId::ROUTING, Message::Routing(message), size, to);
     }
 
     /// As [`Stack::enqueue`], but what has no route is the protocol's to hold.
-    pub(super) fn enqueue_routed(&mut self, around: &mut Surroundings, handle: Handle) {
+    pub(super) fn enqueue_routed(&mut self, around: &mut StackContext, handle: Handle) {
         let packet = around.packets.get(handle).packet;
         let along = around.packets.route(handle).cloned();
         // A source route may lead past the packet's source: the node that wrote it knew that.
@@ -175,7 +175,7 @@ impl Stack {
     }
 
     /// Writes a source route into a packet, which is as much longer, and sends it.
-    fn send_along(&mut self, around: &mut Surroundings, handle: Handle, route: SourceRoute) {
+    fn send_along(&mut self, around: &mut StackContext, handle: Handle, route: SourceRoute) {
         let bytes = |route: &SourceRoute| source_route_bytes(&route.nodes);
         let before = around.packets.route(handle).map_or(0, bytes);
         let peer = route.nodes[1];

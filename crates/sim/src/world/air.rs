@@ -59,7 +59,7 @@ impl World {
         }
         self.listeners.refresh(frame.from, wavefront, self.now);
         if self.record.causes.are_known() {
-            self.book_begin(frame, row);
+            self.trace_tx_start(frame, row);
         }
         true
     }
@@ -74,8 +74,8 @@ impl World {
             let link = &links[reached.map_or(index, |places| places[index].1 as usize)];
             let node = &mut self.nodes[link.row()];
             if by_pairs && let Some(might_reset) = node.senses_begin(link, frame, self.now) {
-                if node.mac.is_involved() {
-                    at_listener!(self, node, self.now, |mac, ctx| mac.hold_back(ctx, might_reset));
+                if node.mac.needs_slow_path() {
+                    at_listener!(self, node, self.now, |mac, ctx| mac.freeze_backoff(ctx, might_reset));
                 }
                 continue;
             }
@@ -210,7 +210,7 @@ impl World {
             }
             let node = &mut self.nodes[link.row()];
             if may_be_sensed && node.senses_end(link, frame, certain, &reserves, self.now) {
-                if node.mac.is_involved() {
+                if node.mac.needs_slow_path() {
                     at_listener!(self, node, self.now, |mac, ctx| mac.contend(ctx));
                 }
                 continue;
@@ -229,7 +229,7 @@ impl World {
             if !finished.is_nothing() {
                 let before = node.mac.nav();
                 let passes =
-                    at_listener!(self, node, self.now, |mac, ctx| mac.lets_pass(ctx, frame, finished));
+                    at_listener!(self, node, self.now, |mac, ctx| mac.overhear_fast(ctx, frame, finished));
                 if !passes {
                     in_node!(self, node, self.now, |mac, ctx| {
                         signal_ends_at(mac, ctx, frame, finished, &self.network);

@@ -205,7 +205,7 @@ pub(super) fn aggregation(
             limits.mpdus * limits.a_msdu.map_or(1, |most| (most / smallest_datagram(config)).max(1));
         for (index, node) in (0..).zip(nodes) {
             node.mac.aggregate(loads.add(), plan.add(index, Purpose::Reordering(index)));
-            node.stack.keep_waiting(packets as usize);
+            node.stack.set_aggregate_limit(packets as usize);
             if config.delivery == Delivery::Mpdu {
                 mpdu_ends.push(MpduEnds::new(plan.add(index, Purpose::MpduEnds(index))));
             }

@@ -4,7 +4,7 @@ use super::World;
 use crate::airlog::AirLog;
 use crate::framelog::FrameLog;
 use crate::medium::Frame;
-use crate::record::Polled;
+use crate::record::DrainedEvents;
 use multihop_core::Port;
 
 /// What is written while a run goes on.
@@ -88,7 +88,7 @@ impl World {
     }
 }
 
-fn hand_over(Polled { dropped, came }: Polled, log: &mut FrameLog) {
+fn hand_over(DrainedEvents { dropped, came }: DrainedEvents, log: &mut FrameLog) {
     for dropped in dropped.drain(..) {
         log.dropped(&dropped);
     }

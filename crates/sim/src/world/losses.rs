@@ -4,13 +4,13 @@ use super::World;
 use crate::medium::{Finished, Frame, Link, Reception};
 use crate::outages::Sent;
 use crate::outcome::{LossCause, Overlap};
-use crate::record::{Collision, Flown};
+use crate::record::{AirborneFrame, Collision};
 use multihop_core::NodeId;
 
 impl World {
     /// A frame begins, which its sender's links are those of; the sender lies in this row.
     #[inline(never)]
-    pub(super) fn book_begin(&mut self, frame: &Frame, row: u32) {
+    pub(super) fn trace_tx_start(&mut self, frame: &Frame, row: u32) {
         self.record.causes.begins(frame);
         self.frame_begins(frame, row);
         if let Some(to) = frame.receiver()
@@ -62,7 +62,7 @@ impl World {
 
     /// A frame did not reach the node that it was for.
     fn lose(&mut self, frame: &Frame, to: NodeId, cause: LossCause) {
-        self.record.in_vain(frame.kind, [frame.from, to], cause, self.now);
+        self.record.record_frame_loss(frame.kind, [frame.from, to], cause, self.now);
         if let Some(log) = &mut self.frame_log {
             log.lost(frame, cause, None);
         }
@@ -70,8 +70,8 @@ impl World {
 
     /// Of the frames that overlapped this one, the receiver's own, if there is one; otherwise the strongest
     /// at the receiver; of equals the first, and then the lowest index.
-    fn interferer(&self, frame: &Frame, to: NodeId) -> Option<Flown> {
-        let mut strongest: Option<(f64, &Flown)> = None;
+    fn interferer(&self, frame: &Frame, to: NodeId) -> Option<AirborneFrame> {
+        let mut strongest: Option<(f64, &AirborneFrame)> = None;
         for other in self.record.causes.during(frame) {
             if other.from == to {
                 return Some(*other);
@@ -88,7 +88,7 @@ impl World {
         strongest.map(|(_, with)| *with)
     }
 
-    fn collision(&self, frame: &Frame, to: NodeId, with: Flown) -> Collision {
+    fn collision(&self, frame: &Frame, to: NodeId, with: AirborneFrame) -> Collision {
         let sensed = self
             .listeners
             .between(with.from, frame.from)

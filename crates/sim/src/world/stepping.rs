@@ -100,7 +100,7 @@ impl World {
     /// As [`World::inject`].
     pub fn inject_with_headers(&mut self, injection: &Injection, headers: &[u8]) -> u64 {
         if let Some(log) = &mut self.air_log {
-            log.know(self.now, self.injected + 1, headers, &self.record.outcomes);
+            log.register_headers(self.now, self.injected + 1, headers, &self.record.outcomes);
         }
         self.inject(injection)
     }

@@ -14,7 +14,7 @@ use multihop_core::{Header, HeaderBytes, HeaderFormat, NodeId, Packet, Segment, 
 use multihop_link::{EgressQueue, Hop, LinkView, RouterPolicy, Verdict};
 use multihop_schemes::quantity::Size;
 use multihop_schemes::tcp::TcpParameters;
-use multihop_schemes::{Misfit, Parameters, TcpScheme, keys};
+use multihop_schemes::{ParameterError, Parameters, TcpScheme, keys};
 use multihop_transport::{
     Acked, Allowance, CongestionHeader, Controller, Echo, LossKind, Lost, Recovery, Returned, TcpOptions,
 };
@@ -44,7 +44,7 @@ impl Parameters for QueuePrice {
     const REFERENCE: &str = "after the primal algorithm of Kelly, Maulloo and Tan 1998";
     const HEADERS: &[HeaderFormat] = &[HeaderFormat::of::<PriceTag>()];
 
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), ParameterError> {
         self.tcp.check()
     }
 }

@@ -12,7 +12,7 @@ use crate::keys;
 use crate::quantity::Duration;
 use crate::red::{EarlyDrop, check_order};
 use crate::tcp::TcpParameters;
-use crate::{Misfit, Parameters, TcpScheme};
+use crate::{ParameterError, Parameters, TcpScheme};
 use multihop_core::{Carrier, HeaderFormat, LinkEvent, NodeId, Packet, Rng, Span, Time};
 use multihop_link::{EgressQueue, Hop, LinkView, Notice, RouterPolicy, Verdict};
 use multihop_transport::{Controller, Recovery, TcpOptions};
@@ -72,7 +72,7 @@ impl Parameters for Nred {
     const REFERENCE: &str = "Xu, Gerla, Qi and Shu 2003 (MobiCom); RFC 3168";
     const NOTICES: Option<(Carrier, HeaderFormat)> = Some((CARRIER, HeaderFormat::of::<CongestionNotice>()));
 
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), ParameterError> {
         check_order(self.min_threshold, self.max_threshold)?;
         self.tcp.check()
     }

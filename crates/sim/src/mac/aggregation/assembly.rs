@@ -5,7 +5,7 @@ use super::psdu::{Psdu, a_msdu_with, limits_on};
 use super::window::{Held, State, Window};
 use crate::config::AggregationConfig;
 use crate::mac::rate_control::Demands;
-use crate::mac::{Cargo, Context, Mac, Outgoing};
+use crate::mac::{Context, FramePayload, Mac, Outgoing};
 use crate::medium::Mpdu;
 use crate::stack::Waiting;
 use multihop_core::{FlowId, NodeId, Span, Time};
@@ -50,7 +50,7 @@ impl Originator {
         let index = waiting?;
         self.served = index;
         let window = &self.windows[index];
-        self.fills = ctx.stack.goes_along((self.category, window.peer, window.tid));
+        self.fills = ctx.stack.can_aggregate((self.category, window.peer, window.tid));
         mac.send_again(self.category);
         Some(Choice::Window(index))
     }
@@ -192,14 +192,14 @@ impl Mac {
     pub(in crate::mac) fn take_block(&mut self, ctx: &mut Context) -> bool {
         let limits = ctx.timing.aggregation.expect("the station aggregates");
         let mut agreements = self.agreements();
-        let originator = &mut agreements.originators[self.own.function.category as usize];
+        let originator = &mut agreements.originators[self.station.function.category as usize];
         let choice = originator.choose(self, ctx, limits.window);
         match &choice {
             Some(Choice::Window(index)) => self.take_window(ctx, *index, &originator.windows[*index]),
             Some(Choice::Broadcast(next)) => self.take_packet(ctx, next),
             None => {}
         }
-        self.own.agreements = Some(agreements);
+        self.station.agreements = Some(agreements);
         choice.is_some()
     }
 
@@ -211,11 +211,11 @@ impl Mac {
         let extra =
             fresh.map_or(Span::ZERO, |held| ctx.stack.extra_backoff(&ctx.packets.get(held.packet).packet));
         let window_index = index as u32;
-        self.own.function.current = Some(Outgoing {
+        self.station.function.current = Some(Outgoing {
             cargo: if window.request {
-                Cargo::Request { window: window_index }
+                FramePayload::Request { window: window_index }
             } else {
-                Cargo::Block { window: window_index, several: false }
+                FramePayload::Block { window: window_index, several: false }
             },
             peer: Some(window.peer),
             flow: first.map_or(FlowId::ROUTING, |held| held.flow),
@@ -238,7 +238,7 @@ impl Mac {
 
     /// Puts the frame together, of what was sent before and then of what waits in the queue.
     pub(super) fn assemble(&mut self, ctx: &mut Context, index: u32, demands: Demands) {
-        let rates = self.own.function.current.as_ref().expect("a window is served").rates;
+        let rates = self.station.function.current.as_ref().expect("a window is served").rates;
         let limits = ctx.timing.aggregation.as_ref().expect("the station aggregates");
         let mut limits = limits_on(ctx.timing.on(rates).single_mpdu, limits);
         if demands.single {
@@ -247,8 +247,8 @@ impl Mac {
         let opportunity = self.longest_in_opportunity(ctx, &limits);
         let mut agreements = self.agreements();
         let (load, originator) =
-            (agreements.load, &mut agreements.originators[self.own.function.category as usize]);
-        let out = self.own.function.current.as_ref().expect("a window is served");
+            (agreements.load, &mut agreements.originators[self.station.function.category as usize]);
+        let out = self.station.function.current.as_ref().expect("a window is served");
         let (rates, since, mut size) = (out.rates, out.head_of_line, 0);
         let window = &mut originator.windows[index as usize];
         let (peer, tid) = (window.peer, window.tid);
@@ -296,13 +296,13 @@ impl Mac {
             ctx.loads.get_mut(load).mpdus.push(mpdu);
         }
         let several = ctx.loads.get(load).mpdus.len() > 1;
-        let out = self.own.function.current.as_mut().expect("it was there");
+        let out = self.station.function.current.as_mut().expect("it was there");
         out.size = size;
-        out.cargo = Cargo::Block { window: index, several };
+        out.cargo = FramePayload::Block { window: index, several };
         out.bytes = psdu.bytes();
         out.data = link.psdu_airtime(out.bytes);
         out.with_rts = (several && limits.rts) || demands.rts || ctx.timing.needs_rts(out.bytes);
         originator.windows[index as usize] = window;
-        self.own.agreements = Some(agreements);
+        self.station.agreements = Some(agreements);
     }
 }

@@ -5,7 +5,7 @@ use super::window::{Held, State, Window};
 use crate::config::AggregationConfig;
 use crate::mac::originator::sent;
 use crate::mac::rate_control::Demands;
-use crate::mac::{Cargo, Context, Mac, Outgoing, Phase};
+use crate::mac::{Context, FramePayload, Mac, Outgoing, Phase};
 use crate::medium::{Bitmap, Frame, RateClass};
 use crate::outcome::LossCause;
 use multihop_core::{DropCause, Exchange, Fate, FrameKind, Interval, LinkEvent, Span};
@@ -50,11 +50,11 @@ impl Sum {
 impl Mac {
     /// The access was won: MPDUs for one neighbour are put together, if that is what the station has.
     pub(in crate::mac) fn begin_block(&mut self, ctx: &mut Context, demands: Demands) {
-        let out = self.own.function.current.as_mut().expect("access is used only with a frame to send");
+        let out = self.station.function.current.as_mut().expect("access is used only with a frame to send");
         match out.cargo {
-            Cargo::Packet(_) => {}
-            Cargo::Block { window, .. } => self.assemble(ctx, window, demands),
-            Cargo::Request { .. } => {
+            FramePayload::Packet(_) => {}
+            FramePayload::Block { window, .. } => self.assemble(ctx, window, demands),
+            FramePayload::Request { .. } => {
                 let link = ctx.timing.on(out.rates);
                 out.data = link.airtime(RateClass::Control, BLOCK_ACK_REQUEST_BYTES);
             }
@@ -62,44 +62,45 @@ impl Mac {
     }
 
     pub(in crate::mac) fn send_request(&mut self, ctx: &mut Context, index: u32) {
-        let out = self.own.function.current.as_mut().expect("a request is to be sent");
+        let out = self.station.function.current.as_mut().expect("a request is to be sent");
         let peer = out.peer.expect("agreements are with one neighbour");
         out.data_tries += 1;
         let out = *out;
         let link = ctx.timing.on(out.rates);
         let after = ctx.timing.sifs + link.block_ack;
         let airtime = link.airtime(RateClass::Control, BLOCK_ACK_REQUEST_BYTES);
-        let following = self.following(ctx, &out, airtime + after);
-        let duration = ctx.timing.rules.duration_field.apply(after) + following;
-        let (between, rates, sequence) = ([self.id, peer], out.rates, self.own.function.sequence);
+        let txop_reservation = self.txop_reservation(ctx, &out, airtime + after);
+        let duration = ctx.timing.rules.duration_field.apply(after) + txop_reservation;
+        let (between, rates, sequence) = ([self.id, peer], out.rates, self.station.function.sequence);
         let kind = FrameKind::BlockAckRequest;
         let frame = ctx.timing.control_frame(kind, between, rates, sequence, duration, ctx.now);
-        let agreements = self.own.agreements.as_ref().expect("the station aggregates");
-        let window = &agreements.originators[self.own.function.category as usize].windows[index as usize];
+        let agreements = self.station.agreements.as_ref().expect("the station aggregates");
+        let window = &agreements.originators[self.station.function.category as usize].windows[index as usize];
         let load = ctx.loads.get_mut(agreements.load);
         load.mpdus.clear();
         (load.start, load.tid, load.agreement) = (window.start(), window.tid, window.agreement);
         let frame = Frame { load: Some(agreements.load), ..frame };
-        self.own.phase = Phase::AwaitingAck;
+        self.station.phase = Phase::AwaitingAck;
         self.arm(ctx, ctx.now + frame.airtime() + link.block_ack_timeout);
         self.transmit(ctx, frame);
     }
 
     /// Sends the frame that was put together.
     pub(in crate::mac) fn send_block(&mut self, ctx: &mut Context, index: u32, several: bool) {
-        let out = self.own.function.current.as_mut().expect("DATA is sent only with a frame to send");
+        let out = self.station.function.current.as_mut().expect("DATA is sent only with a frame to send");
         out.data_tries += 1;
         let out = *out;
         let link = ctx.timing.on(out.rates);
         let (response, timeout) = out.response(link);
         let exchange = ctx.timing.exchange_with(out.rates, out.data, response, out.with_rts);
-        let access = ctx.timing.mean_access(self.own.function.category);
+        let access = ctx.timing.mean_access(self.station.function.category);
         let after = ctx.timing.sifs + response;
         let duration =
-            ctx.timing.rules.duration_field.apply(after) + self.following(ctx, &out, out.data + after);
-        let agreements = self.own.agreements.as_mut().expect("the station aggregates");
+            ctx.timing.rules.duration_field.apply(after) + self.txop_reservation(ctx, &out, out.data + after);
+        let agreements = self.station.agreements.as_mut().expect("the station aggregates");
         let load = agreements.load;
-        let window = &mut agreements.originators[self.own.function.category as usize].windows[index as usize];
+        let window =
+            &mut agreements.originators[self.station.function.category as usize].windows[index as usize];
         window.airtime = exchange;
         window.mpdus = ctx.loads.get(load).mpdus.len() as u32;
         for held in window.iter_mut() {
@@ -138,30 +139,31 @@ impl Mac {
             rate: RateClass::Data,
             rates: out.rates,
             packet: Some(first.packet),
-            sequence: self.own.function.sequence,
+            sequence: self.station.function.sequence,
             report: None,
             load: Some(load),
             retry: !several && first.retry,
             overhead: link.overhead(RateClass::Data),
             air: Interval { start, end: start + out.data },
         };
-        self.own.function.attempt.data = Some(sent(&frame, ctx));
-        self.own.phase = Phase::AwaitingAck;
+        self.station.function.attempt.data = Some(sent(&frame, ctx));
+        self.station.phase = Phase::AwaitingAck;
         self.arm(ctx, ctx.now + out.data + timeout);
         self.transmit(ctx, frame);
     }
 
     /// A block acknowledgement for this station.
     pub(in crate::mac) fn on_block_ack(&mut self, ctx: &mut Context, frame: &Frame) {
-        let awaited = self.own.function.current.as_ref().is_some_and(Outgoing::wants_block_ack);
-        let Some(load) =
-            frame.load.filter(|_| awaited && self.own.phase == Phase::AwaitingAck && self.is_answer(frame))
+        let awaited = self.station.function.current.as_ref().is_some_and(Outgoing::wants_block_ack);
+        let Some(load) = frame
+            .load
+            .filter(|_| awaited && self.station.phase == Phase::AwaitingAck && self.is_answer(frame))
         else {
-            ctx.record.in_vain(frame.kind, [frame.from, self.id], LossCause::Late, ctx.now);
+            ctx.record.record_frame_loss(frame.kind, [frame.from, self.id], LossCause::Late, ctx.now);
             return;
         };
-        self.own.receiving_at_timeout = false;
-        ctx.agenda.disarm(self.own.timer);
+        self.station.receiving_at_timeout = false;
+        ctx.agenda.disarm(self.station.timer);
         self.end_attempt(ctx, Some(frame.air));
         let load = ctx.loads.get(load);
         self.conclude(ctx, Answer::BlockAck(load.start, load.arrived));
@@ -177,30 +179,31 @@ impl Mac {
         if !awaited_cts {
             return self.conclude(ctx, Answer::None);
         }
-        let out = self.own.function.current.as_mut().expect("a CTS was awaited for a frame");
+        let out = self.station.function.current.as_mut().expect("a CTS was awaited for a frame");
         out.short_retries += 1;
         if out.short_retries >= ctx.timing.short_retry_limit {
             return self.conclude(ctx, Answer::Unreachable);
         }
         self.double_cw(ctx);
         self.draw(ctx.timing);
-        self.own.phase = Phase::Contending;
+        self.station.phase = Phase::Contending;
     }
 
     /// The exchange is over: what became of each MPDU, and what is done next.
     fn conclude(&mut self, ctx: &mut Context, answer: Answer) {
         let mut agreements = self.agreements();
-        let out = self.own.function.current.take().expect("an exchange is over");
+        let out = self.station.function.current.take().expect("an exchange is over");
         let index = out.cargo.window().expect("it was one of an agreement");
-        let window = &mut agreements.originators[self.own.function.category as usize].windows[index as usize];
-        let in_vain = out.is_request() && answer == Answer::None && window.request_failed(ctx.timing);
-        let gives_up = decide(window, answer, in_vain, ctx);
-        if self.own.rates.is_some() && !out.is_request() && answer != Answer::Unreachable {
+        let window =
+            &mut agreements.originators[self.station.function.category as usize].windows[index as usize];
+        let request_failed = out.is_request() && answer == Answer::None && window.request_failed(ctx.timing);
+        let gives_up = decide(window, answer, request_failed, ctx);
+        if self.station.rates.is_some() && !out.is_request() && answer != Answer::Unreachable {
             let [sent, acknowledged] = window.in_flight();
             self.learn_rate_of(ctx, window.peer, sent, acknowledged);
         }
         self.report_block(ctx, &out, window, answer, gives_up);
-        if self.own.hardware.is_some() {
+        if self.station.hardware.is_some() {
             self.release_done(ctx, window);
         }
         let gave_up = part_with_packets(window, ctx);
@@ -209,7 +212,7 @@ impl Mac {
             ctx.stack.on_delivered(window.peer);
             window.request_tries = 0;
             window.request = std::mem::take(&mut window.owes_request) || gave_up;
-        } else if in_vain {
+        } else if request_failed {
             window.request = false;
         } else if (out.wants_block_ack() && answer != Answer::Unreachable) || gave_up {
             window.request = true;
@@ -217,14 +220,14 @@ impl Mac {
                 window.request_tries = 0;
             }
         }
-        if answered || in_vain || answer == Answer::Unreachable || !window.is_behind() {
+        if answered || request_failed || answer == Answer::Unreachable || !window.is_behind() {
             self.reset_cw(ctx); // 10.22.2.2
         } else {
             self.double_cw(ctx);
         }
         window.advance(answered);
-        self.own.agreements = Some(agreements);
-        self.take_turn(ctx, answered);
+        self.station.agreements = Some(agreements);
+        self.end_exchange(ctx, answered);
     }
 
     /// The hardware is done with the packets of MPDUs that will not be sent again.
@@ -235,15 +238,16 @@ impl Mac {
             let mut packet = Some(held.packet);
             while let Some(handle) = packet {
                 packet = ctx.packets.next_msdu(handle);
-                self.release(ctx, self.own.function.category, Some(window.peer), handle);
+                self.release(ctx, self.station.function.category, Some(window.peer), handle);
             }
         }
     }
 
     /// The first MPDU that waits will not be sent any more.
     pub(in crate::mac) fn give_up_first(&mut self, ctx: &mut Context, index: u32) {
-        let agreements = self.own.agreements.as_mut().expect("the station aggregates");
-        let window = &mut agreements.originators[self.own.function.category as usize].windows[index as usize];
+        let agreements = self.station.agreements.as_mut().expect("the station aggregates");
+        let window =
+            &mut agreements.originators[self.station.function.category as usize].windows[index as usize];
         if let Some(first) = window.iter_mut().find(|held| held.state == State::Waiting) {
             first.flying = true;
         }
@@ -259,8 +263,8 @@ impl Mac {
         index: u32,
     ) -> (Span, Span, bool) {
         let link = ctx.timing.on(out.rates);
-        let agreements = self.own.agreements.as_ref().expect("the station aggregates");
-        let window = &agreements.originators[self.own.function.category as usize].windows[index as usize];
+        let agreements = self.station.agreements.as_ref().expect("the station aggregates");
+        let window = &agreements.originators[self.station.function.category as usize].windows[index as usize];
         let first = window.iter().find(|held| held.state == State::Waiting);
         match first.filter(|_| !out.is_request()) {
             Some(first) => (link.psdu_airtime(first.bytes), link.ack, ctx.timing.needs_rts(first.bytes)),
@@ -271,7 +275,7 @@ impl Mac {
     /// Bytes of the longest PSDU that fits into the rest of the opportunity with its answer, if that has a
     /// limit.
     pub(super) fn longest_in_opportunity(&self, ctx: &Context, limits: &AggregationConfig) -> Option<u32> {
-        let out = self.own.function.current.as_ref().expect("a window is served");
+        let out = self.station.function.current.as_ref().expect("a window is served");
         let left = self.opportunity()?.since(ctx.now);
         Some(ctx.timing.longest_psdu_within(out.rates, limits, left))
     }
@@ -366,9 +370,9 @@ fn report_mpdus(ctx: &mut Context, window: &mut Window, template: &Exchange, fat
     })
 }
 
-/// What the answer means for each MPDU, or that the neighbour was asked `in_vain`; returns whether any is
+/// What the answer means for each MPDU, or that the neighbour was asked without an answer; returns whether any is
 /// given up.
-fn decide(window: &mut Window, answer: Answer, in_vain: bool, ctx: &Context) -> bool {
+fn decide(window: &mut Window, answer: Answer, request_failed: bool, ctx: &Context) -> bool {
     // Tries that have no end are not ended by RTS either.
     let unreachable = answer == Answer::Unreachable && !ctx.timing.tries_without_end();
     let mut gives_up = false;
@@ -388,7 +392,7 @@ fn decide(window: &mut Window, answer: Answer, in_vain: bool, ctx: &Context) -> 
         let exhausted = held.tries >= ctx.timing.mpdu_retry_limit || held.tries_alone >= alone;
         if arrived {
             held.state = State::Acknowledged;
-        } else if exhausted || in_vain || (unreachable && held.flying) {
+        } else if exhausted || request_failed || (unreachable && held.flying) {
             held.state = State::GivenUp;
         } else if ctx.stack.is_expired(ctx.now, held.enqueued) {
             held.state = State::Expired;

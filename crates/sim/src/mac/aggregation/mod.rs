@@ -91,7 +91,7 @@ impl Originator {
 impl Mac {
     /// The station aggregates from now on. `timer` is a slot of the agenda.
     pub fn aggregate(&mut self, load: LoadId, timer: Slot) {
-        self.own.agreements = Some(Box::new(Agreements {
+        self.station.agreements = Some(Box::new(Agreements {
             originators: AccessCategory::ALL.map(Originator::new),
             reorderings: Vec::new(),
             ready: VecDeque::new(),
@@ -103,11 +103,11 @@ impl Mac {
 
     /// Has the station something to send, or to send again, under an agreement of a category?
     pub(super) fn has_pending_window(&self, category: AccessCategory) -> bool {
-        let agreements = self.own.agreements.as_ref();
+        let agreements = self.station.agreements.as_ref();
         agreements.is_some_and(|agreements| agreements.originators[category as usize].waiting().is_some())
     }
 
     fn agreements(&mut self) -> Box<Agreements> {
-        self.own.agreements.take().expect("the station aggregates")
+        self.station.agreements.take().expect("the station aggregates")
     }
 }

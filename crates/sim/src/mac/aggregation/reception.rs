@@ -3,7 +3,7 @@
 use super::Agreements;
 use super::reordering::{Arrival, Reordering};
 use crate::agenda::Lane;
-use crate::mac::{Answered, Context, Mac, Phase};
+use crate::mac::{Context, Mac, PendingResponse, Phase};
 use crate::medium::{Frame, Load, Mpdu};
 use crate::slab::Handle;
 use multihop_core::{DropCause, FrameKind, NodeId};
@@ -27,7 +27,7 @@ impl Mac {
         let mut agreements = self.agreements();
         let index = Mac::take_mpdus(ctx, &mut agreements, frame, place + 1);
         Mac::pass_on(ctx, &mut agreements, index);
-        self.own.agreements = Some(agreements);
+        self.station.agreements = Some(agreements);
     }
 
     /// DATA of an agreement with this station.
@@ -37,17 +37,17 @@ impl Mac {
         let tid = ctx.loads.get(load).tid;
         let link = ctx.timing.on(frame.rates);
         let duration = self.rest_after(ctx, frame, if several { link.block_ack } else { link.ack });
-        self.own.phase = if several {
-            Phase::BlockAckDue { answered: Answered::of(frame, duration), tid }
+        self.station.phase = if several {
+            Phase::BlockAckDue { answered: PendingResponse::of(frame, duration), tid }
         } else {
-            Phase::AckDue(Answered::of(frame, duration))
+            Phase::AckDue(PendingResponse::of(frame, duration))
         };
         self.arm(ctx, ctx.now + ctx.timing.sifs);
         let mut agreements = self.agreements();
         let all = ctx.loads.get(load).mpdus.len();
         let index = Mac::take_mpdus(ctx, &mut agreements, frame, all);
         Mac::pass_on(ctx, &mut agreements, index);
-        self.own.agreements = Some(agreements);
+        self.station.agreements = Some(agreements);
     }
 
     /// Takes those of so many MPDUs of a frame that arrived, but for what was taken of it before. Returns
@@ -122,7 +122,7 @@ impl Mac {
             }
             Mac::pass_on(ctx, &mut agreements, index);
         }
-        self.own.agreements = Some(agreements);
+        self.station.agreements = Some(agreements);
     }
 
     /// Someone asks which MPDUs have arrived.
@@ -130,7 +130,7 @@ impl Mac {
         let Some(load) = frame.load.filter(|_| self.accepts(ctx, frame)) else { return };
         let Load { start, tid, agreement, .. } = *ctx.loads.get(load);
         let duration = self.rest_after(ctx, frame, ctx.timing.on(frame.rates).block_ack);
-        self.own.phase = Phase::BlockAckDue { answered: Answered::of(frame, duration), tid };
+        self.station.phase = Phase::BlockAckDue { answered: PendingResponse::of(frame, duration), tid };
         self.arm(ctx, ctx.now + ctx.timing.sifs);
         let mut agreements = self.agreements();
         let index =
@@ -139,11 +139,11 @@ impl Mac {
         known.follow(agreement, start, ctx.now, ready);
         known.move_to(start, ctx.now, ready);
         Mac::pass_on(ctx, &mut agreements, index);
-        self.own.agreements = Some(agreements);
+        self.station.agreements = Some(agreements);
     }
 
     /// SIFS after the frame that is answered, whatever the medium does.
-    pub(in crate::mac) fn send_block_ack(&mut self, ctx: &mut Context, answered: Answered, tid: u8) {
+    pub(in crate::mac) fn send_block_ack(&mut self, ctx: &mut Context, answered: PendingResponse, tid: u8) {
         let to = answered.to;
         let frame = self.response(ctx, FrameKind::BlockAck, answered);
         let mut agreements = self.agreements();
@@ -153,8 +153,8 @@ impl Mac {
         load.tid = tid;
         (load.start, load.arrived) = agreements.reorderings[index].scoreboard();
         let frame = Frame { report: ctx.stack.report(ctx.now), load: Some(agreements.load), ..frame };
-        self.own.agreements = Some(agreements);
-        self.own.phase = Phase::ControlSent;
+        self.station.agreements = Some(agreements);
+        self.station.phase = Phase::ControlSent;
         self.transmit(ctx, frame);
     }
 }

@@ -172,11 +172,11 @@ impl Window {
         } else {
             timing.request_limit.min(timing.short_retry_limit)
         };
-        let in_vain = self.request_tries >= limit;
-        if in_vain {
+        let request_failed = self.request_tries >= limit;
+        if request_failed {
             (self.request_tries, self.owes_request) = (0, true);
         }
-        in_vain
+        request_failed
     }
 
     /// MPDUs of the last frame, and those of them that were acknowledged.

@@ -109,7 +109,7 @@ fn data_is_withheld_when_the_medium_is_busy_after_the_cts() {
     let kinds: Vec<_> = sent.iter().map(|(_, kind, ..)| *kind).collect();
     assert_eq!(kinds[..2], [Rts, Rts], "the exchange starts again");
     assert!(sent[1].0 >= weak_end + EIFS + DIFS);
-    assert!(s.mac.own.function.cw >= 3, "the window was doubled without a collision");
+    assert!(s.mac.station.function.cw >= 3, "the window was doubled without a collision");
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn a_pause_adds_to_the_back_off_after_the_frame_before() {
     let (mut s, end) = after_a_first(0, 2);
     assert_eq!(s.runs_until(end + 2_000), [(end + DIFS + 51 * SLOT, Data, Some(B), 10 + ACK_US)]);
     let (mut s, end) = after_a_first(31, 2);
-    let slots = u64::from(s.mac.own.function.backoff.expect("drawn after success"));
+    let slots = u64::from(s.mac.station.function.backoff.expect("drawn after success"));
     assert!((51..=82).contains(&slots), "{slots}");
     assert_eq!(s.runs_until(end + 2_000), [(end + DIFS + slots * SLOT, Data, Some(B), 10 + ACK_US)]);
 }
@@ -39,7 +39,7 @@ fn a_pause_adds_to_the_back_off_after_the_frame_before() {
 #[test]
 fn a_packet_that_comes_during_the_back_off_makes_it_longer() {
     let (mut s, end) = after_a_first(1023, 1);
-    let drawn = u64::from(s.mac.own.function.backoff.expect("drawn after success"));
+    let drawn = u64::from(s.mac.station.function.backoff.expect("drawn after success"));
     assert!(drawn > 10, "{drawn}");
     s.queues(end + 60, Some(B));
     let due = end + DIFS + (drawn + 51) * SLOT;

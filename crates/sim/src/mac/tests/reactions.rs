@@ -85,7 +85,7 @@ fn a_cts_while_an_ack_is_awaited_changes_nothing() {
     let cts = s.control(Cts, B, A, 1_300);
     let end = s.hears(1_000 + 50 + 944 + 10, cts, Signal::Clear);
     s.runs_until(end);
-    assert_eq!(s.mac.own.phase, Phase::AwaitingAck);
+    assert_eq!(s.mac.station.phase, Phase::AwaitingAck);
 }
 
 #[test]
@@ -110,15 +110,15 @@ fn a_back_off_is_drawn_unless_the_station_may_begin_at_once() {
         s.runs_until(1_000);
         s.mac.nav = us(nav);
         s.queues(1_000, Some(B));
-        assert_eq!(s.mac.own.function.drawn, drawn, "{nav}");
-        assert!(drawn || s.mac.own.function.backoff == Some(0));
+        assert_eq!(s.mac.station.function.drawn, drawn, "{nav}");
+        assert!(drawn || s.mac.station.function.backoff == Some(0));
     }
     // A CTS is owed, and the medium idle.
     let mut s = with_windows(DcfRules::IEEE, None);
     let rts = s.control(Rts, B, A, 2_000);
     let end = s.hears(100, rts, Signal::Clear);
     s.queues(end + 5, Some(B));
-    assert!(matches!(s.mac.own.phase, Phase::CtsDue { .. }) && s.mac.own.function.drawn);
+    assert!(matches!(s.mac.station.phase, Phase::CtsDue { .. }) && s.mac.station.function.drawn);
 }
 
 /// ns-2 senses the medium before DATA: a NAV up to that instant does no harm, one beyond it does.
@@ -163,9 +163,9 @@ fn after_its_cts_a_station_of_ns2_waits_for_data_and_no_longer() {
     let start = s.hears(100, rts, Signal::Clear) + 10;
     let over = start + CTS_US + 10 + 944 + 4;
     s.runs_until(over - 1);
-    assert_eq!(s.mac.own.phase, Phase::CtsSent);
+    assert_eq!(s.mac.station.phase, Phase::CtsSent);
     s.runs_until(over);
-    assert_eq!(s.mac.own.phase, Phase::Contending);
+    assert_eq!(s.mac.station.phase, Phase::Contending);
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn a_station_is_stuck_if_nothing_will_ever_wake_it() {
     assert_eq!(stuck(&mut s), (false, true), "the medium will be idle");
     s.runs_until(end + 10);
     assert_eq!(stuck(&mut s), (false, true), "a timer runs");
-    s.with_mac(|mac, ctx| ctx.agenda.disarm(mac.own.timer));
+    s.with_mac(|mac, ctx| ctx.agenda.disarm(mac.station.timer));
     assert_eq!(stuck(&mut s), (true, true));
 }
 
@@ -195,9 +195,9 @@ fn a_radio_that_is_switched_off_ends_a_wait_beyond_the_deadline() {
     let cts = s.control(Cts, B, A, 1_300);
     s.hears(1_000 + RTS_US + 200, cts, Signal::Clear);
     s.runs_until(1_000 + RTS_US + 230);
-    assert_eq!((s.mac.own.phase, s.mac.own.function.cw), (Phase::AwaitingCts, 0));
+    assert_eq!((s.mac.station.phase, s.mac.station.function.cw), (Phase::AwaitingCts, 0));
     s.with_mac(Mac::on_switched_off);
-    assert_eq!((s.mac.own.phase, s.mac.own.function.cw), (Phase::Contending, 1));
+    assert_eq!((s.mac.station.phase, s.mac.station.function.cw), (Phase::Contending, 1));
 }
 
 /// Busy counts from the first bit; the NAV where the medium is idle under it.
@@ -225,13 +225,13 @@ fn a_busy_slot_counts_where_the_model_says_so() {
         let first = s.data(C, None, 1);
         let end = s.hears(100, first, Signal::Clear);
         s.queues(200, Some(B));
-        s.mac.own.function.backoff = Some(7);
-        s.mac.note_involved();
+        s.mac.station.function.backoff = Some(7);
+        s.mac.update_slow_path();
         let second = s.data(C, None, 2);
         let at = end + 50 + 3 * 20 + 11;
         s.hears(at, second, Signal::Clear);
         s.runs_until(at + 1);
-        assert_eq!(s.mac.own.function.backoff, Some(left));
+        assert_eq!(s.mac.station.function.backoff, Some(left));
     }
 }
 

@@ -337,7 +337,7 @@ impl Script {
         let frame = &mut self.heard[at].frame;
         if matches!(frame.kind, FrameKind::Cts | FrameKind::Ack | FrameKind::BlockAck) && frame.sequence == 0
         {
-            frame.sequence = self.mac.own.function.sequence; // it answers the present frame, unless the test says otherwise
+            frame.sequence = self.mac.station.function.sequence; // it answers the present frame, unless the test says otherwise
         }
         let (heard, now) = (self.heard[at], self.now);
         self.with_mac(|mac, ctx| {
@@ -397,7 +397,7 @@ impl Script {
             record: &mut self.record,
         };
         what(&mut self.mac, &mut ctx);
-        self.mac.note_involved();
+        self.mac.update_slow_path();
     }
 }
 

@@ -45,7 +45,7 @@ fn a_frame_for_a_busy_medium_backs_off_after_difs_9_3_4_3() {
     let broadcast = s.data(C, None, 1);
     let end = s.hears(100, broadcast, Signal::Clear);
     s.queues(200, Some(B));
-    let slots = u64::from(s.mac.own.function.backoff.expect("drawn on arrival"));
+    let slots = u64::from(s.mac.station.function.backoff.expect("drawn on arrival"));
     assert!(slots <= 31);
     assert_eq!(s.runs_until(end + 1_000), [(end + DIFS + 20 * slots, Data, Some(B), 314)]);
 }
@@ -56,8 +56,8 @@ fn a_frozen_back_off_keeps_its_slots_9_3_4_3() {
     let first = s.data(C, None, 1);
     let first_end = s.hears(100, first, Signal::Clear);
     s.queues(200, Some(B));
-    s.mac.own.function.backoff = Some(7);
-    s.mac.note_involved();
+    s.mac.station.function.backoff = Some(7);
+    s.mac.update_slow_path();
     // Busy again after three whole slots and a bit: four slots are left.
     let second = s.data(C, None, 2);
     let second_end = s.hears(first_end + DIFS + 3 * 20 + 11, second, Signal::Clear);
@@ -96,7 +96,7 @@ fn an_unanswered_rts_is_sent_seven_times_9_3_4_4() {
         assert!(gap.is_multiple_of(20) && *gap <= 20 * window, "{gaps:?}");
     }
     assert_eq!(s.record.conservation.dropped[DropCause::RetryLimit as usize], 1);
-    assert_eq!(s.mac.own.function.cw, 0, "the window is reset after giving up");
+    assert_eq!(s.mac.station.function.cw, 0, "the window is reset after giving up");
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn a_post_back_off_precedes_the_next_frame_9_3_4_4() {
     s.runs_until(ack_end - 1);
     s.timing.begin_with(31);
     s.runs_until(ack_end);
-    let slots = u64::from(s.mac.own.function.backoff.expect("drawn after success"));
+    let slots = u64::from(s.mac.station.function.backoff.expect("drawn after success"));
     assert_eq!(s.runs_until(ack_end + 1_000), [(ack_end + DIFS + 20 * slots, Data, Some(B), 314)]);
 }
 
@@ -284,5 +284,5 @@ fn an_rts_instead_of_the_cts_ends_the_wait_and_is_answered_9_3_2_8() {
     let end = s.hears(1_000 + RTS_US + 50, rts, Signal::Clear);
     let kinds: Vec<_> = s.runs_until(end + 10).iter().map(|(at, kind, ..)| (*at, *kind)).collect();
     assert_eq!(kinds, [(1_000, Rts), (end + 10, Cts)]);
-    assert_eq!(s.mac.own.function.cw, 1, "the try failed");
+    assert_eq!(s.mac.station.function.cw, 1, "the try failed");
 }

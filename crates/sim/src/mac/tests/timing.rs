@@ -196,7 +196,7 @@ fn airtime_is_that_of_all_tries_and_answers() {
         rts_tries: 3,
         rts_failures: 1,
         data_tries: 2,
-        ..s.mac.own.function.current.expect("queued")
+        ..s.mac.station.function.current.expect("queued")
     };
     let tries = 3 * 352 + 2 * (10 + 304 + 10) + 2 * 946;
     s.with_mac(|_, ctx| {

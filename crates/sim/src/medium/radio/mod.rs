@@ -27,7 +27,7 @@ pub struct Radio {
     loud: bool,
     /// Why it cannot receive: `SENDS`, `OFF`.
     not_receiving: u8,
-    rest: Box<Rest>,
+    rest: Box<ColdState>,
 }
 
 const _: () = assert!(size_of::<Radio>() == 64, "what signals change is one cache line");
@@ -35,7 +35,7 @@ const _: () = assert!(size_of::<Radio>() == 64, "what signals change is one cach
 /// What most signals leave alone. It begins with what overlapping signals change.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
-struct Rest {
+struct ColdState {
     /// When the node's latest transmission ends at the node itself.
     transmits_until: Time,
     /// The power of the signal with which the last frame ended.
@@ -52,14 +52,14 @@ struct Rest {
 }
 
 const _: () = assert!(
-    std::mem::offset_of!(Rest, disturbance.overlap) + size_of::<Overlap>() == 64,
+    std::mem::offset_of!(ColdState, disturbance.overlap) + size_of::<Overlap>() == 64,
     "what overlapping signals change is one cache line"
 );
 
 impl Radio {
     /// A silent radio that senses the medium busy from this energy on.
     pub fn new(busy_from: u64, rng: Rng) -> Radio {
-        let rest = Rest {
+        let rest = ColdState {
             busy_from,
             transmits_until: Time::ZERO,
             disturbance: Disturbance::default(),
