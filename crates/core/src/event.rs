@@ -1,68 +1,66 @@
-//! What a MAC saw, as typed events.
+//! Events at a node's MAC.
 //!
-//! There are two grains. An [`Attempt`] is one try to get a frame across; an [`Exchange`] is a frame's whole
-//! life at one node, from the moment it was queued until it was acknowledged or given up. Quantities that
-//! papers derive from them are methods here, so that each has one definition.
+//! An [`Attempt`] is one transmission attempt of a frame. An [`Exchange`] is the life of a frame at one node:
+//! from the interface queue to its acknowledgement, or until the MAC gives it up. Quantities that papers
+//! derive from them are methods here, so that each has one definition.
 //!
-//! A source of events, the simulator or a capture, keeps to this:
+//! Every source of events, the simulator or a capture, obeys these rules:
 //!
-//! * They come to one node in the order of their ends, an event of the medium's state when it happens. An
-//!   [`Attempt`] comes when its outcome is known, which may be after frames that came later; its [`Exchange`]
-//!   follows at once if it was the last.
-//! * [`DecodedFrame`] is every frame that the node decoded, those that were for it included, and none that it
+//! * A node receives events in the order of their ends. An event of the medium's state arrives when the state
+//!   changes. An [`Attempt`] arrives when its outcome is known, possibly after later frames. The [`Exchange`]
+//!   of a frame follows its last attempt at once.
+//! * [`DecodedFrame`] reports every frame that the node decoded, addressed to it or not, and none that it
 //!   sent.
-//! * The node's own RTS and DATA are in its attempts; its own CTS and ACK show in nothing but the busy
-//!   medium.
-//! * Times are those at the node: of what it hears, after propagation.
+//! * The node's own RTS and DATA are part of its attempts. Its own CTS and ACK only make the medium busy.
+//! * Times are local to the node: those of received frames include propagation.
 //!
-//! With aggregation there are two views of one thing:
+//! With aggregation there are two views of one transmission:
 //!
-//! * Per exchange: a PPDU of many MPDUs is one DATA frame, and the block acknowledgement its ACK. An
-//!   [`Attempt`] is one try of that, a [`DecodedFrame`] one PPDU of which an MPDU at least was decoded, with
-//!   the bytes of all that were. An [`Exchange`] follows each block acknowledgement, with the bytes of the
-//!   MPDUs that it acknowledged; another one has those that were given up. Its delays are the means of
-//!   theirs, so that one MPDU of 32 that was sent twice hardly changes them, and a PPDU of which all were
-//!   lost counts in full. RTS, DATA and slots of tries that were in vain are in the next exchange with that
-//!   neighbour. Bytes by service delay (packet throughput) and airtime by service delay (transmission
-//!   efficiency) mean what they mean without aggregation. Requests for block acknowledgements are no
-//!   attempts: they carry no data.
-//! * Per MPDU: [`LinkEvent::Mpdu`], before that, for what counts packets, flows or retries. Its airtime is
-//!   that of the whole exchange, which it shared with [`Exchange::mpdus`].
+//! * Per exchange. A PPDU of many MPDUs counts as one DATA frame, and its block acknowledgement as the ACK.
+//!   An [`Attempt`] is one transmission of the PPDU. A [`DecodedFrame`] is a PPDU of which at least one MPDU
+//!   was decoded, with the bytes of all decoded MPDUs. One [`Exchange`] follows each block acknowledgement,
+//!   with the bytes of the acknowledged MPDUs; another reports the MPDUs that were given up. Its delays are
+//!   means over its MPDUs, so that one retransmitted MPDU of 32 hardly changes them. RTS, DATA and slots of
+//!   failed attempts count in the next exchange with that neighbour. Packet throughput (bytes by service
+//!   delay) and transmission efficiency (airtime by service delay) keep their meaning. Requests for block
+//!   acknowledgements are no attempts, as they carry no data.
+//! * Per MPDU. [`LinkEvent::Mpdu`] precedes the exchange, for whatever counts packets, flows or retries. Its
+//!   airtime is that of the whole exchange, which [`Exchange::mpdus`] shared.
 
 use crate::{DropCause, FlowId, NodeId, Rate, Span, Time};
 
-/// A stretch of time, `start..end`.
+/// Interval of time, `start..end`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Interval {
-    /// When it begins.
+    /// Start of the interval.
     pub start: Time,
-    /// When it ends.
+    /// End of the interval.
     pub end: Time,
 }
 
 impl Interval {
-    /// How long it is.
+    /// Length of the interval.
     pub fn length(self) -> Span {
         self.end.since(self.start)
     }
 }
 
-/// One try to deliver a frame to its next hop. Frames that were not sent, or not heard, are absent.
+/// One attempt to deliver a frame to its next hop. Frames that were not sent or not received are absent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Attempt {
-    /// The node that tried.
+    /// Sending node.
     pub node: NodeId,
     /// The next hop.
     pub peer: NodeId,
     /// The flow of the packet in the frame.
     pub flow: FlowId,
-    /// Contention window of this try: the back-off was drawn from at most this many slots.
+    /// Contention window of this attempt: the back-off was drawn from at most this many slots.
     pub cw: u32,
-    /// Back-off slots that were counted down for it.
+    /// Back-off slots counted down for this attempt.
     pub slots: u32,
     /// The RTS, as sent.
     pub rts: Option<Interval>,
-    /// The CTS, as received; without RTS, that which the node sent to itself.
+    /// The CTS, as received, or the CTS-to-self that the node sent.
     pub cts: Option<Interval>,
     /// The DATA, as sent.
     pub data: Option<Interval>,
@@ -70,18 +68,18 @@ pub struct Attempt {
     pub ack: Option<Interval>,
 }
 
-/// What became of a frame.
+/// Outcome of a frame.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Fate {
     /// The next hop acknowledged it.
     Acknowledged,
-    /// A broadcast: sent, with no acknowledgement to wait for.
+    /// The frame was broadcast, which no station acknowledges.
     Broadcast,
     /// The retry limit was reached.
     GivenUp,
 }
 
-/// A frame's whole life at one node. It follows the last [`Attempt`] of the frame.
+/// Life of a frame at one node. Follows the last [`Attempt`] of the frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exchange {
     /// The sending node.
@@ -92,35 +90,36 @@ pub struct Exchange {
     pub flow: FlowId,
     /// Bytes that the MAC was asked to carry.
     pub size: u32,
-    /// Bit rate of its DATA frames: of the last one, where they differ.
+    /// Bit rate of the last DATA frame of the exchange.
     pub rate: Rate,
-    /// Payload bytes of the transport among them; none in acknowledgements and other packets of control.
+    /// Payload bytes of the transport among `bytes`; zero for acknowledgements and other control packets.
     pub payload: u32,
-    /// When the packet entered the interface queue.
+    /// Time at which the packet entered the interface queue.
     pub enqueued: Time,
-    /// When the MAC took it from the queue (t0 of RECN, He et al. 2017).
+    /// Time at which the MAC dequeued the packet (t0 of RECN, He et al. 2017).
     pub head_of_line: Time,
-    /// When its ACK was received, or the frame was given up.
+    /// Time at which the ACK was received, or the frame was given up.
     pub done: Time,
-    /// How it ended.
+    /// Outcome of the exchange.
     pub fate: Fate,
-    /// RTS transmissions.
+    /// Number of RTS transmissions.
     pub rts_tries: u32,
-    /// Those of them that no CTS answered.
+    /// Number of RTS transmissions without a CTS.
     pub rts_failures: u32,
-    /// DATA transmissions.
+    /// Number of DATA transmissions.
     pub data_tries: u32,
-    /// Back-off slots counted down.
+    /// Number of back-off slots counted down.
     pub slots: u32,
     /// Time that a successful exchange of this frame takes on the air, from the first bit of the RTS (or of
     /// the DATA, without RTS) to the last bit of the ACK: `T_SL` of RECN.
     pub airtime: Span,
-    /// MPDUs that the last DATA frame of the exchange carried: one without aggregation.
+    /// Number of MPDUs in the last DATA frame of the exchange; one without aggregation.
     pub mpdus: u32,
 }
 
 impl Exchange {
-    /// From the head of the line to the acknowledgement: `T_FSD` of RECN (He et al. 2017, Eq. 6).
+    /// Service delay, from the head of the line to the acknowledgement: `T_FSD` of RECN (He et al. 2017, Eq.
+    /// 6).
     pub fn service_delay(&self) -> Span {
         self.done.since(self.head_of_line)
     }
@@ -137,7 +136,7 @@ impl Exchange {
     }
 }
 
-/// The frames of an exchange.
+/// Kinds of frames in an exchange.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum FrameKind {
     /// Request to send.
@@ -150,118 +149,117 @@ pub enum FrameKind {
     Ack,
     /// Request for a block acknowledgement.
     BlockAckRequest,
-    /// Block acknowledgement. Estimators see it as [`FrameKind::Ack`], which ends an exchange as it does.
+    /// Block acknowledgement. Estimators receive it as [`FrameKind::Ack`], which also ends an exchange.
     BlockAck,
-    /// End of a transmission opportunity, ahead of what was reserved for it.
+    /// CF-End: ends a transmission opportunity before its reservation expires.
     CfEnd,
 }
 
-/// A frame that was decoded, whatever its receiver address.
+/// Decoded frame, whatever its receiver address.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DecodedFrame {
-    /// The node that decoded it.
+    /// Node that decoded the frame.
     pub node: NodeId,
-    /// What it was.
+    /// Kind of the frame.
     pub kind: FrameKind,
-    /// Transmitter. A CTS or ACK on the air carries no transmitter address; the simulator knows it all the
-    /// same.
+    /// Transmitter. CTS and ACK carry no transmitter address on the air; the simulator provides it.
     pub from: NodeId,
     /// Receiver; none for a broadcast.
     pub to: Option<NodeId>,
-    /// When it was on the air.
+    /// Time on the air.
     pub air: Interval,
-    /// Its duration field.
+    /// Duration field of the MAC header.
     pub duration: Span,
     /// Bytes that the MAC was asked to carry; zero for control frames.
     pub size: u32,
-    /// The flow of the packet in it, by the addresses and ports of its headers; none in control frames, and
-    /// where they were not read.
+    /// Flow of the packet in the frame, by the addresses and ports of its headers; none for control frames
+    /// and where headers were not read.
     pub flow: Option<FlowId>,
-    /// Its bit rate.
+    /// Bit rate of the payload.
     pub rate: Rate,
 }
 
-/// A packet of data reached the node that it is for.
+/// Arrival of a data packet at its destination.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arrived {
-    /// The node that it is for.
+    /// Destination.
     pub node: NodeId,
     /// The flow of the packet.
     pub flow: FlowId,
-    /// Its number among those of the flow, in the order in which they were sent.
+    /// Number of the packet within the flow, in the order of sending.
     pub number: u64,
     /// Bytes that the MAC was asked to carry.
     pub size: u32,
-    /// When the transport sent it, by the clock of its source.
+    /// Time at which the transport sent the packet, by the clock of its source.
     pub sent: Time,
-    /// When it came.
+    /// Time of arrival.
     pub at: Time,
 }
 
-/// A packet was lost at a node.
+/// Loss of a packet at a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dropped {
-    /// Where it was lost.
+    /// Node that lost the packet.
     pub node: NodeId,
     /// The flow of the packet.
     pub flow: FlowId,
     /// Bytes that the MAC was, or would have been, asked to carry.
     pub size: u32,
-    /// When.
+    /// Time of the loss.
     pub at: Time,
-    /// Why.
+    /// Cause of the loss.
     pub cause: DropCause,
 }
 
-/// What a node says of its links in an ACK, where it has an estimator that does (Barreto 2015, Eq. 11). The
-/// ACK of 802.11 has no field for it.
+/// Link report that a node with a suitable estimator adds to an ACK (Barreto 2015, Eq. 11). The ACK of 802.11
+/// has no field for such a report.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Report {
-    /// What they carry, in bits per second.
+    /// Capacity of the links, in bits per second.
     pub capacity_bps: f64,
-    /// The unused part of it, in bits per second.
+    /// Unused part of the capacity, in bits per second.
     pub available_bps: f64,
 }
 
-/// A report came in an ACK for this node.
+/// Link report received in an ACK for this node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reported {
     /// Transmitter of the ACK.
     pub from: NodeId,
-    /// When it had come.
+    /// Time at which the ACK was received.
     pub at: Time,
-    /// What it said.
+    /// Content of the report.
     pub report: Report,
 }
 
-/// What happened at a node's MAC.
+/// Event at a node's MAC.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LinkEvent {
-    /// A try ended.
+    /// An attempt ended.
     Attempt(Attempt),
-    /// The life of one MPDU of an aggregate ended, which was or will be a part of the [`LinkEvent::Exchange`]
-    /// that follows at once. Not without aggregation.
+    /// The life of one MPDU of an aggregate ended. The [`LinkEvent::Exchange`] that covers the MPDU follows
+    /// at once. Absent without aggregation.
     Mpdu(Exchange),
     /// A frame's life ended.
     Exchange(Exchange),
     /// A frame was decoded.
     Decoded(DecodedFrame),
-    /// An ACK that was decoded had a report in it; follows its [`LinkEvent::Decoded`].
+    /// A decoded ACK carried a link report. Follows the [`LinkEvent::Decoded`] of the ACK.
     Reported(Reported),
-    /// The medium is sensed busy (physically, own transmissions included) from this instant on.
+    /// Physical carrier sense reports a busy medium from this instant on, own transmissions included.
     BusyFrom(Time),
-    /// The medium was sensed busy for this long; known when it falls idle.
+    /// Length of a busy period, reported when the medium turns idle.
     Busy(Interval),
-    /// The network allocation vector was set, at the first instant, to the second. The frame that set it ends
-    /// at the first, so that the medium is busy up to there.
+    /// At the first instant the network allocation vector was set to the second. The frame that set it ends
+    /// at the first instant, so that the medium is busy until then.
     NavSet(Interval),
-    /// The network allocation vector is over from this instant on, before its time: nothing followed the RTS
-    /// that had set it (9.3.2.4), or a CF-End says that nothing is reserved any more. Reported when the
-    /// station next looks at it, and at the latest when the medium turns busy.
+    /// The network allocation vector was reset at this instant: nothing followed the RTS that had set it
+    /// (9.3.2.4), or a CF-End released the reservation. Reported when the station next evaluates the vector,
+    /// at the latest when the medium turns busy.
     NavReset(Time),
-    /// A packet was lost here.
+    /// The node lost a packet.
     Dropped(Dropped),
-    /// A packet of data came to its end here.
+    /// A data packet reached its destination at this node.
     Arrived(Arrived),
 }
 

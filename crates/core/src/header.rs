@@ -1,11 +1,11 @@
-//! Headers and messages as bytes. A scheme owns the layout of its congestion header, a routing protocol those
-//! of its messages; no other code interprets them.
+//! Headers and messages as bytes. A scheme owns the layout of its congestion header, and a routing protocol
+//! the layouts of its messages. No other code interprets them.
 
 mod field;
 
 pub use field::{Bits, Field};
 
-/// The congestion header of a segment: none, or some bytes whose first names their layout.
+/// Congestion header of a segment: empty, or bytes of which the first identifies the layout.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub struct HeaderBytes {
     bytes: [u8; HeaderBytes::CAPACITY],
@@ -13,27 +13,27 @@ pub struct HeaderBytes {
     air: u8,
 }
 
-/// A congestion header, or another fixed row of fields, which [`header!`](crate::header!) makes of a table of
-/// its fields.
+/// Congestion header or other fixed sequence of fields. [`header!`](crate::header!) implements it from a
+/// table of the fields.
 pub trait Header: Sized {
-    /// Names, type and fields, as dissectors need them.
+    /// Names, type and fields, for dissectors.
     const LAYOUT: Layout;
-    /// Bytes of the whole header.
+    /// Length of the header in bytes.
     const LEN: usize = Self::LAYOUT.len;
 
     /// Writes the header into [`Header::LEN`] bytes of zeros.
     fn emit(&self, bytes: &mut [u8]);
 
-    /// The header in these bytes; none if they are of another length or type.
+    /// Parses the header; none if the bytes have another length or type.
     fn parse(bytes: &[u8]) -> Option<Self>;
 }
 
-/// A kind of header, as a list of several kinds has it: its layout, and what it makes of bytes.
+/// Entry of a list of header kinds: the layout, and a parser.
 #[derive(Clone, Copy, Debug)]
 pub struct HeaderFormat {
-    /// What it looks like.
+    /// Layout of the header.
     pub layout: Layout,
-    /// Parses a header and emits it again; none if the bytes are of another length or type.
+    /// Parses a header and emits it again; none if the bytes have another length or type.
     pub reemit: fn(&[u8]) -> Option<Vec<u8>>,
 }
 
@@ -50,43 +50,43 @@ fn reemit<H: Header>(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(again)
 }
 
-/// What a header looks like.
+/// Layout of a header.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Layout {
-    /// What its fields are named after: `xcp`, as in `multihop.xcp.delta`.
+    /// Prefix of the field names: `xcp`, as in `multihop.xcp.delta`.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// Description of the header in one line.
     pub title: &'static str,
-    /// The type of a congestion header, in its first byte; others have none, or a field of their own for it.
-    /// Those from [`Layout::FREE`] on are for schemes outside of this repository.
+    /// Type of a congestion header, in its first byte. Other headers have no type, or a field for it. Types
+    /// from [`Layout::FREE`] on are for schemes outside this repository.
     pub kind: Option<u8>,
     /// Bytes on the air, before the words that the first byte counts. What follows is known to simulated ends
     /// alone: ns-2 shares some numbers at no cost in bytes, and some papers use bits that are there anyway.
     pub air: usize,
     /// Bytes of the whole header.
     pub len: usize,
-    /// Its fields.
+    /// Fields of the header.
     pub fields: &'static [FieldLayout],
 }
 
-/// A field of a header.
+/// Field of a header.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct FieldLayout {
-    /// The name of the field in filters of Wireshark, behind that of the header.
+    /// Name of the field in Wireshark filters, behind the header's prefix.
     pub name: &'static str,
     /// Offset of its first byte.
     pub from: usize,
     /// Offset of the first byte after it.
     pub to: usize,
-    /// What it is.
+    /// Type of the field.
     pub kind: FieldKind,
-    /// Unit of its number; empty for a number without one.
+    /// Unit of the number; empty for a number without one.
     pub unit: &'static str,
-    /// What it means.
+    /// Meaning of the field.
     pub meaning: &'static str,
 }
 
-/// What a field holds. Numbers are in network byte order.
+/// Type of a field. Numbers are in network byte order.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum FieldKind {
     /// A number.
@@ -95,7 +95,8 @@ pub enum FieldKind {
     Signed,
     /// One bit of a byte, counted from the least significant.
     Flag(u8),
-    /// A number in so many bits of one or two bytes, from this one on, counted from the least significant.
+    /// A number in several bits of one or two bytes: first bit, counted from the least significant, and
+    /// number of bits.
     Bits(u8, u8),
     /// A node, as an IPv4 address.
     Address,
@@ -103,12 +104,12 @@ pub enum FieldKind {
     Opaque,
 }
 
-/// What carries a message.
+/// Protocol that carries a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Carrier {
-    /// IP, under this protocol number.
+    /// IP with this protocol number.
     Ip(u8),
-    /// UDP, from and to this port.
+    /// UDP with this source and destination port.
     Udp(u16),
 }
 
@@ -151,20 +152,20 @@ impl HeaderBytes {
         made
     }
 
-    /// The header of these bytes, of which so many are on the air; none if they are too many.
+    /// A header from its bytes and the number of them that are on the air; none if there are too many bytes.
     pub fn from_bytes(given: &[u8], air: usize) -> Option<HeaderBytes> {
         let mut made = HeaderBytes { len: given.len() as u8, air: air as u8, ..HeaderBytes::NONE };
         made.bytes.get_mut(..given.len())?.copy_from_slice(given);
         (air <= given.len()).then_some(made)
     }
 
-    /// The header, if it is of this type.
+    /// The parsed header, if it has this type.
     #[inline]
     pub fn parse<H: Header>(&self) -> Option<H> {
         H::parse(self.as_slice())
     }
 
-    /// Changes the header, if it is of this type.
+    /// Changes the header if it has this type.
     #[inline]
     pub fn change<H: Header>(&mut self, change: impl FnOnce(&mut H)) {
         if let Some(mut header) = self.parse::<H>() {
@@ -173,18 +174,18 @@ impl HeaderBytes {
         }
     }
 
-    /// Is there none?
+    /// Whether there is no header.
     #[inline]
     pub fn is_none(&self) -> bool {
         self.len == 0
     }
 
-    /// The bytes that are on the air.
+    /// Number of bytes on the air.
     pub fn on_air(&self) -> &[u8] {
         &self.bytes[..usize::from(self.air)]
     }
 
-    /// The bytes, none if there is no header.
+    /// The bytes of the header; empty without a header.
     #[inline]
     pub fn as_slice(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]

@@ -1,9 +1,9 @@
-//! The name that was meant, and names in messages.
+//! Names in messages, and suggestions for misspelt ones.
 
 use std::fmt::Display;
 
-/// The known name that is nearest to one that is not known, if one is near: few letters apart, or with the
-/// name for some of its parts, as `tcp-cubic` for `cubic` and `video_frames_late` for `frames_late`.
+/// The known name nearest to an unknown one, if any is near: few letters apart, or containing the unknown
+/// name as parts, as `tcp-cubic` for `cubic` and `video_frames_late` for `frames_late`.
 pub fn nearest_name<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
     let near = 1 + name.chars().count() / 3;
     let by_part = with_part(name, known.clone());
@@ -18,7 +18,7 @@ pub fn nearest_name<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone
     })
 }
 
-/// The known names of which this one is some of the parts.
+/// The known names that contain this one as parts.
 fn with_part<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let meant = name.to_lowercase();
     let has_part = |candidate: &&str| {
@@ -34,8 +34,8 @@ fn with_part<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a st
     known.filter(has_part).collect()
 }
 
-/// What to say of a name that is not among the known ones: the nearest one, if it is near, or the three that
-/// have it for a part, and the list.
+/// Suggestion for an unknown name: the nearest known name, or up to three that contain it, and the list of
+/// known names.
 pub fn instead_of(name: &str, known: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let known: Vec<_> = known.into_iter().collect();
     let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
@@ -51,7 +51,7 @@ pub fn instead_of(name: &str, known: impl IntoIterator<Item = impl AsRef<str>>) 
     format!("{hint}known: {}", first_of(&known))
 }
 
-/// The first few of many names.
+/// The first few names of a long list.
 pub fn first_of<T: Display>(names: &[T]) -> String {
     const SHOWN: usize = 24;
     let shown: Vec<String> = names.iter().take(SHOWN).map(T::to_string).collect();
@@ -59,7 +59,7 @@ pub fn first_of<T: Display>(names: &[T]) -> String {
     shown.join(", ") + &more
 }
 
-/// A text for a message: one line, and not too long.
+/// A text shortened to one line of limited length, for messages.
 pub fn shorten(text: &str) -> String {
     const SHOWN: usize = 60;
     let mut line = String::new();

@@ -1,4 +1,4 @@
-//! What a transport hands down, and what a node queues and forwards.
+//! Segments, which transports emit, and packets, which nodes queue and forward.
 
 use crate::{FlowId, HeaderBytes, NodeId, Port, Span, Time};
 
@@ -8,9 +8,9 @@ pub enum Ecn {
     /// 00: the transport does not understand ECN; never mark.
     #[default]
     NotCapable,
-    /// 10: the transport understands ECN. What TCP sends.
+    /// 10: the transport understands ECN; sent by TCP.
     Ect0,
-    /// 01: the same to a router of RFC 3168; schemes that have three things to say in two bits give it a
+    /// 01: equal to 10 for a router of RFC 3168. Schemes that encode three states in two bits give it a
     /// meaning of its own.
     Ect1,
     /// 11: congestion was experienced.
@@ -18,7 +18,7 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// The codepoint of these two bits; others are not looked at.
+    /// The codepoint of the two lowest bits; higher bits are ignored.
     pub const fn from_bits(bits: u8) -> Ecn {
         match bits & 0b11 {
             0b00 => Ecn::NotCapable,
@@ -28,7 +28,7 @@ impl Ecn {
         }
     }
 
-    /// The two bits.
+    /// The two bits of the codepoint.
     pub const fn bits(self) -> u8 {
         match self {
             Ecn::NotCapable => 0b00,
@@ -47,7 +47,7 @@ impl Dscp {
     /// Default forwarding.
     pub const BEST_EFFORT: Dscp = Dscp(0);
 
-    /// Class selector 6: what routing protocols send (RFC 4594, section 3.2).
+    /// Class selector 6, for packets of routing protocols (RFC 4594, section 3.2).
     pub const CS6: Dscp = Dscp(48);
 
     /// The codepoints that have names (RFC 2474, 2597, 3246, 5865 and 8622).
@@ -83,7 +83,7 @@ impl Dscp {
         if number < 64 { Some(Dscp(number)) } else { None }
     }
 
-    /// Its number.
+    /// Number of the codepoint.
     pub const fn number(self) -> u8 {
         self.0
     }
@@ -98,7 +98,7 @@ pub struct Flags {
     pub cwr: bool,
     /// ECN echo (RFC 3168).
     pub ece: bool,
-    /// Push: the application is to have what came (RFC 9293, section 3.9.1.2).
+    /// Push: the receiver delivers the data to the application at once (RFC 9293, section 3.9.1.2).
     pub psh: bool,
     /// Synchronize: opens a connection.
     pub syn: bool,
@@ -129,13 +129,13 @@ impl SackBlocks {
         }
     }
 
-    /// The blocks that are there.
+    /// The blocks in use.
     pub fn as_slice(&self) -> &[SackBlock] {
         &self.blocks[..usize::from(self.len)]
     }
 }
 
-/// A transport segment or datagram: the header fields that are in use, and the number of payload bytes.
+/// Transport segment or datagram: the header fields in use and the number of payload bytes.
 ///
 /// Sequence numbers count payload bytes from 0 and never wrap; for datagrams they count datagrams. A SYN
 /// takes no sequence number here.
@@ -145,10 +145,10 @@ pub struct Segment {
     pub seq: u64,
     /// Next byte expected by the other side, if `flags.ack`.
     pub ack: u64,
-    /// Place of the first payload byte among all that the application handed over: of a stream it is `seq`,
-    /// and this stays 0.
+    /// Offset of a datagram's first payload byte in the application's data; 0 for streams, where `seq` is
+    /// that offset.
     pub offset: u64,
-    /// Payload bytes.
+    /// Number of payload bytes.
     pub payload: u32,
     /// Transport and network header bytes, options included.
     pub header: u32,
@@ -156,52 +156,50 @@ pub struct Segment {
     pub flags: Flags,
     /// ECN codepoint of the network header.
     pub ecn: Ecn,
-    /// The codepoint beside it.
+    /// Differentiated services codepoint of the network header.
     pub dscp: Dscp,
     /// Selective acknowledgements.
     pub sack: SackBlocks,
-    /// The timestamp option (RFC 7323), if it is on: of data, when it was sent (`TSval`); of an
-    /// acknowledgement, when the segment that caused it was sent (`TSecr`).
+    /// Timestamp option (RFC 7323), if enabled. Data carries its own sending time (`TSval`), an
+    /// acknowledgement the sending time of the segment that caused it (`TSecr`).
     pub echo: Option<Time>,
     /// Receive window in bytes that the sender of this segment advertises.
     pub window: u64,
-    /// This segment repeats payload that was sent before.
+    /// Whether the segment repeats payload sent earlier.
     pub retransmission: bool,
-    /// Hops that it took, filled in by the node that passes it up to its end: what a host infers from the
-    /// TTL. 0 before.
+    /// Number of hops taken, as a host infers from the TTL. Set by the receiving node; 0 until then.
     pub hops: u16,
-    /// Identification of the IP header: the number of the packet among those of its flow and direction,
-    /// modulo 2^16. Filled in like `hops`.
+    /// Identification of the IP header: number of the packet within its flow and direction, modulo 2^16. Set
+    /// together with `hops`.
     pub identification: u16,
-    /// Which of the streams of its flow it belongs to. Queues that keep flows apart keep streams apart:
-    /// packets from outside of the simulator may be of many connections. 0 of all others.
+    /// Stream within the flow. Packets from outside the simulator may belong to many connections, which fair
+    /// queues separate by this number; 0 for all other packets.
     pub stream: u16,
-    /// The congestion header, of transports that have one; its bytes are among those of `header`.
+    /// Congestion header, for transports that use one. `header` includes its bytes.
     pub feedback: HeaderBytes,
 }
 
-/// A packet in the network. It is plain data: copied, never shared.
+/// Packet in the network. Plain data: copied, never shared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Packet {
-    /// The transport's part.
+    /// Segment of the transport.
     pub segment: Segment,
-    /// The flow that it belongs to; [`FlowId::ROUTING`] for what a routing protocol sends,
-    /// [`FlowId::SIGNALLING`] for what routers of a scheme do, [`FlowId::ARP`] for address resolution.
+    /// Flow of the packet. [`FlowId::ROUTING`] marks packets of routing protocols, [`FlowId::SIGNALLING`]
+    /// those of a scheme's routers, [`FlowId::ARP`] address resolution.
     pub flow: FlowId,
-    /// Which end of the flow it is addressed to.
+    /// End of the flow that the packet is addressed to.
     pub port: Port,
-    /// The node that sent it first.
+    /// Originating node.
     pub source: NodeId,
-    /// The node that it is for; [`NodeId::BROADCAST`] for every neighbour, or for every receiver of a
-    /// multicast flow.
+    /// Destination. [`NodeId::BROADCAST`] addresses every neighbour, or every receiver of a multicast flow.
     pub destination: NodeId,
-    /// Bytes that the MAC is asked to carry: payload and all headers above the MAC.
+    /// Bytes of the MSDU: payload and all headers above the MAC.
     pub size: u32,
-    /// Number of the packet among those of its flow and port.
+    /// Number of the packet within its flow and port.
     pub number: u64,
-    /// When the transport emitted it.
+    /// Time at which the transport emitted the packet.
     pub created: Time,
-    /// Hops taken so far.
+    /// Number of hops taken so far.
     pub hops: u16,
 }
 
@@ -211,57 +209,57 @@ impl Packet {
         self.number as u16
     }
 
-    /// Is it a routing protocol's own?
+    /// Whether a routing protocol sent the packet.
     pub fn is_routing(&self) -> bool {
         self.flow == FlowId::ROUTING
     }
 
-    /// Is it of address resolution? A request goes from the port of senders to that of receivers, a reply
-    /// back.
+    /// Whether the packet belongs to address resolution. Requests go from the senders' port to the
+    /// receivers', replies back.
     pub fn is_arp(&self) -> bool {
         self.flow == FlowId::ARP
     }
 
-    /// Is it a frame that came from outside of the run, for one hop?
+    /// Whether the packet is a frame from outside the simulator, for one hop.
     pub fn is_outside(&self) -> bool {
         self.flow == FlowId::OUTSIDE
     }
 
-    /// Does it belong to no flow?
+    /// Whether the packet belongs to no flow.
     pub fn is_control(&self) -> bool {
         self.flow >= FlowId::OUTSIDE
     }
 
-    /// Whether it is a multicast flow's, and addressed to all receivers. What one of them received is
-    /// addressed to that node.
+    /// Whether the packet is addressed to all receivers of a multicast flow. The copy that a receiver got is
+    /// addressed to that receiver.
     pub fn is_multicast(&self) -> bool {
         self.destination == NodeId::BROADCAST && !self.is_control()
     }
 
-    /// Is there payload in it? Acknowledgements and SYNs carry none.
+    /// Whether the packet carries payload. Acknowledgements and SYNs carry none.
     pub fn carries_data(&self) -> bool {
         self.segment.payload > 0
     }
 
-    /// Does its transport understand ECN? Then it is marked where others are dropped.
+    /// Whether the transport understands ECN, so that routers mark the packet instead of dropping it.
     pub fn understands_ecn(&self) -> bool {
         self.segment.ecn != Ecn::NotCapable
     }
 
-    /// Sets congestion experienced, if the transport understands ECN. Otherwise the packet is left as it is.
+    /// Sets congestion experienced if the transport understands ECN; otherwise changes nothing.
     pub fn mark(&mut self) {
         if matches!(self.segment.ecn, Ecn::Ect0 | Ecn::Ect1) {
             self.segment.ecn = Ecn::CongestionExperienced;
         }
     }
 
-    /// Time in the network so far.
+    /// Time since the transport emitted the packet.
     pub fn age(&self, now: Time) -> Span {
         now.since(self.created)
     }
 }
 
-/// Why a packet was lost. Every loss has exactly one cause.
+/// Cause of a packet loss. Every loss has exactly one cause.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum DropCause {
     /// The interface queue was full.
@@ -270,21 +268,21 @@ pub enum DropCause {
     RetryLimit,
     /// The node has no route to the destination, or none was found for it in time.
     NoRoute,
-    /// A router policy decided so.
+    /// A router policy dropped the packet.
     Policy,
-    /// It waited in a queue for a next hop that routing declared broken, or was on a wire one end of which
+    /// The packet was queued for a next hop that routing declared broken, or was on a wire of which one end
     /// was switched off.
     LinkBroken,
-    /// It took more hops than packets may, or came back to the node that sent it first.
+    /// The packet exceeded the hop limit, or returned to its originating node.
     HopLimit,
-    /// It waited in the interface queue for longer than frames may.
+    /// The packet exceeded its lifetime in the interface queue.
     Lifetime,
-    /// The queue discipline found that packets wait too long.
+    /// The queue discipline dropped the packet to shorten the queue (active queue management).
     Aqm,
-    /// A wire lost it, at random.
+    /// A wire lost the packet at random.
     WireLoss,
-    /// It came to a next hop that had given it up, and passed later packets on: the time-out of its
-    /// reordering buffer was over.
+    /// The packet arrived after the reordering buffer of the next hop had timed out and released later
+    /// packets.
     Reordering,
     /// A receiver of a multicast flow did not decode the frame, which is sent once.
     Multicast,
@@ -306,7 +304,7 @@ impl DropCause {
         DropCause::Multicast,
     ];
 
-    /// The name of its column in the results.
+    /// Name of the cause's column in the results.
     pub const fn name(self) -> &'static str {
         match self {
             DropCause::QueueFull => "queue_full",
@@ -323,7 +321,7 @@ impl DropCause {
         }
     }
 
-    /// Why packets are lost by it, as the results say.
+    /// Description of the cause, as in the results.
     pub const fn meaning(self) -> &'static str {
         match self {
             DropCause::QueueFull => "the interface queue was full, or that of a wire",

@@ -24,8 +24,7 @@ impl Rng {
         Rng::from_hash(hash)
     }
 
-    /// The stream of these numbers under a name: as [`Rng::at`], where streams are looked up so often that
-    /// numbers are not to be written out.
+    /// The stream at a path of a name and numbers: as [`Rng::at`], without formatting the numbers.
     pub fn numbered(seed: u64, name: &str, numbers: &[u64]) -> Rng {
         let mut hash = 0x9ae1_6a3b_2f90_404f_u64;
         let mut absorb = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
