@@ -1,27 +1,26 @@
-//! What a sender knows of its own flow and of others by its node's radio.
+//! Flows that a sender observes through its node's radio.
 
 use multihop_core::{FlowId, FrameKind, LinkEvent, Span, Time};
 
-/// Flows of which a sender's node sent or decoded packets lately: its own, those that it forwards, and those
-/// that pass within its range. A node that reads addresses and ports of what it decodes knows them. A flow
-/// counts until nothing of it was sent or decoded for so long as the window is: it ended, its route goes
-/// elsewhere, or one of the nodes has moved away.
+/// Flows of which a sender's node recently sent or decoded packets: its own, those that it forwards, and
+/// those within its range. The node identifies them by the addresses and ports of decoded packets. A flow
+/// expires when none of its packets was sent or decoded for one window.
 #[derive(Clone, Debug)]
 pub struct ActiveFlows {
     own: FlowId,
     window: Span,
-    /// When this radio was last done with a packet of its own flow.
+    /// Time of the last exchange of a packet of the sender's own flow by this radio.
     sent: Option<Time>,
-    /// When a packet of its own flow was last overheard on its way between others.
+    /// Time at which a packet of the sender's own flow was last overheard between other nodes.
     relayed: Option<Time>,
-    /// Each once.
+    /// Other flows, each listed once.
     seen: Vec<Seen>,
-    /// What its own flow sent, and since when counts are the present ones.
+    /// Bytes of the sender's own flow, and start of the current window.
     sending: Counts,
     turned: Time,
 }
 
-/// A flow, when it was last seen, and how much of it was.
+/// Another flow: time of its latest packet, and bytes observed.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     flow: FlowId,
@@ -29,7 +28,7 @@ struct Seen {
     counts: Counts,
 }
 
-/// Bytes of the present window, and of the one before it.
+/// Bytes of the current and of the previous window.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     present: u64,
@@ -46,18 +45,18 @@ impl Counts {
     }
 }
 
-/// The most flows that are distinguished; beyond, the one that was seen longest ago makes room.
+/// Maximum number of flows; beyond it, a new flow replaces the one observed longest ago.
 const MOST: usize = 64;
 
 impl ActiveFlows {
-    /// Of the sender of the flow `own`. No flow is known yet; each counts for `window`.
+    /// Starts without flows, for the sender of the flow `own`; flows expire after `window`.
     pub fn new(own: FlowId, window: Span) -> ActiveFlows {
         let seen = Vec::with_capacity(MOST);
         let (sending, turned) = (Counts::default(), Time::ZERO);
         ActiveFlows { own, window, sent: None, relayed: None, seen, sending, turned }
     }
 
-    /// Something happened at the node's MAC.
+    /// Processes an event of the node's MAC.
     pub fn on_link(&mut self, event: &LinkEvent) {
         match event {
             // Of an aggregate each packet counts for its own flow, and the whole for none.
@@ -80,12 +79,12 @@ impl ActiveFlows {
         }
     }
 
-    /// Does the flow leave its node by this radio? (It may by a wire.)
+    /// Whether the flow leaves its node by this radio, and not by a wire.
     pub fn sends(&self, now: Time) -> bool {
         self.lately(self.sent, now)
     }
 
-    /// Does the next hop pass the flow on by radio? (It may be its end, or have a wire.)
+    /// Whether the next hop forwards the flow by radio: it may be the destination, or use a wire.
     pub fn is_relayed(&self, now: Time) -> bool {
         self.lately(self.relayed, now)
     }
@@ -113,7 +112,7 @@ impl ActiveFlows {
         }
     }
 
-    /// Counts begin anew after each window.
+    /// Starts a new window of counts when the current one is over.
     fn turn(&mut self, now: Time) {
         let windows = now.since(self.turned).ns() / self.window.ns();
         for _ in 0..windows.min(2) {
@@ -123,10 +122,10 @@ impl ActiveFlows {
         self.turned += self.window * windows;
     }
 
-    /// Among how many flows like its own it shares the air: itself, and each other one by what was seen of it
-    /// in this window and the one before it, over what its own flow sent, but at most one. So a flow that
-    /// sends less leaves the remainder to the others, and may still have as much as they: max-min fairness,
-    /// once nothing changes.
+    /// Number of flows that share the medium, in units of the sender's own flow. The own flow counts as one.
+    /// Each other flow counts as its bytes in the current and the previous window over those of the own flow,
+    /// at most one. A flow that sends less therefore leaves the remainder to the others; in equilibrium this
+    /// is max-min fairness.
     pub fn sharers(&mut self, now: Time) -> f64 {
         self.turn(now);
         self.seen.retain(|seen| now.since(seen.last) <= self.window);

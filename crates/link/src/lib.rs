@@ -1,23 +1,23 @@
-//! What sits between the network layer and the MAC: estimators, router policies and queue disciplines.
+//! The layer between network and MAC: estimators, router policies and queue disciplines.
 //!
-//! Everything here is fed by [`LinkEvent`](multihop_core::LinkEvent)s and packets, and knows nothing of the
-//! simulator, so that the same code runs on captures.
+//! All code here takes [`LinkEvent`](multihop_core::LinkEvent)s and packets and is independent of the
+//! simulator, so that it also runs on captures.
 //!
 //! * `estimators`: [`Estimator`]s turn link events into numbers, one file or folder each: of capacity and
 //!   available bandwidth [`RtWinf`], [`RtWinfProbe`], [`IdleGap`], [`AdHocProbe`], [`PacketThroughput`] and
 //!   [`ModelledCapacity`], and [`RateInUse`]; of contention [`TransmissionEfficiency`], [`ServiceDelay`] and
-//!   [`BusyRatio`]. Those run that a policy or a scenario's `[[measure]]` asks for; [`EstimatorConfig`] lists
-//!   them.
-//! * [`PhyTimes`] is what they know of the PHY, and the upper bound that follows from it; `models`:
-//!   [`LinkCapacity`] is the model of what a link carries in a shared medium, [`ContentionDelay`] that of how
-//!   long packets take among saturated stations.
+//!   [`BusyRatio`]. An estimator runs where a policy or a scenario's `[[measure]]` requests it;
+//!   [`EstimatorConfig`] lists all estimators.
+//! * [`PhyTimes`] describes the PHY to estimators, with the upper bound on capacity. `models`:
+//!   [`LinkCapacity`] models the throughput of a link in a shared medium, [`ContentionDelay`] the delay of
+//!   packets among saturated stations.
 //! * [`LinkView`] is the node's cross-layer database: estimators write it, router policies and local
 //!   controllers read it.
-//! * [`RouterPolicy`] is what a forwarding node does to packets.
-//! * [`ActiveFlows`] is what a sender knows of its own flow and of others.
-//! * `rate_control`: [`RateControl`] chooses the rates of DATA to a neighbour from a [`RateTable`], by what
-//!   arrived.
-//! * [`InterfaceQueue`] holds packets, by a [`Discipline`].
+//! * [`RouterPolicy`] inspects, marks and drops packets at a forwarding node.
+//! * [`ActiveFlows`] counts the flows that share the medium with a sender's own.
+//! * `rate_control`: [`RateControl`] chooses the rates of DATA to a neighbour from a [`RateTable`], by
+//!   acknowledgements.
+//! * [`InterfaceQueue`] holds packets in the order of a [`Discipline`].
 
 mod active_flows;
 mod estimators;

@@ -1,8 +1,8 @@
-//! What estimators have to know of the PHY, and the upper bound that follows from it.
+//! PHY and MAC parameters for estimators, and the upper bound on capacity that follows from them.
 
 use multihop_core::{Rate, Span};
 
-/// What link events do not say of the PHY and the MAC. Airtimes include the preamble.
+/// Parameters of PHY and MAC that link events do not carry. Airtimes include the preamble.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PhyTimes {
     /// Slot time.
@@ -11,7 +11,7 @@ pub struct PhyTimes {
     pub sifs: Span,
     /// Distributed inter-frame space.
     pub difs: Span,
-    /// Mean back-off of a first try.
+    /// Mean back-off of a first attempt.
     pub backoff: Span,
     /// First contention window, in slots.
     pub cw_min: u32,
@@ -27,39 +27,39 @@ pub struct PhyTimes {
     pub data_rate: Rate,
     /// Preamble and PLCP header of DATA.
     pub data_overhead: Span,
-    /// Bytes of a DATA frame besides those that the MAC is asked to carry: MAC header, LLC header and FCS.
+    /// Bytes of a DATA frame besides the MSDU: MAC header, LLC header and FCS.
     pub data_header: u32,
 }
 
-/// How much one exchange may carry where packets are aggregated.
+/// Limits of one exchange with aggregation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AggregateLimits {
-    /// MPDUs of an A-MPDU.
+    /// Maximum number of MPDUs in an A-MPDU.
     pub mpdus: u32,
-    /// Bytes of an A-MPDU.
+    /// Maximum length of an A-MPDU in bytes.
     pub bytes: u32,
-    /// Airtime of its PPDU.
+    /// Maximum airtime of the PPDU.
     pub max_duration: Span,
-    /// RTS comes before each.
+    /// Whether an RTS precedes each A-MPDU.
     pub rts: bool,
     /// Airtime of a `BlockAck`.
     pub block_ack: Span,
 }
 
-/// An exchange of one kind of packets.
+/// Exchange of packets of one size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PacketExchange {
-    /// Packets that it carries.
+    /// Number of packets in the exchange.
     pub packets: u32,
     /// Airtime of DATA.
     pub data: Span,
-    /// Airtime of what acknowledges it.
+    /// Airtime of the ACK or `BlockAck`.
     pub response: Span,
-    /// RTS and CTS come before it.
+    /// Whether RTS and CTS precede the DATA frame.
     pub handshake: bool,
 }
 
-/// Bytes of a delimiter of an A-MPDU, and of what MPDUs are padded to (802.11-2020, 9.7.1).
+/// Length of an A-MPDU delimiter, and alignment of its subframes, in bytes (802.11-2020, 9.7.1).
 const DELIMITER: u32 = 4;
 
 impl PhyTimes {
@@ -69,8 +69,8 @@ impl PhyTimes {
         PacketExchange { packets: 1, data: self.data(size), response: self.ack, handshake }
     }
 
-    /// An exchange of as many packets of `size` bytes as fit into an A-MPDU, an MPDU each. It is what a
-    /// station sends whose queue never runs empty.
+    /// An exchange of as many packets of `size` bytes as fit into an A-MPDU, one per MPDU: that of a station
+    /// whose queue never runs empty.
     pub fn full_exchange(
         &self,
         size: u32,
@@ -93,7 +93,7 @@ impl PhyTimes {
         }
     }
 
-    /// What an exchange takes without contention, with DIFS and the mean back-off.
+    /// Duration of an exchange without contention, including DIFS and the mean back-off.
     pub fn length(&self, exchange: &PacketExchange) -> Span {
         let reservation = if exchange.handshake { self.rts + self.cts + self.sifs * 2 } else { Span::ZERO };
         self.difs + self.backoff + reservation + exchange.data + self.sifs + exchange.response
@@ -125,19 +125,18 @@ impl PhyTimes {
         self.length(&self.exchange(size, handshake.then_some(0)))
     }
 
-    /// What a packet needs besides its DATA without contention: the rest of [`PhyTimes::per_msdu`].
+    /// Overhead of a packet without contention: [`PhyTimes::per_msdu`] less the DATA frame.
     pub(crate) fn besides_data(&self, handshake: bool) -> Span {
         let reservation = if handshake { self.rts + self.cts + self.sifs * 2 } else { Span::ZERO };
         self.difs + self.backoff + reservation + self.sifs + self.ack
     }
 
-    /// The upper bound of what a link can carry, in bits of MSDU per second: `TH = MSDU / T_MSDU` (Barreto
-    /// 2015, Eq. 14, after Ilić et al. 2005).
+    /// Upper bound on the capacity of a link, in bits of MSDU per second: `TH = MSDU / T_MSDU` (Barreto 2015,
+    /// Eq. 14, after Ilić et al. 2005).
     ///
-    /// Its counterpart, the *lower* bound of the paper's figures ("iperf UDP"), is no estimate but a
-    /// measurement: the rate at which a receiver has datagrams of 1470 bytes that are offered at the PHY's
-    /// rate for 10 s. It displaces part of the traffic that was there, so that it bounds the available
-    /// bandwidth only in that this could be had by force.
+    /// The *lower* bound in the paper's figures ("iperf UDP") is a measurement, not an estimate: the rate at
+    /// which a receiver gets datagrams of 1470 bytes that are offered at the PHY's rate for 10 s. Such a
+    /// stream displaces part of the other traffic.
     pub fn upper_bound_bps(&self, size: u32, handshake: bool) -> f64 {
         f64::from(size) * 8.0 / self.per_msdu(size, handshake).seconds()
     }

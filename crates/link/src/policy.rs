@@ -1,4 +1,4 @@
-//! What a forwarding node does to packets.
+//! Router policies: how a forwarding node inspects, marks and drops packets.
 
 use crate::{Estimator, LinkView, PhyTimes};
 use multihop_core::{Carrier, LinkEvent, NodeId, Packet, Rate, Span, Time};
@@ -6,154 +6,151 @@ use multihop_core::{Carrier, LinkEvent, NodeId, Packet, Rate, Span, Time};
 /// A policy's decision about a packet.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Verdict {
-    /// Leave it as it is.
+    /// Forward the packet unchanged.
     #[default]
     Pass,
-    /// Set congestion experienced, if its transport understands ECN.
+    /// Set congestion experienced if the transport understands ECN.
     Mark,
-    /// Discard it.
+    /// Discard the packet.
     Drop,
 }
 
-/// What a queue leads to. A policy exists once for each queue of a node.
+/// Link behind a queue. Each queue of a node has its own policy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EgressQueue {
-    /// Bit rate of what is behind the queue: the PHY's data rate, or that of a wire.
+    /// Bit rate of the link: the PHY's data rate, or that of a wire.
     pub rate: Rate,
-    /// It is a wire, of which no MAC reports anything.
+    /// Whether the link is a wire, for which no MAC reports events.
     pub is_wired: bool,
-    /// Packets that fit into the queue.
+    /// Length of the queue in packets.
     pub queue_limit: usize,
-    /// The least size of packets, in bytes at the network layer, before which the MAC sends RTS; none if it
-    /// never does.
+    /// RTS threshold: smallest packet, in bytes at the network layer, before which the MAC sends an RTS; none
+    /// without RTS.
     pub rts_from: Option<u32>,
-    /// An exchange of the radio carries as many packets as wait for a neighbour, and not one.
+    /// Whether the radio aggregates the packets that are queued for a neighbour.
     pub aggregates: bool,
-    /// Seed of the policy's random streams, which no other policy of the run has.
+    /// Seed of the policy's random streams, unique within the run.
     pub seed: u64,
 }
 
-/// When a packet crosses a hop, and between which nodes.
+/// Time and neighbour of a packet's hop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hop {
-    /// Now.
+    /// Current time.
     pub now: Time,
-    /// The other end of the hop: where a packet goes next, or came from.
+    /// Other end of the hop: the next or the previous node.
     pub peer: NodeId,
 }
 
-/// What a policy signals to the policies of the same scheme at all nodes that receive it, in a broadcast
-/// without acknowledgement.
+/// Broadcast from a policy to the policies of the same scheme at all nodes that receive it, without
+/// acknowledgement.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Notice {
-    /// What carries it.
+    /// Protocol that carries the notice.
     pub carrier: Carrier,
-    /// What it says, in the scheme's own layout.
+    /// Content, in the scheme's own layout.
     pub content: Vec<u8>,
-    /// How many bytes of the content are on the air, from its first. Simulated nodes share what follows.
+    /// Number of leading bytes of the content that are on the air. Simulated nodes also read the others.
     pub air: usize,
-    /// Bytes that it takes above the MAC, IP header included. What has no room in them is cut.
+    /// Length above the MAC in bytes, IP header included. Content beyond it is cut.
     pub size: u32,
 }
 
-/// How a packet passes a queue.
+/// Side of a queue that a packet passes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum QueueEvent {
-    /// It is about to enter it.
+    /// The packet is about to enter the queue.
     Enqueue,
-    /// It just left it.
+    /// The packet has just left the queue.
     Dequeue,
 }
 
-/// A DATA frame is about to go on the air, for the first time or again.
+/// State of a DATA frame before its transmission or retransmission.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Departure {
-    /// When its first bit will be on the air.
+    /// Time at which the first bit is sent.
     pub now: Time,
-    /// Since the MAC took the packet from the queue.
+    /// Time since the MAC dequeued the packet.
     pub service_so_far: Span,
     /// Airtime of the DATA frame.
     pub data: Span,
-    /// Airtime of its acknowledgement.
+    /// Airtime of the acknowledgement.
     pub ack: Span,
-    /// The short inter-frame space between the two.
+    /// Short inter-frame space between DATA and acknowledgement.
     pub sifs: Span,
-    /// How long a signal takes to the next hop.
+    /// Propagation delay to the next hop.
     pub propagation: Span,
     /// Airtime of a whole successful exchange (`T_SL`), from the first bit of the RTS, if one is used.
     pub exchange: Span,
-    /// What a frame waits without contention, on average: inter-frame space and the back-off from the first
-    /// window.
+    /// Mean wait of a frame without contention: inter-frame space and back-off from the first window.
     pub access: Span,
-    /// RTS transmissions of this frame so far.
+    /// Number of RTS transmissions of this frame so far.
     pub rts_tries: u32,
-    /// Those of them that no CTS answered.
+    /// Number of RTS transmissions without a CTS.
     pub rts_failures: u32,
-    /// DATA transmissions of this frame before this one.
+    /// Number of earlier DATA transmissions of this frame.
     pub data_tries: u32,
 }
 
 impl Departure {
-    /// The frame's service delay (He et al. 2017, Eq. 6) if this DATA is acknowledged at once: the delay so
-    /// far plus DATA, SIFS, ACK, and propagation there and back. The paper leaves out the SIFS of 10 us and
-    /// counts propagation once; here it is the [`multihop_core::Exchange::service_delay`] that follows, to
-    /// the nanosecond.
+    /// Service delay of the frame (He et al. 2017, Eq. 6) if this DATA is acknowledged at once: delay so far,
+    /// DATA, SIFS, ACK and two propagation delays. The paper omits the SIFS of 10 us and counts propagation
+    /// once; this value equals the later [`multihop_core::Exchange::service_delay`] to the nanosecond.
     pub fn predicted_service_delay(&self) -> Span {
         self.service_so_far + self.data + self.sifs + self.ack + self.propagation * 2
     }
 }
 
-/// What a forwarding node does to the packets of one scheme's flows, at one of its queues. It acts at four
-/// instants; each method may change the packet's headers.
+/// Policy of a forwarding node for the packets of one scheme's flows at one queue. Methods are called at four
+/// instants of a packet's passage, and may change the packet's headers.
 pub trait RouterPolicy: Send {
-    /// The estimators that write what it reads in its views, for a node with this PHY. They watch it from the
+    /// Estimators whose values the policy reads from its views, for a node with this PHY. They run from the
     /// start of the run.
     fn estimators(&self, _phy: &PhyTimes) -> Vec<Box<dyn Estimator>> {
         Vec::new()
     }
-    /// The packet is about to enter the interface queue.
+    /// Called before the packet enters the interface queue.
     fn on_arrival(&mut self, _hop: Hop, _packet: &mut Packet, _view: &LinkView) -> Verdict {
         Verdict::Pass
     }
-    /// The MAC took the packet from the queue.
+    /// Called after the MAC has dequeued the packet.
     fn on_head_of_line(&mut self, _hop: Hop, _packet: &mut Packet, _view: &LinkView) -> Verdict {
         Verdict::Pass
     }
-    /// By how much longer than by the MAC's rules the back-off before the first transmission of this packet's
-    /// frame is; asked once [`on_head_of_line`](RouterPolicy::on_head_of_line) let it pass. The MAC rounds it
-    /// up to slots, which stand still while the medium is busy, as all slots do. Only of policies at radios.
+    /// Extra back-off before the first transmission of this packet's frame, called once
+    /// [`on_head_of_line`](RouterPolicy::on_head_of_line) let the packet pass. The MAC rounds it up to slots,
+    /// which freeze while the medium is busy. Radios only.
     fn extra_backoff(&self, _packet: &Packet) -> Span {
         Span::ZERO
     }
-    /// The packet's DATA frame is about to leave. `Verdict::Drop` is treated as `Verdict::Pass`: the air has
-    /// been won.
+    /// Called before each transmission of the packet's DATA frame. `Verdict::Drop` counts as `Verdict::Pass`,
+    /// as the station has already won the medium.
     fn on_data(&mut self, _departure: &Departure, _packet: &mut Packet, _view: &LinkView) -> Verdict {
         Verdict::Pass
     }
-    /// The packet was received from the air, on its way through or up, and acknowledged by the MAC.
+    /// Called when the packet was received by radio and acknowledged, before it is forwarded or delivered.
     fn on_received(&mut self, _hop: Hop, _packet: &mut Packet, _view: &LinkView) -> Verdict {
         Verdict::Pass
     }
-    /// A packet of `size` bytes that is not of this scheme's flows, but another's or a routing protocol's,
-    /// passes the queue.
+    /// Called when a packet of `size` bytes of another scheme or of a routing protocol passes the queue.
     fn on_other(&mut self, _now: Time, _event: QueueEvent, _size: u32, _view: &LinkView) {}
-    /// What waits for a next hop changed by so many bytes: packets in the queue, of whatever flow, and the
-    /// one that is being sent.
+    /// Called when the backlog for a next hop changed by this many bytes: queued packets of all flows, and
+    /// the packet in transmission.
     fn on_backlog(&mut self, _now: Time, _next_hop: NodeId, _bytes: i64) {}
-    /// Something happened at the node's MAC.
+    /// Processes an event of the node's MAC.
     fn on_link(&mut self, _event: &LinkEvent) {}
-    /// A neighbour's policy of the same scheme signalled something, as [`Notice::content`].
+    /// Called with the [`Notice::content`] that a neighbour's policy of the same scheme sent.
     fn on_notice(&mut self, _now: Time, _from: NodeId, _content: &[u8]) {}
-    /// What there is to signal to the neighbours now; asked when [`next_notice`](RouterPolicy::next_notice)
-    /// has come, until there is nothing more. Only of policies at radios.
+    /// Next notice to broadcast, if any; called from the time of [`next_notice`](RouterPolicy::next_notice)
+    /// on, until it returns none. Radios only.
     fn poll_notice(&mut self, _now: Time) -> Option<Notice> {
         None
     }
-    /// When it wants to signal something next.
+    /// Time of the next notice, if any.
     fn next_notice(&self) -> Option<Time> {
         None
     }
-    /// The node was off, and begins anew: what the policy had in memory is gone.
+    /// Called when the node was switched on again: forgets all state.
     fn on_restart(&mut self, _now: Time) {}
 }
 
@@ -161,7 +158,7 @@ pub trait RouterPolicy: Send {
 mod tests {
     use super::*;
 
-    /// A policy that says nothing.
+    /// A policy without any action.
     struct Silent;
 
     impl RouterPolicy for Silent {}

@@ -34,31 +34,30 @@ use multihop_core::{LinkEvent, Report, Time};
 pub struct LinkView {
     /// Frame transmission efficiency `R_FTE`, in (0, 1]: the smoothed value (He et al. 2017).
     pub transmission_efficiency: Option<f64>,
-    /// Channel busyness ratio `R_b`, in [0, 1]: the share of the latest window in which the medium could not
-    /// be used (Zhai, Chen and Fang 2007).
+    /// Channel busyness ratio `R_b`, in [0, 1]: share of the latest window in which the medium was busy or
+    /// reserved (Zhai, Chen and Fang 2007).
     pub busy_ratio: Option<f64>,
-    /// What a link carries, in bits per second: by its estimator, of the MAC's service data, or of the PHY.
+    /// Capacity of a link in bits per second, of MSDUs or of the PHY, by the estimator in use.
     pub capacity_bps: Option<f64>,
-    /// The part of it that is unused, in bits per second.
+    /// Unused part of the capacity, in bits per second.
     pub available_bps: Option<f64>,
-    /// What the network layer receives while the MAC is busy with its packets, in bits per second: smoothed
-    /// (Qazi, section V).
+    /// Throughput of the MAC while it serves packets, in bits per second, smoothed (Qazi, section V).
     pub packet_throughput_bps: Option<f64>,
-    /// Bit rate of DATA in bits per second: that in use, smoothed over packets.
+    /// Bit rate of DATA in use, in bits per second, smoothed over packets.
     pub rate_bps: Option<f64>,
     /// Frame service delay `T_FSD` in seconds: the smoothed value (He et al. 2017).
     pub service_delay_s: Option<f64>,
-    /// Bytes that wait in the queue: without a packet that is about to enter it, or that just left it.
+    /// Bytes in the queue, without the packet that is about to enter it or has just left it.
     pub queue_bytes: u64,
 }
 
-/// Turns link events of one node into numbers.
+/// Estimator: turns the link events of one node into numbers.
 pub trait Estimator: Send {
-    /// Something happened at the node's MAC.
+    /// Processes an event of the node's MAC.
     fn on_link(&mut self, event: &LinkEvent);
-    /// Writes the present estimate.
+    /// Writes the current estimate.
     fn write(&self, now: Time, view: &mut LinkView);
-    /// What the node's next ACK says of its links; nothing, if it says nothing.
+    /// Link report for the node's next ACK; none for estimators without reports.
     fn report(&self, _now: Time) -> Option<Report> {
         None
     }

@@ -14,24 +14,24 @@ interval_options! {
     normalise_over: (Option<u32> as u32) [1, 10_000] = None;
 }
 
-/// Estimates what the network layer receives of the link, in bits per second of what the MAC is asked to
-/// carry: of the packets of an interval, all bits over all transmission times, `sum X / sum (t_e - t_s)`,
-/// smoothed over intervals. (The mean of the packets' rates would be too high.)
+/// Estimates the throughput of the link in bits of MSDU per second: over the packets of an interval, all bits
+/// by all transmission times, `sum X / sum (t_e - t_s)`, smoothed over intervals. (The mean of the packets'
+/// rates would be too high.)
 ///
-/// `t_s` is when the MAC takes a packet and `t_e` when its ACK has come, so that contention and retries
-/// count, and the interface queue does not. A packet that was given up adds its time, and no bits. An
-/// interval in which nothing was delivered changes nothing but that its time is lost; the estimate of a node
-/// that does not send grows old. Broadcasts do not count.
+/// `t_s` is the time at which the MAC dequeues a packet, and `t_e` that of its ACK, so that contention and
+/// retries count and the interface queue does not. A packet that was given up adds its time, and no bits. An
+/// interval without a delivery is ignored, so that the estimate of an idle node grows old. Broadcasts do not
+/// count.
 ///
-/// With sizes made alike, a packet of `X` bits counts as the mean size `X_av`, sent in `T_X + X_av / R - X /
+/// With equalised sizes, a packet of `X` bits counts as the mean size `X_av`, sent in `T_X + X_av / R - X /
 /// R`, where `R` is its bit rate.
 #[derive(Clone, Debug)]
 pub struct PacketThroughput {
     options: PacketThroughputOptions,
     intervals: Intervals,
-    /// What happened in the interval under way.
+    /// Sums over the current interval.
     sums: Sums,
-    /// The latest sizes in bits, and their sum.
+    /// Latest packet sizes in bits, and their sum.
     sizes: VecDeque<u64>,
     bits: u64,
 }
@@ -41,13 +41,13 @@ struct Sums {
     delivered: u64,
     bits: u64,
     seconds: f64,
-    /// Over what was delivered: time of a bit, and of all bits, at the packet's bit rate.
+    /// Sums over delivered packets: time of one bit, and of all bits, at the packet's bit rate.
     seconds_per_bit: f64,
     seconds_of_bits: f64,
 }
 
 impl PacketThroughput {
-    /// An estimator of a node that has sent nothing yet.
+    /// Starts for a node that has sent nothing yet.
     pub fn new(options: PacketThroughputOptions) -> PacketThroughput {
         let room = options.normalise_over.unwrap_or(0) as usize;
         PacketThroughput {
@@ -59,8 +59,7 @@ impl PacketThroughput {
         }
     }
 
-    /// In bits per second at `now`, once there was an interval that is over and in which a packet was
-    /// delivered.
+    /// The estimate in bits per second at `now`; none before the first complete interval with a delivery.
     pub fn at(&self, now: Time) -> Option<f64> {
         self.intervals.at(now, self.sample())
     }
@@ -94,7 +93,7 @@ impl PacketThroughput {
         self.bits += bits;
     }
 
-    /// What the packets of the interval under way make.
+    /// Throughput over the packets of the current interval; none without a delivery.
     fn sample(&self) -> Option<f64> {
         let Sums { delivered, bits, seconds, seconds_per_bit, seconds_of_bits } = self.sums;
         if delivered == 0 {

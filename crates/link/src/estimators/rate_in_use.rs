@@ -1,25 +1,24 @@
-//! The bit rate of DATA that a node really sends at.
+//! Bit rate of DATA in use.
 
 use crate::{Estimator, LinkView};
 use multihop_core::{Exchange, FlowId, LinkEvent, NodeId, Rate, Time};
 
-/// The bit rate at which a node sends DATA to its neighbours, or to one of them: bytes by the time that they
-/// take, both smoothed over exchanges. That is the rate at which what waits drains where slow and fast
-/// neighbours take turns.
+/// Bit rate at which a node sends DATA to its neighbours, or to one of them: bytes by airtime, both smoothed
+/// over exchanges. A queue drains at this rate where slow and fast neighbours alternate.
 ///
-/// An exchange has an eighth of the weight, so that a rate that rate control tries now and then is not taken
-/// for the one in use. Before the first one it is the nominal data rate.
+/// Each exchange has a weight of 1/8, so that occasional probes of rate control hardly count. Before the
+/// first exchange the value is the nominal data rate.
 #[derive(Clone, Copy, Debug)]
 pub struct RateInUse {
     nominal: f64,
-    /// Bytes of an exchange.
+    /// Smoothed bytes of an exchange.
     bytes: f64,
-    /// Time of them, in units of that of a byte at the nominal rate: while nothing else is used, the rate is
-    /// the nominal one to the bit.
+    /// Smoothed airtime of an exchange, in units of a byte's airtime at the nominal rate, so that the rate is
+    /// exactly the nominal one while no other rate is used.
     time: f64,
 }
 
-/// Weight of an exchange.
+/// Weight of a new exchange.
 const GAIN: f64 = 1.0 / 8.0;
 
 impl RateInUse {
@@ -28,7 +27,7 @@ impl RateInUse {
         RateInUse { nominal: nominal.bps() as f64, bytes: 0.0, time: 0.0 }
     }
 
-    /// The node was done with this exchange.
+    /// Adds an exchange.
     pub fn done(&mut self, exchange: &Exchange) {
         let bytes = f64::from(exchange.size);
         let time = bytes * (self.nominal / exchange.rate.bps() as f64);
@@ -37,22 +36,22 @@ impl RateInUse {
         self.time += gain * (time - self.time);
     }
 
-    /// In bits per second.
+    /// The rate in bits per second.
     pub fn bps(&self) -> f64 {
         if self.bytes == 0.0 { self.nominal } else { self.nominal * (self.bytes / self.time) }
     }
 
-    /// To the nearest bit per second.
+    /// The rate to the nearest bit per second.
     pub fn rate(&self) -> Rate {
         Rate::from_bps(self.bps().round() as u64)
     }
 }
 
-/// The same for each neighbour.
+/// Bit rate in use for each neighbour.
 #[derive(Clone, Debug)]
 pub struct RatesInUse {
     nominal: RateInUse,
-    /// Those that something was sent to: as few as a node has neighbours.
+    /// Neighbours to which the node has sent DATA.
     known: Vec<(NodeId, RateInUse)>,
 }
 
@@ -75,13 +74,13 @@ impl RatesInUse {
         }
     }
 
-    /// That of DATA to this neighbour.
+    /// Bit rate of DATA to this neighbour.
     pub fn of(&self, peer: NodeId) -> RateInUse {
         self.known.iter().find(|(known, _)| *known == peer).map_or(self.nominal, |(_, rate)| *rate)
     }
 }
 
-/// The same of the next hop of a flow that begins at the node.
+/// Bit rate in use to the next hop of a flow that begins at the node.
 #[derive(Clone, Debug)]
 pub struct FirstHopRate {
     flow: FlowId,
@@ -90,7 +89,7 @@ pub struct FirstHopRate {
 }
 
 impl FirstHopRate {
-    /// Of a flow that has sent nothing yet.
+    /// Starts for a flow that has sent nothing yet.
     pub fn new(flow: FlowId, nominal: Rate) -> FirstHopRate {
         FirstHopRate { flow, next_hop: None, rates: RatesInUse::new(nominal) }
     }
@@ -105,7 +104,7 @@ impl FirstHopRate {
         self.rates.on_link(event);
     }
 
-    /// The present one.
+    /// The current rate.
     pub fn rate(&self) -> Rate {
         self.next_hop.map_or(self.rates.nominal, |peer| self.rates.of(peer)).rate()
     }

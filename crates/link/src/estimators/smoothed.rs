@@ -20,12 +20,12 @@ impl Smoothed {
         self.value
     }
 
-    /// What the mean is after one sample more.
+    /// The mean after one more sample, without adding it.
     pub(crate) fn with(self, sample: f64) -> f64 {
         self.value.map_or(sample, |old| old + self.gain * (sample - old))
     }
 
-    /// Takes a sample in.
+    /// Adds a sample.
     pub(crate) fn add(&mut self, sample: f64) {
         self.value = Some(self.with(sample));
     }
@@ -49,24 +49,23 @@ macro_rules! interval_options {
 }
 pub(super) use interval_options;
 
-/// A mean of intervals of a fixed length, counted from the start of the run. What happens in the one under
-/// way is its owner's to measure.
+/// Mean over intervals of a fixed length, counted from the start of the run. The owner measures the current
+/// interval.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Intervals {
     length: Span,
     smoothed: Smoothed,
-    /// The interval under way, by number.
+    /// Number of the current interval.
     number: u64,
 }
 
 impl Intervals {
-    /// Before the first; `gain` is the weight of a new interval, in (0, 1].
+    /// An empty mean; `gain` is the weight of a new interval, in (0, 1].
     pub(crate) fn new(length: Span, gain: f64) -> Intervals {
         Intervals { length, smoothed: Smoothed::new(gain), number: 0 }
     }
 
-    /// The mean at `now`, where `sample` is what the interval under way makes of itself: it counts once that
-    /// is over.
+    /// The mean at `now`. `sample` is the value of the current interval, which counts once that is over.
     pub(crate) fn at(&self, now: Time, sample: Option<f64>) -> Option<f64> {
         match sample.filter(|_| self.is_over(now)) {
             Some(sample) => Some(self.smoothed.with(sample)),
@@ -74,12 +73,12 @@ impl Intervals {
         }
     }
 
-    /// Is the interval under way over at `now`?
+    /// Whether the current interval is over at `now`.
     pub(crate) fn is_over(&self, now: Time) -> bool {
         self.number_at(now) > self.number
     }
 
-    /// Takes the sample of the interval under way in, if it made one; that of `now` begins.
+    /// Adds the sample of the current interval, if any, and starts the interval of `now`.
     pub(crate) fn close(&mut self, now: Time, sample: Option<f64>) {
         if let Some(sample) = sample {
             self.smoothed.add(sample);
@@ -87,12 +86,12 @@ impl Intervals {
         self.number = self.number_at(now);
     }
 
-    /// When the interval under way began.
+    /// Start of the current interval.
     pub(crate) fn start(&self) -> Time {
         Time::ZERO + self.length * self.number
     }
 
-    /// How long each is.
+    /// Length of each interval.
     pub(crate) fn length(&self) -> Span {
         self.length
     }
