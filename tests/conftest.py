@@ -128,10 +128,12 @@ def inline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Out
     def run(*arguments: str | Path) -> Outcome:
         monkeypatch.setattr(sys, "argv", ["multihop", *map(str, arguments)])
         handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        hook = sys.unraisablehook
         try:
             with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
                 code = cli._run()
         finally:
+            sys.unraisablehook = hook
             # A command ends with signals ignored, and what later tests start would ignore them, too.
             for number, handler in handlers.items():
                 signal.signal(number, handler)

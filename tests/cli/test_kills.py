@@ -198,6 +198,9 @@ def test_a_command_that_is_ended_leaves_whole_files_and_says_which(tmp_path, rea
         for name in shown:
             assert left[name] == whole.files[name], f"{name} is not whole"
         err = process.stderr.read()
+        if "Traceback" in err and "/multihop/cli/" not in err and process.returncode != 0:
+            assert not left, "the interpreter was interrupted before a line of ours"
+            continue
         assert "Traceback" not in err
         if how == signal.SIGKILL or is_late:
             continue

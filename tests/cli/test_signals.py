@@ -76,3 +76,30 @@ def test_ctrl_c_at_any_instant_leaves_no_traceback(delay):
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert (process.returncode, err) in [(130, "multihop: interrupted; nothing was written\n"), (0, "")]
+
+
+#: The first interrupt comes in the callback of a weak reference, where Python drops exceptions.
+_SWALLOWED = """
+import signal, time, weakref
+from multihop.base import signals
+
+class Thing:
+    pass
+
+signals.interrupt()
+thing = Thing()
+reference = weakref.ref(thing, lambda _: signal.raise_signal(signal.{name}))
+try:
+    del thing
+    for _ in range(1000):
+        time.sleep(0.01)
+except KeyboardInterrupt:
+    print(signals.ended())
+"""
+
+
+@pytest.mark.parametrize(("name", "what"), [("SIGINT", "interrupted"), ("SIGTERM", "terminated")])
+def test_an_interrupt_that_a_callback_swallows_comes_again(name, what):
+    code = _SWALLOWED.format(name=name)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", f"{what}\n")

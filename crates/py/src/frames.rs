@@ -1,6 +1,6 @@
 //! Frame logs: which one a run writes, and the columns of one that was written.
 
-use crate::{CaptureError, outputs, panics};
+use crate::{CaptureError, outputs, panics, tables};
 use multihop_core::{FlowId, NodeId, Time};
 use multihop_frames::layout::{ENUMERATIONS, TABLES};
 use multihop_frames::{Coding, check, cut, read};
@@ -51,6 +51,7 @@ pub fn read_frames(
             read(&data, between, most).map_err(|error| CaptureError::new_err(error.to_string()))
         })
     })?;
+    tables::raise_pending_signal(py)?;
     let made = PyDict::new(py);
     for ((table, _), columns) in TABLES.iter().zip(log.tables) {
         let entries = PyDict::new(py);

@@ -1,6 +1,6 @@
 //! What a capture says, as columns: a dictionary per interface.
 
-use crate::{CaptureError, outputs, panics, raised_by_signal, scenario_error};
+use crate::{CaptureError, outputs, panics, raised_by_signal, scenario_error, tables};
 use multihop_capture::{Address, Capture};
 use multihop_core::{Span, Time};
 use multihop_measure::{
@@ -47,6 +47,7 @@ pub fn measure<'py>(
             .map_err(|error| capture_error(&error))
         })
     })?;
+    tables::raise_pending_signal(py)?;
     raised.map_or_else(|| view(py, &options, found), Err)
 }
 

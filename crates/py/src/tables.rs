@@ -8,9 +8,15 @@ use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+/// Raises an interrupt that arrived while the engine ran, before the first use of `NumPy`, which would panic.
+pub fn raise_pending_signal(py: Python<'_>) -> PyResult<()> {
+    py.check_signals()
+}
+
 /// All tables; those of wires, access categories, measurements and positions only if there are any in the
 /// configuration.
 pub fn output<'py>(py: Python<'py>, config: &Config, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+    raise_pending_signal(py)?;
     let run = Run { py, config, measured_s: outcome.measured_s, made: PyDict::new(py) };
     run.scalars(outcome)?;
     run.table(&outcome.flows)?;

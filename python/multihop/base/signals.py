@@ -5,8 +5,10 @@ This and what it imports is all that is loaded before the first handlers are the
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
+import sys
 
 # As of `typing`, which is not imported before the first handlers are there.
 TYPE_CHECKING = False
@@ -35,6 +37,7 @@ def leave_at_once() -> None:
 
 def interrupt() -> None:
     """From now on the first signal raises `KeyboardInterrupt`; a second one meanwhile ends the process."""
+    sys.unraisablehook = _raise_again
     _handle(_raise)
 
 
@@ -88,6 +91,17 @@ def _raise(number: int, _: object) -> None:
     _note(number)
     _handle(_leave_after_all)
     raise KeyboardInterrupt
+
+
+def _raise_again(swallowed: object) -> None:
+    """Repeats an interrupt that came in a callback, as of a weak reference, where Python drops exceptions."""
+    if not issubclass(swallowed.exc_type, KeyboardInterrupt):  # type: ignore[attr-defined]
+        sys.__unraisablehook__(swallowed)  # type: ignore[arg-type]
+        return
+    _handle(_raise)
+    # From another thread, so that it comes after this hook.
+    number = signal.SIGTERM if _terminated else signal.SIGINT
+    _thread.start_new_thread(_thread.interrupt_main, (number,))
 
 
 def _leave_after_all(*_: object) -> None:
