@@ -63,7 +63,7 @@ def test_check_counts_wires_among_the_links(inline, tmp_path):
     (tmp_path / "mixed.toml").write_text(MIXED)
     done = inline("check", "mixed.toml")
     assert done.code == 0, done.err
-    assert "3 nodes, 4 directed links (2 by wire), 1 flows" in done.out
+    assert "3 nodes, 4 directed links (2 by wire), 1 flow" in done.out
     view = inline("check", "mixed.toml", "--json").json()
     assert view["wires"][1] == {
         "sender": 2,

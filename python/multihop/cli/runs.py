@@ -395,6 +395,14 @@ def print_run(comparison: Comparison, *, why: bool = False) -> None:
     _print_first(comparison, "", why=why)
     _print_flows(comparison)
     _print_metrics(comparison, comparison.measured_metrics)
+    _print_phases(comparison)
+
+
+def _print_phases(comparison: Comparison) -> None:
+    from multihop.comparison import phases
+
+    for sentence in phases.sentences(comparison):
+        console.paragraph(sentence)
 
 
 def print_comparison(comparison: Comparison) -> None:
@@ -408,10 +416,12 @@ def print_comparison(comparison: Comparison) -> None:
     _print_differences(comparison)
     for sentence in comparison.about_optimum():
         console.say(sentence)
+    _print_phases(comparison)
 
 
 def _print_first(comparison: Comparison, sure: str, *, why: bool) -> None:
     """What a reader looks for first, in at most twelve sentences."""
+    from multihop.comparison.verdict import first_screen
     from multihop.explanation.explain import causes_of
     from multihop.results.words import counted
 
@@ -421,7 +431,7 @@ def _print_first(comparison: Comparison, sure: str, *, why: bool) -> None:
     console.paragraph(f"{view['name']}: {schemes}{flows}, {seeds}{sure}.")
     if comparison.varied is not None:
         console.paragraph(comparison.varied)
-    *said, last = comparison.verdict()
+    *said, last = first_screen(comparison)
     for sentence in (*said, *(causes_of(comparison) if why else []), last):
         console.paragraph(sentence)
     console.say()

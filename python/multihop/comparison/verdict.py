@@ -27,7 +27,7 @@ _LABELS = {"goodput_total_bps": "Goodput", "jain": "Fairness", "delay_p95_s": "D
 _MOST_FLOWS, _MOST_OF_SCHEME = 8, 2
 
 #: A sentence gives no more reasons than these.
-_MOST_REASONS = 3
+_MOST_REASONS = 2
 
 #: A sentence names no more kinds of flows than these.
 _MOST_KINDS = 4
@@ -45,11 +45,17 @@ _NEGLIGIBLE = 0.005
 _FACTOR = 3.0
 
 
-def sentences(runs: Runs) -> list[str]:
-    """At most twelve lines: unserved flows, goodput, fairness, delay, losses, phases, and what to do."""
+def first_screen(runs: Runs) -> list[str]:
+    """At most a dozen lines: unserved flows, goodput, fairness, delay, losses, and what to do."""
     unserved = Unserved(runs)
-    differ = [*_who_is_better(runs, unserved), *_of_kinds(runs), *_losses(runs), *phases.sentences(runs)[:1]]
+    differ = [*_who_is_better(runs, unserved), *_of_kinds(runs), *_losses(runs)]
     return [*unserved.sentences(), *differ, *_advice(runs, unserved)]
+
+
+def sentences(runs: Runs) -> list[str]:
+    """The first screen, with flows in phase before what to do."""
+    *said, last = first_screen(runs)
+    return [*said, *phases.sentences(runs), last]
 
 
 def about_optimum(runs: Runs) -> list[str]:
@@ -206,7 +212,8 @@ def _who_is_better(runs: Runs, unserved: Unserved) -> list[str]:
         known.discard("delay_p95_s")
     labels = {name: _label(name, unserved) for name in _QUESTIONS if name in known}
     if len(runs.variants) == 1:
-        return [f"{label}: {_alone(runs, METRIC[name])}" for name, label in labels.items()]
+        said = [f"{label}: {_alone(runs, METRIC[name])}" for name, label in labels.items()]
+        return ["; ".join([said[0], *(f"{each[0].lower()}{each[1:]}" for each in said[1:])]) + "."]
     ranked = {name: _ranked(runs, METRIC[name]) for name in labels}
     values = {
         name: ", ".join(f"{variant} {_number(METRIC[name], mean)}" for variant, mean in found.items())
@@ -238,11 +245,11 @@ def _label(name: str, unserved: Unserved) -> str:
 def _alone(runs: Runs, metric: Metric) -> str:
     found = runs.estimate(runs.variants[0], metric.name)
     if found is None:
-        return "nothing was delivered."
+        return "nothing was delivered"
     text = _number(metric, found.mean)
     if found.low is None or found.high is None:
-        return f"{text}."
-    return f"{text} (95 % interval {_number(metric, found.low)} to {_number(metric, found.high)}, {found.n} seeds)."
+        return text
+    return f"{text} (95 % interval {_number(metric, found.low)} to {_number(metric, found.high)}, {found.n} seeds)"
 
 
 def _of_kinds(runs: Runs) -> list[str]:
@@ -285,7 +292,7 @@ def _advice(runs: Runs, unserved: Unserved) -> list[str]:
     """What a reader does next; nothing where one variant serves every flow."""
     counts = {v: (unserved.count(v, starving=True), unserved.count(v, starving=False)) for v in runs.variants}
     least = min(counts.values())
-    why = "`multihop explain` says what holds flows back, and what helps"
+    why = "`multihop explain` says why, and what helps"
     if len(counts) == 1:
         total = len(unserved.services[runs.variants[0]])
         if not any(least):

@@ -214,7 +214,10 @@ class _Accountant:
         pairs = [(a, b) for a, b in pairwise(path) if nodes[a]["node"] != nodes[b]["node"]]
         used = self.sharing.of_flow(self.flow, feedback=feedback)
         most = max((hop.frames for hop in used.values()), default=0)
-        pairs += [pair for pair, hop in used.items() if pair not in pairs and hop.frames > 0.05 * most]
+        others = [pair for pair, hop in used.items() if pair not in pairs and hop.frames > 0.05 * most]
+        if others:
+            # Routing left the shortest path, of which hops without a frame say nothing.
+            pairs = [pair for pair in pairs if pair in used or pair in self.counters.wires] + others
         if feedback and not used:
             return []
         return [self._hop(sender, receiver, used.get((sender, receiver)), feedback) for sender, receiver in pairs]

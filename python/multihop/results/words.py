@@ -55,7 +55,7 @@ def rate(bps: float) -> str:
 def percent(part: float) -> str:
     """A share in percent: whole percent from 10 on, two digits below, and never a zero with a sign."""
     if abs(part) >= 0.0995 or part == 0:
-        return f"{100 * part:.0f} %"
+        return f"{100 * part + 0.0:.0f} %"
     if abs(part) < 0.0001:
         return "< 0.01 %" if part > 0 else "> -0.01 %"
     return f"{100 * part:.2g} %"
