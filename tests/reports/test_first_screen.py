@@ -188,7 +188,7 @@ def test_a_classroom_fits_on_first_screens_and_is_explained_by_groups(narrow, tm
     for group in found["groups"]:
         named = [name for name in group["flows"] if re.search(rf"\b{name}\b", group["sentence"])]
         assert len(named) == min(len(group["flows"]), 8)
-    assert len(done.out.splitlines()) < 30 * len(found["groups"]) < 200
+    assert len(done.out.splitlines()) < 20 + 30 * len(found["groups"]) < 200
 
 
 def test_the_headline_gives_the_place_its_own_share_and_the_kind_its_sum(narrow, tmp_path):

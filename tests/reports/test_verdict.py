@@ -117,7 +117,7 @@ def test_nothing_is_said_of_starvation_where_there_is_none():
     said = made_up({"tcp": [[1, 1, 1, 1]] * 3, "recn": [[1, 1, 1, 1]] * 3}).verdict()
     values = "goodput tcp 4 Mb/s, recn 4 Mb/s; fairness tcp 1, recn 1; delay (95th percentile) tcp 100 ms, recn 100 ms"
     assert said[0] == f"No significant difference: {values}."
-    assert said[1] == "What to do: any of these schemes will do, or more seeds: none is better beyond chance."
+    assert said[1] == "What to do: any of these schemes will do, or more seeds: no difference is beyond chance."
 
 
 def test_no_difference_is_said_once_after_what_differs():

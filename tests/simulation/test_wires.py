@@ -81,7 +81,7 @@ def test_a_report_shows_nodes_without_a_place(inline, tmp_path):
     (tmp_path / "mixed.toml").write_text(MIXED)
     done = inline("run", "mixed.toml", "--out", "results")
     assert done.code == 0, done.err
-    assert "1 nodes without a position" in (tmp_path / "results" / "report.html").read_text()
+    assert "1 node without a position" in (tmp_path / "results" / "report.html").read_text()
 
 
 def test_captures_are_of_radios(tmp_path):

@@ -320,7 +320,7 @@ def _by_preference(runs: Runs) -> str:
         if (leader := _leader(runs, METRIC[name])) is not None
     }
     if not ahead:
-        return "What to do: any of these schemes will do, or more seeds: none is better beyond chance."
+        return "What to do: any of these schemes will do, or more seeds: no difference is beyond chance."
     if len(set(ahead.values())) == 1:
         return f"What to do: take {next(iter(ahead.values()))}, for {listed(list(ahead))}."
     return "What to do: " + ", ".join(f"take {leader} for {what}" for what, leader in ahead.items()) + "."

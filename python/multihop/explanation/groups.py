@@ -117,8 +117,8 @@ def headline(main: MainCause, flows: Sequence[str], names: Callable[[int], str])
     whom = several([flows[index] for index in main.held], 4)
     most = ""
     if cause.sender is not None:
-        most = f"; most {words.title(cause, names).removeprefix(words.TITLES[cause.kind]).strip(' ,')}"
-        most += f", {percent(main.share)} of what holds {worst} back"
+        most = f"; above all {words.title(cause, names).removeprefix(words.TITLES[cause.kind]).strip(' ,')}"
+        most += f": {percent(main.share)} of what holds {worst} back"
     return (
         f"What matters most: {words.TITLES[cause.kind]}: on average {percent(main.kind_share)} of what holds back "
         f"{len(main.held)} flows ({whom}){most}."
