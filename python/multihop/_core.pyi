@@ -179,7 +179,7 @@ class Output(TypedDict):
     """The columns of a run's tables and its scalars.
 
     Wires, measurements and positions are there if it has some; hops, drops, losses and collisions if asked
-    for.
+    for. Runs that were kept by an older build have no delays.
     """
 
     summary: dict[str, int | float | str]
@@ -188,6 +188,7 @@ class Output(TypedDict):
     links: dict[str, Column]
     wires: NotRequired[dict[str, Column]]
     series: dict[str, Column]
+    delays: NotRequired[dict[str, Column]]
     measurements: NotRequired[dict[str, Column]]
     positions: NotRequired[dict[str, Column]]
     hops: NotRequired[dict[str, Column]]
@@ -211,6 +212,8 @@ class ScenarioError(ValueError):
     line: int | None
     #: The key path that was set, as it was given, or the name of the option, such as `scheme`.
     setting: str | None
+    #: Whether a key or a value does not fit by itself, whatever else the scenario has.
+    is_misfit: bool | None
 
 class InternalError(RuntimeError):
     """A broken invariant of the engine: a bug. The message says where."""

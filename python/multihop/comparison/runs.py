@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -30,7 +30,11 @@ from multihop.results.statistics import (
     holm,
     paired_difference,
 )
+from multihop.results.words import several
 from multihop.simulation.scenario import Scenario, inline_toml
+
+#: Metrics of the largest group of flows that want the same.
+_OF_ALIKE = frozenset({"jain", "delay_p50_s", "delay_p95_s"})
 
 
 @dataclass(frozen=True)
@@ -139,7 +143,14 @@ class Runs:
         """
         flows = next(iter(self.results.values()))[0].view["flows"]
         fairness = len(largest_alike(flows)) > 1
-        own = tuple(metric for metric in METRICS if metric.name != "jain" or fairness)
+        alike = [flows[index]["name"] for index in largest_alike(flows)]
+        own = tuple(
+            replace(metric, title=f"{metric.title} of {several(alike, 2)}")
+            if metric.name in _OF_ALIKE and len(alike) < len(flows)
+            else metric
+            for metric in METRICS
+            if metric.name != "jain" or fairness
+        )
         return (*own, *VIDEO_METRICS) if any(flow["app"] == "video" for flow in flows) else own
 
     def values(self, variant: str, metric: str) -> np.ndarray:
@@ -189,7 +200,7 @@ class Runs:
     def table(self, name: str) -> pd.DataFrame:
         """The tables of all runs below each other, with columns `variant` and `seed` in front.
 
-        `name` is flows, nodes, links, wires, categories, series, measurements, positions or summary.
+        `name` is flows, nodes, links, wires, categories, series, delays, measurements, positions or summary.
         """
         parts = []
         for variant, results in self.results.items():
@@ -231,6 +242,11 @@ class Runs:
     def series(self) -> pd.DataFrame:
         """One row per variant, seed, flow and step."""
         return self.table("series")
+
+    @property
+    def delays(self) -> pd.DataFrame:
+        """One row per variant, seed, flow and bin of one-way delay."""
+        return self.table("delays")
 
     @property
     def measurements(self) -> pd.DataFrame:
