@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from urllib.parse import quote
+
+import numpy as np
 
 from multihop.comparison.runs import Contrast, Runs
 from multihop.comparison.verdict import about_optimum, sentences
 from multihop.explanation.explain import Explanation
 from multihop.report import charts, explained, topology, viewer
-from multihop.report.markup import document, facts, paragraphs, remark, section, with_unit
+from multihop.report.charts.figure import Figure
+from multihop.report.charts.html import html
+from multihop.report.markup import document, facts, paragraphs, remark, section, table, with_unit
 from multihop.report.markup import escape as _e
 from multihop.report.numbers import in_script
 from multihop.report.places import Shown
 from multihop.report.svg import colours, style
+from multihop.results.columns import METRIC, TABLES, Metric
 from multihop.results.folders import MOTION_FILE
 from multihop.results.provenance import build
+from multihop.results.statistics import estimate_or_none
 from multihop.results.words import signed, with_interval
 
 
@@ -27,11 +33,10 @@ def page(comparison: Runs, explanation: Explanation | None = None, frames: Mappi
     first = next(iter(comparison.results.values()))[0]
     title = first.view["name"]
     description = first.view.get("description") or ""
-    with style():
-        drawn = {chart.key: chart.svg() for chart in charts.every(comparison)}
+    drawn = {figure.name: figure for figure in charts.every(comparison)}
     network = topology.Topology(first.view, first.positions)
     seeds = len(comparison.seeds)
-    intervals = "Bars are means, whiskers 95 % intervals (Student t), dots single seeds." if seeds > 1 else ""
+    intervals = "Bars are means, intervals Student t at 95 %, cut where the quantity ends." if seeds > 1 else ""
     sections = [
         f"<header><h1>{_e(title)}</h1>{paragraphs(description)}{_subtitle(comparison)}</header>{_subjects(comparison)}",
         section("Verdict", _verdict(comparison)),
@@ -40,27 +45,35 @@ def page(comparison: Runs, explanation: Explanation | None = None, frames: Mappi
             f'<div class="scroll" tabindex="0">{network.picture()}</div>',
             network.caption() + " " + _path_note(comparison),
         ),
-        section("Throughput and fairness", drawn["metrics"], intervals),
-        section("Goodput of each flow", drawn["flows"], _optimum_note(comparison)),
-        *explained.sections(comparison, explanation, {variant: log.places() for variant, log in shown.items()}),
-        section(
-            "Where packets are lost",
-            drawn["losses"],
-            "Data packets that the network lost, by cause, of those that were lost or arrived. "
-            + _feedback(comparison),
+        *_figures(
+            "Goodput and delay", drawn, ["goodput-delay", "goodput-flows", "delay-cdf"], _optimum_note(comparison)
         ),
-        section("Over time", drawn["time"], _time_note(comparison)),
-        section(
+        *_figures("Metrics by scheme", drawn, ["metrics"], intervals),
+        *([section("Flows", _flow_table(comparison))] if len(comparison.variants) == 1 else []),
+        *explained.sections(comparison, explanation, {variant: log.places() for variant, log in shown.items()}),
+        *_figures("Where packets are lost", drawn, ["losses"], _feedback(comparison)),
+        *_losses(comparison),
+        *_figures("Over time", drawn, [f"{name}-time" for name in charts.times.QUANTITIES], _time_note(comparison)),
+        *_figures(
             "How nodes spend their time",
-            drawn["airtime"],
+            drawn,
+            ["airtime"],
             "Transmitting; receiving frames meant for the node; sensing anything else on the medium; idle. "
-            "Means over seeds.",
+            "Means over seeds. Point at a bar for its node.",
         ),
         *_transmissions(shown),
         section("Numbers", _metric_table(comparison) + _about_optimum(comparison) + _paired_table(comparison)),
         section("Provenance", _provenance(comparison)),
     ]
     return document(title, "\n".join(sections))
+
+
+def _figures(title: str, drawn: Mapping[str, Figure], names: Sequence[str], note: str = "") -> list[str]:
+    """A section of those figures that there are; none without any. One alone has the section's title."""
+    there = [drawn[name] for name in names if name in drawn]
+    with style():
+        pictures = "".join(html(figure, captioned=len(there) > 1) for figure in there)
+    return [section(title, f'<div class="figures">{pictures}</div>', note)] if there else []
 
 
 def _transmissions(frames: Mapping[str, Shown]) -> list[str]:
@@ -128,7 +141,7 @@ def _path_note(comparison: Runs) -> str:
     when = " at the start" if any(node["moves"] for node in view["nodes"]) else ""
     said = [f"No route{when} for {lost}."] if lost else []
     said += [f"Receivers out of reach{when} of multicast flows: {far}."] if far else []
-    return " ".join(said) or "Coloured lines are the paths of flows at the start."
+    return " ".join(said) or "Thick lines are the paths of flows at the start."
 
 
 def _optimum_note(comparison: Runs) -> str:
@@ -136,21 +149,72 @@ def _optimum_note(comparison: Runs) -> str:
     if why is not None:
         return f"No optimum is drawn: {why}."
     return (
-        "Black or dashed lines: what flows would get if the sum of log(goodput) were as large as airtime allows, with "
-        "the headers and acknowledgements of their transport. Stations that count back-off down together may exceed it."
+        "Fair optimum: what flows would get if the sum of log(goodput) were as large as airtime allows, with the "
+        "headers and acknowledgements of their transport. Stations that count back-off down together may exceed it."
     )
+
+
+def _losses(comparison: Runs) -> list[str]:
+    """Losses of a single scheme in numbers, by cause; nothing where nothing was lost."""
+    causes = charts.bars.lost_causes(comparison)
+    if not causes or len(comparison.variants) > 1:
+        return []
+    metric = METRIC["loss_ratio"]
+    rows = []
+    for cause in causes:
+        found = estimate_or_none(charts.bars.loss_shares(comparison, comparison.variants[0], cause) / metric.scale)
+        meaning = TABLES["flows"][f"dropped_{cause}"].meaning
+        rows.append([cause.replace("_", " "), with_interval(found, metric), meaning])
+    content = table(["cause", "lost [%]", "meaning"], rows, "wrap")
+    return [section("Where packets are lost", content, _feedback(comparison))]
 
 
 def _feedback(comparison: Runs) -> str:
     lost = ", ".join(f"{v} {comparison.values(v, 'feedback_dropped').mean():.4g}" for v in comparison.variants)
-    return f"Acknowledgements lost as well{', means over seeds' if len(comparison.seeds) > 1 else ''}: {lost}."
+    seeds = ", means over seeds" if len(comparison.seeds) > 1 else ""
+    return (
+        "Of the data packets that were lost or arrived, the share that the network lost, by cause. "
+        f"Acknowledgements lost as well{seeds}: {lost}."
+    )
 
 
 def _time_note(comparison: Runs) -> str:
-    if len(comparison.variants) > 1:
-        return "All flows together, means over seeds; bands are 95 % intervals." if len(comparison.seeds) > 1 else ""
-    flows = len(next(iter(comparison.results.values()))[0].view["flows"])
-    return charts.flow_lines_note(flows)
+    return "Means over seeds; bands are 95 % intervals (Student t)." if len(comparison.seeds) > 1 else ""
+
+
+#: Columns of the table of flows that a page shows -> their metric.
+_FLOW_METRICS = {
+    "goodput_bps": Metric("", "Goodput", "Mb/s", 1e-6, higher_is_better=True),
+    "delay_p50_s": METRIC["delay_p50_s"],
+    "delay_p95_s": METRIC["delay_p95_s"],
+    "rtt_mean_s": METRIC["rtt_mean_s"],
+    "loss_ratio": METRIC["loss_ratio"],
+    "retransmission_ratio": METRIC["retransmission_ratio"],
+}
+
+#: Flows in that table at most: of more, those with the least goodput.
+_MOST_FLOWS = 100
+
+
+def _flow_table(comparison: Runs) -> str:
+    """A row per flow of a single scheme, means over seeds with 95 % intervals."""
+    (results,) = comparison.results.values()
+    flows = results[0].view["flows"]
+    best = None if comparison.not_comparable else comparison.optima[comparison.variants[0]].rates_bps
+    values = {name: np.array([run.flows[name].to_numpy(dtype=float) for run in results]) for name in _FLOW_METRICS}
+    order = np.argsort(values["goodput_bps"].mean(axis=0), kind="stable")[:_MOST_FLOWS]
+    rows = []
+    for flow in sorted(order.tolist()):
+        found = [(estimate_or_none(values[name][:, flow]), metric) for name, metric in _FLOW_METRICS.items()]
+        fair = [] if best is None else [f"{best[flow] / 1e6:.3g}"]
+        cells = [with_interval(each and each.within(metric.least), metric) for each, metric in found]
+        rows.append([flows[flow]["name"], flows[flow]["scheme"], str(flows[flow]["hops"]), cells[0], *fair, *cells[1:]])
+    heads = [with_unit(metric) for metric in _FLOW_METRICS.values()]
+    if best is not None:
+        heads.insert(1, "Optimum [Mb/s]")
+    left = len(flows) - len(rows)
+    more = remark(f"The {len(rows)} flows with the least goodput; {left} more are in the tables.") if left else ""
+    return table(["flow", "scheme", "hops", *heads], rows, names=2) + more
 
 
 def _metric_table(comparison: Runs) -> str:
