@@ -237,7 +237,10 @@ def recn_chains(effort: Effort, flavour: str) -> list[RecnRow]:
                         scheme: over(of, lambda run: float(run.flows["transmission_efficiency"].mean()))
                         for scheme, of in runs.items()
                     },
-                    {scheme: over(of, lambda run: float(run.summary["delay_p95_s"])) for scheme, of in runs.items()},
+                    {
+                        scheme: over(of, lambda run: float(run.flows["delay_p95_s"].mean()))
+                        for scheme, of in runs.items()
+                    },
                     peer and Against("ns-2", goodput["tcp-newreno"], peer["goodput_kbps"], peer["goodput_ci"]),
                 )
             )

@@ -179,7 +179,7 @@ class Output(TypedDict):
     """The columns of a run's tables and its scalars.
 
     Wires, measurements and positions are there if it has some; hops, drops, losses and collisions if asked
-    for.
+    for. Runs that were kept by an older build have no delays.
     """
 
     summary: dict[str, int | float | str]
@@ -188,6 +188,7 @@ class Output(TypedDict):
     links: dict[str, Column]
     wires: NotRequired[dict[str, Column]]
     series: dict[str, Column]
+    delays: NotRequired[dict[str, Column]]
     measurements: NotRequired[dict[str, Column]]
     positions: NotRequired[dict[str, Column]]
     hops: NotRequired[dict[str, Column]]

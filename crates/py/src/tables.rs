@@ -23,6 +23,7 @@ pub fn output<'py>(py: Python<'py>, config: &Config, outcome: &Outcome) -> PyRes
         run.table(&outcome.categories)?;
     }
     run.table(&outcome.series)?;
+    run.table(&outcome.delays)?;
     if !config.measurements.is_empty() {
         run.table(&outcome.measurements)?;
     }

@@ -23,7 +23,7 @@ use crate::measure::Measurements;
 use crate::medium::{Listeners, Loads, NodeOrder, Wavefront};
 use crate::node::{Node, at_node, settle};
 use crate::outages::{Outages, Sent};
-use crate::outcome::{NodeOutcome, Outcome};
+use crate::outcome::{NodeOutcome, Outcome, delay_rows};
 use crate::record::Recorder;
 use crate::routing::{self, LinkQuality, Routes};
 use crate::slab::Slab;
@@ -395,6 +395,10 @@ impl World {
         let flows = (0..self.config.flows.len())
             .map(|index| self.flow_outcome(index, &progress[index], &nodes, measured))
             .collect();
+        // Their delays are in order now.
+        let delays =
+            (0..).zip(&self.record.flows).flat_map(|(flow, counters)| delay_rows(flow, &counters.delays));
+        let delays = delays.collect();
         let wires = self.wire_outcomes();
         let links = self.record.nodes.iter().flat_map(crate::record::NodeCounters::links).collect();
         Outcome {
@@ -408,6 +412,7 @@ impl World {
             wires,
             categories: self.record.category_outcomes(measured),
             series: std::mem::take(&mut self.samples.series),
+            delays,
             measurements: self.measurements.take_rows(),
             causes: self.record.causes_outcome(measured),
             conservation: counters,

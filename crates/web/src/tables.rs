@@ -5,7 +5,8 @@ use multihop_sim::mobility::places;
 use multihop_sim::outcome::{At, Outcome, Table, Values, tables};
 use serde_json::{Value, json};
 
-/// Table → column → values, and for the summary one value each; tables without rows are left out.
+/// Table → column → values, and for the summary one value each; tables without rows are left out, and that of
+/// delays, which no page shows.
 pub fn output(config: &Config, outcome: &Outcome) -> Value {
     let run = Run { config, measured_s: outcome.measured_s };
     let summary = run.columns(std::slice::from_ref(outcome)).into_iter().flatten();

@@ -11,7 +11,7 @@ import pandas as pd
 
 from multihop import _core
 from multihop.results import frames
-from multihop.results.columns import METRICS
+from multihop.results.columns import METRICS, TABLES
 from multihop.simulation.scenario import Scenario
 
 
@@ -69,6 +69,11 @@ class Run:
         return self._frame("series")
 
     @cached_property
+    def delays(self) -> pd.DataFrame:
+        """One row per flow and bin of one-way delay: number of data packets that arrived with it."""
+        return self._frame("delays")
+
+    @cached_property
     def measurements(self) -> pd.DataFrame:
         """One row per step, node and estimator that the scenario asks for, from the start of the run."""
         return self._frame("measurements")
@@ -82,10 +87,10 @@ class Run:
         """The table of that name: one of `multihop.results.columns.TABLES`."""
         if name == "summary":
             return pd.DataFrame([self.summary])
-        tables = {"flows": self.flows, "nodes": self.nodes, "links": self.links}
-        some = {"wires": self.wires, "categories": self.categories}
-        over_time = {"series": self.series, "measurements": self.measurements, "positions": self.positions}
-        return {**tables, **some, **over_time}[name]
+        if name not in TABLES:
+            raise KeyError(name)
+        made: pd.DataFrame = getattr(self, name)
+        return made
 
     def _frame(self, name: str) -> pd.DataFrame:
         return frames.table(name, self.view, [self.output]).drop(columns="seed")

@@ -191,7 +191,7 @@ class Runs:
     def table(self, name: str) -> pd.DataFrame:
         """The tables of all runs below each other, with columns `variant` and `seed` in front.
 
-        `name` is flows, nodes, links, wires, categories, series, measurements, positions or summary.
+        `name` is flows, nodes, links, wires, categories, series, delays, measurements, positions or summary.
         """
         parts = []
         for variant, results in self.results.items():
@@ -233,6 +233,11 @@ class Runs:
     def series(self) -> pd.DataFrame:
         """One row per variant, seed, flow and step."""
         return self.table("series")
+
+    @property
+    def delays(self) -> pd.DataFrame:
+        """One row per variant, seed, flow and bin of one-way delay."""
+        return self.table("delays")
 
     @property
     def measurements(self) -> pd.DataFrame:

@@ -354,7 +354,7 @@ def _decompressed(content: bytes) -> bytes:
 
 
 #: Tables that a run may be without.
-_OPTIONAL = {"categories", "measurements", "positions", "wires"}
+_OPTIONAL = {"categories", "delays", "measurements", "positions", "wires"}
 
 #: Tables that a run has if it was asked for them.
 _ASKED_FOR = tuple(CAUSE_TABLES)

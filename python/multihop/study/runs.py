@@ -202,7 +202,7 @@ class StudyRuns:
     def table(self, name: str) -> pd.DataFrame:
         """A table of all runs, below each other: a column per factor, the seed, then the table's own.
 
-        `name` is flows, nodes, links, wires, categories, series, measurements, positions, summary, or
+        `name` is flows, nodes, links, wires, categories, series, delays, measurements, positions, summary, or
         `metrics` for the study's own metrics.
         """
         parts = [self.point_table(index, name) for index in range(len(self.points))]
