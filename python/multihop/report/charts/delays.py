@@ -28,7 +28,6 @@ from multihop.report.charts.figure import (
 )
 from multihop.report.notes import Notes
 from multihop.report.svg import sides
-from multihop.results.columns import TABLES
 from multihop.results.statistics import Estimate, estimate_or_none
 from multihop.results.words import three_digits
 
@@ -43,17 +42,12 @@ _MOST_WHISKERS = 12
 _DELAY = "delay_p95_s"
 
 
-def has_delays() -> bool:
-    """Whether the engine counts how long packets take."""
-    return "delays" in TABLES
-
-
 def cdf(runs: Runs, flows: Collection[int] | None = None) -> Figure:
     """Distribution of one-way delay: a facet of all packets and one for each of some flows.
 
     With `flows`, a facet for each of these alone.
     """
-    delays = runs.table("delays") if has_delays() else pd.DataFrame({"flow": [], "packets": []})
+    delays = runs.delays
     there = delays.groupby("flow")["packets"].sum()
     arrived = {int(flow) for flow in there.index[there > 0] if flows is None or int(flow) in flows}
     some, note = typical_flows(runs, arrived)

@@ -135,7 +135,7 @@ def on_axes(figure: Figure, ax: Axes | None) -> Axes:
 
     with paper_style(10.0):
         size = (5.4, 10.0 / _POINTS_PER_INCH * (figure.height + 3.0))
-        _, made = plt.subplots(figsize=size, layout="constrained")
+        made: Axes = plt.figure(figsize=size, layout="constrained").add_subplot()
         figure.facets[0].draw(Notes(), made)
         if figure.keys:
             columns = legend_columns(figure.keys, 0.85 * 5.4 * _POINTS_PER_INCH / 10.0)
