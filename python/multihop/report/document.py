@@ -7,23 +7,19 @@ import re
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
-import numpy as np
-
 from multihop.comparison.runs import Contrast, Runs
 from multihop.comparison.verdict import about_optimum, sentences
 from multihop.explanation.explain import Explanation
-from multihop.report import charts, explained, topology, viewer
+from multihop.report import charts, explained, flow_tables, topology, viewer
 from multihop.report.charts.figure import Figure
 from multihop.report.charts.html import html
-from multihop.report.markup import document, facts, paragraphs, remark, section, table, with_unit
+from multihop.report.markup import document, facts, paragraphs, remark, section, with_unit
 from multihop.report.markup import escape as _e
 from multihop.report.numbers import in_script
 from multihop.report.places import Shown
 from multihop.report.svg import colours, style
-from multihop.results.columns import METRIC, TABLES, Metric
 from multihop.results.folders import MOTION_FILE
 from multihop.results.provenance import build
-from multihop.results.statistics import estimate_or_none
 from multihop.results.words import signed, with_interval
 
 
@@ -45,11 +41,9 @@ def page(comparison: Runs, explanation: Explanation | None = None, frames: Mappi
             f'<div class="scroll" tabindex="0">{network.picture()}</div>',
             network.caption() + " " + _path_note(comparison),
         ),
-        *_figures(
-            "Goodput and delay", drawn, ["goodput-delay", "goodput-flows", "delay-cdf"], _optimum_note(comparison)
-        ),
+        *_flows(comparison),
+        *_figures("Goodput and delay", drawn, ["goodput-delay", "goodput-flows", "delay-cdf"], _marks_note(comparison)),
         *_figures("Metrics by scheme", drawn, ["metrics"], intervals),
-        *([section("Flows", _flow_table(comparison))] if len(comparison.variants) == 1 else []),
         *explained.sections(comparison, explanation, {variant: log.places() for variant, log in shown.items()}),
         *_figures("Where packets are lost", drawn, ["losses"], _feedback(comparison)),
         *_losses(comparison),
@@ -144,6 +138,25 @@ def _path_note(comparison: Runs) -> str:
     return " ".join(said) or "Thick lines are the paths of flows at the start."
 
 
+def _flows(comparison: Runs) -> list[str]:
+    """The flows of a single scheme in numbers, of which bars would say no more."""
+    if len(comparison.variants) > 1:
+        return []
+    return [section("Flows", flow_tables.service(comparison), _optimum_note(comparison))]
+
+
+def _losses(comparison: Runs) -> list[str]:
+    """Losses of a single scheme in numbers; nothing where nothing was lost."""
+    if len(comparison.variants) > 1 or not charts.bars.lost_causes(comparison):
+        return []
+    return [section("Where packets are lost", flow_tables.losses(comparison), _feedback(comparison))]
+
+
+def _marks_note(comparison: Runs) -> str:
+    """What the marks of optima are, where they are drawn."""
+    return _optimum_note(comparison) if len(comparison.variants) > 1 else ""
+
+
 def _optimum_note(comparison: Runs) -> str:
     why = comparison.not_comparable
     if why is not None:
@@ -152,21 +165,6 @@ def _optimum_note(comparison: Runs) -> str:
         "Fair optimum: what flows would get if the sum of log(goodput) were as large as airtime allows, with the "
         "headers and acknowledgements of their transport. Stations that count back-off down together may exceed it."
     )
-
-
-def _losses(comparison: Runs) -> list[str]:
-    """Losses of a single scheme in numbers, by cause; nothing where nothing was lost."""
-    causes = charts.bars.lost_causes(comparison)
-    if not causes or len(comparison.variants) > 1:
-        return []
-    metric = METRIC["loss_ratio"]
-    rows = []
-    for cause in causes:
-        found = estimate_or_none(charts.bars.loss_shares(comparison, comparison.variants[0], cause) / metric.scale)
-        meaning = TABLES["flows"][f"dropped_{cause}"].meaning
-        rows.append([cause.replace("_", " "), with_interval(found, metric), meaning])
-    content = table(["cause", "lost [%]", "meaning"], rows, "wrap")
-    return [section("Where packets are lost", content, _feedback(comparison))]
 
 
 def _feedback(comparison: Runs) -> str:
@@ -180,41 +178,6 @@ def _feedback(comparison: Runs) -> str:
 
 def _time_note(comparison: Runs) -> str:
     return "Means over seeds; bands are 95 % intervals (Student t)." if len(comparison.seeds) > 1 else ""
-
-
-#: Columns of the table of flows that a page shows -> their metric.
-_FLOW_METRICS = {
-    "goodput_bps": Metric("", "Goodput", "Mb/s", 1e-6, higher_is_better=True),
-    "delay_p50_s": METRIC["delay_p50_s"],
-    "delay_p95_s": METRIC["delay_p95_s"],
-    "rtt_mean_s": METRIC["rtt_mean_s"],
-    "loss_ratio": METRIC["loss_ratio"],
-    "retransmission_ratio": METRIC["retransmission_ratio"],
-}
-
-#: Flows in that table at most: of more, those with the least goodput.
-_MOST_FLOWS = 100
-
-
-def _flow_table(comparison: Runs) -> str:
-    """A row per flow of a single scheme, means over seeds with 95 % intervals."""
-    (results,) = comparison.results.values()
-    flows = results[0].view["flows"]
-    best = None if comparison.not_comparable else comparison.optima[comparison.variants[0]].rates_bps
-    values = {name: np.array([run.flows[name].to_numpy(dtype=float) for run in results]) for name in _FLOW_METRICS}
-    order = np.argsort(values["goodput_bps"].mean(axis=0), kind="stable")[:_MOST_FLOWS]
-    rows = []
-    for flow in sorted(order.tolist()):
-        found = [(estimate_or_none(values[name][:, flow]), metric) for name, metric in _FLOW_METRICS.items()]
-        fair = [] if best is None else [f"{best[flow] / 1e6:.3g}"]
-        cells = [with_interval(each and each.within(metric.least), metric) for each, metric in found]
-        rows.append([flows[flow]["name"], flows[flow]["scheme"], str(flows[flow]["hops"]), cells[0], *fair, *cells[1:]])
-    heads = [with_unit(metric) for metric in _FLOW_METRICS.values()]
-    if best is not None:
-        heads.insert(1, "Optimum [Mb/s]")
-    left = len(flows) - len(rows)
-    more = remark(f"The {len(rows)} flows with the least goodput; {left} more are in the tables.") if left else ""
-    return table(["flow", "scheme", "hops", *heads], rows, names=2) + more
 
 
 def _metric_table(comparison: Runs) -> str:

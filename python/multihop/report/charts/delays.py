@@ -110,7 +110,7 @@ def draw_cdf(
         make_log(axis, "x")
     axis.set_xlabel(label)
     axis.set_ylabel("share of packets")
-    axis.set_ylim(0, 1)
+    axis.set_ylim(0, 1.03)
 
 
 def _risen(at: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

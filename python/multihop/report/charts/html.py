@@ -16,7 +16,7 @@ _POINTS_PER_INCH = 72
 #: Size of text in a page's picture, and the share of it below which text does not shrink.
 _FONT_PT, _SMALLEST = 10.0, 0.8
 #: Width of a facet in inches, by how many are side by side.
-_WIDTHS = {1: 5.4, 2: 5.4, 3: PAGE_WIDTH / 3}
+_WIDTHS = {1: 4.8, 2: 4.8, 3: PAGE_WIDTH / 3}
 #: File that a page offers.
 _FILE = Paper("svg", 7.0, 10.0)
 
