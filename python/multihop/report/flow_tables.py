@@ -26,7 +26,7 @@ _MOST_FLOWS = 100
 
 
 def service(runs: Runs) -> str:
-    """A row per flow: means over seeds with 95 % intervals, and its optimum where runs can be held against it."""
+    """A row per flow: means over seeds with 95 % intervals, and its optimum where one is known."""
     variant = runs.variants[0]
     results = runs.results[variant]
     flows = results[0].view["flows"]

@@ -8,31 +8,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from multihop.base.errors import UserError
 from multihop.comparison.runs import Runs
 from multihop.report.charts import bars, delays, times
 from multihop.report.charts.figure import Figure
+from multihop.results.columns import METRICS, OPTIMUM_METRICS, VIDEO_METRICS
 
 
 def every(runs: Runs) -> list[Figure]:
     """All figures of which there is something to see, in the order of the report."""
-    made = [delays.against_goodput(runs), delays.cdf(runs), bars.metrics(runs), bars.flow_goodput(runs)]
+    made = [delays.against_goodput(runs), bars.flow_goodput(runs), delays.cdf(runs), bars.metrics(runs)]
     made += [bars.losses(runs), *(times.over_time(runs, quantity) for quantity in times.QUANTITIES.values())]
     made.append(bars.airtime(runs))
     return [figure for figure in made if figure.facets]
 
 
-def chosen(figures: Sequence[Figure], metrics: Sequence[str]) -> list[Figure]:
-    """What of these figures shows one of the metrics: a metric's name, or the first word of it.
+def measures() -> list[str]:
+    """Names by which figures are chosen: words, then metrics."""
+    metrics = (*METRICS, *VIDEO_METRICS, *OPTIMUM_METRICS)
+    names = {metric.name for metric in metrics}
+    words = {word for metric in metrics for word in bars.measures_of(metric)} - names
+    return [*sorted(words | set(times.QUANTITIES) | {"airtime"}), *sorted(names)]
+
+
+def require_measures(names: Sequence[str]) -> None:
+    """Checks that figures can be chosen by these names.
 
     Raises:
-        UserError: if nothing shows one of them.
+        UserError: naming the first one that is none.
     """
-    known = {measure for figure in figures for facet in figure.facets for measure in facet.measures}
-    unknown = next((name for name in metrics if name not in known), None)
-    if unknown is not None:
-        words = ", ".join(sorted(known))
-        raise UserError(f"metrics: found {unknown!r}; figures of these runs show: {words}")
-    return [part for figure in figures if (part := figure.chosen(metrics)).facets]
+    unknown = next((name for name in names if name not in measures()), None)
+    if unknown is not None or not names:
+        found = "none" if unknown is None else repr(unknown)
+        raise UserError(f"metrics: found {found}; figures show: {', '.join(measures())}")
+
+
+def chosen(figures: Sequence[Figure], names: Collection[str]) -> list[Figure]:
+    """What of these figures shows one of the metrics."""
+    return [part for figure in figures if (part := figure.chosen(names)).facets]

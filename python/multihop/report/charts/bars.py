@@ -49,16 +49,18 @@ _SHARES: dict[str, tuple[str | None, str]] = {
 def metrics(runs: Runs, names: Sequence[str] | None = None) -> Figure:
     """A facet for each metric, or for those of these names: bars with 95 % intervals and one dot per seed."""
     facets = [
-        Facet(with_unit(metric), _measures(metric), partial(draw_metric, runs=runs, metric=metric))
-        for metric in (runs.measured_metrics if names is None else runs.metrics)
+        Facet(with_unit(metric), measures_of(metric), partial(draw_metric, runs=runs, metric=metric))
+        for metric in runs.metrics
         if (names is None or metric.name in names) and has_bars(runs, metric)
     ]
     keys = [*scheme_keys(runs, "bar"), *seed_keys(runs)]
     return Figure("metrics", "Metrics by scheme", facets, keys, columns=3, least=14.0, height=15.0)
 
 
-def _measures(metric: Metric) -> set[str]:
-    return {metric.name, metric.name.split("_")[0]}
+def measures_of(metric: Metric) -> set[str]:
+    """Names by which a metric is chosen: its own, and the first word of it."""
+    word = metric.name.split("_")[0]
+    return {metric.name, word, *({"fairness"} if word == "jain" else set())}
 
 
 def has_bars(runs: Runs, metric: Metric) -> bool:

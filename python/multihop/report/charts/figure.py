@@ -171,7 +171,7 @@ def tokens(runs: Runs, variant: str, flow: int | None = None) -> tuple[str, ...]
 
 
 #: Facets of single flows at most.
-MOST_FLOWS = 6
+MOST_FLOWS = 5
 
 
 def typical_flows(runs: Runs, among: Collection[int] | None = None) -> tuple[list[int], str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from multihop.base.errors import UserError
 from multihop.base.files import whole_file
 from multihop.comparison.runs import Runs
-from multihop.report.charts import chosen, every
+from multihop.report.charts import chosen, every, require_measures
 from multihop.report.charts.figure import Figure, Key, legend_names
 from multihop.report.notes import Notes
 from multihop.report.svg import paper_style
@@ -55,7 +55,7 @@ class Paper:
             raise UserError(f"figures: found {kind!r}; needs {', '.join(KINDS[:-1])} or {KINDS[-1]}")
         inches = cls.width if width is None else _inches(width)
         font = cls.font if font_size is None else font_size
-        if not isinstance(font, int | float) or not _SMALLEST_PT <= font <= _LARGEST_PT:
+        if isinstance(font, bool) or not isinstance(font, int | float) or not _SMALLEST_PT <= font <= _LARGEST_PT:
             raise UserError(f"font size: found {font!r}; needs {_SMALLEST_PT:g} to {_LARGEST_PT:g} points")
         return cls(kind, inches, float(font))
 
@@ -78,6 +78,8 @@ def write(runs: Runs, directory: Path, paper: Paper, metrics: Sequence[str] | No
     Raises:
         UserError: if the directory cannot be written, or no figure shows one of the metrics.
     """
+    if metrics is not None:
+        require_measures(metrics)
     figures = every(runs) if metrics is None else chosen(every(runs), metrics)
     written = []
     with paper_style(paper.font):
