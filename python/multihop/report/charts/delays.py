@@ -56,7 +56,7 @@ def cdf(runs: Runs, flows: Collection[int] | None = None) -> Figure:
     wanted = wanted[1:] if flows is not None or len(names) == 1 else wanted
     facets = [Facet(title, {"delay"}, partial(draw_cdf, runs=runs, delays=delays, flow=flow)) for title, flow in wanted]
     keys = scheme_keys(runs, "line")
-    keys += [Key("one seed (thin)", "line")] if 1 < len(runs.seeds) <= _MOST_SEEDS else []
+    keys += [Key("one seed", "thin")] if 1 < len(runs.seeds) <= _MOST_SEEDS else []
     facets = facets if arrived else []
     return Figure("delay-cdf", "Distribution of delay", facets, keys, columns=3, least=20.0, height=15.0, note=note)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from textwrap import fill
 from typing import Any
 
 from multihop.comparison.runs import Runs
@@ -56,7 +57,7 @@ class Key:
 
     Attributes:
         name: what the mark stands for.
-        mark: `bar`, `line`, `band`, `interval`, `SEED`, or a marker of Matplotlib.
+        mark: `bar`, `line`, `thin`, `band`, `shade`, `interval`, `SEED`, or a marker of Matplotlib.
         colour: none for ink.
         dash: of a line.
         hatch: of a bar.
@@ -82,6 +83,10 @@ class Key:
                 return Patch(facecolor=colour, edgecolor=ink(), hatch=self.hatch, linewidth=edge)
             case "band":
                 return Patch(facecolor=colour, alpha=0.25, linewidth=0)
+            case "shade":
+                return Patch(facecolor=faint(), alpha=0.35, linewidth=0)
+            case "thin":
+                return Line2D([], [], color=colour, linewidth=0.5, alpha=0.6)
             case "interval":
                 return Line2D([], [], color=colour, marker="|", markersize=6, linewidth=1)
             case "line":
@@ -197,6 +202,18 @@ def flow_names(runs: Runs) -> list[str]:
 def cut(name: str, most: int = 24) -> str:
     """A name that is not longer than an axis has room for."""
     return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
+#: Width of a letter in heights of text, on average.
+LETTER = 0.56
+
+
+def wrap_labels(axis: Any, width: float, height: float) -> None:  # noqa: ANN401 - an Axes
+    """Breaks title and labels into lines that fit a picture so many heights of its text wide and high."""
+    across, down = (max(8, int(room / LETTER)) for room in (width - 4.0, height - 3.0))
+    axis.set_title(fill(axis.get_title(loc="left") or axis.get_title(), across))
+    axis.set_xlabel(fill(axis.get_xlabel(), across))
+    axis.set_ylabel(fill(axis.get_ylabel(), down))
 
 
 def make_log(axis: Any, direction: str) -> None:  # noqa: ANN401 - an Axes

@@ -7,7 +7,7 @@ import gzip
 from collections.abc import Sequence
 
 from multihop.report.charts import figure
-from multihop.report.charts.figure import Figure, Key
+from multihop.report.charts.figure import Figure, Key, wrap_labels
 from multihop.report.charts.paper import Paper, drawn
 from multihop.report.markup import escape
 from multihop.report.svg import PAGE_WIDTH, Chart, paper_style
@@ -46,6 +46,7 @@ def _picture(shown: Figure, number: int, width: float, height: float) -> str:
     axis = chart.figure.subplots()
     facet.draw(chart, axis)
     axis.set_title("" if facet.title == axis.get_ylabel() else facet.title)
+    wrap_labels(axis, width * _POINTS_PER_INCH / _FONT_PT, shown.height)
     least = _SMALLEST * width * _POINTS_PER_INCH
     return chart.svg(f"min-width: {least:.0f}px; max-width: 100%")
 
@@ -70,7 +71,7 @@ def _legend(keys: Sequence[Key]) -> str:
 
 
 def _swatch(key: Key) -> str:
-    colour = "currentColor" if key.colour is None else "var(--grid)" if _is_shade(key) else key.colour
+    colour = key.colour or "currentColor"
     dash = {"-": "", "--": ' stroke-dasharray="6 3"', ":": ' stroke-dasharray="2 2"'}[key.dash]
     line = f'<path d="M1 6H25" stroke="{colour}" stroke-width="2"{dash}/>'
     match key.mark:
@@ -78,19 +79,17 @@ def _swatch(key: Key) -> str:
             return _drawing(_box(colour, key.hatch))
         case "band":
             return _drawing(f'<rect x="4" width="18" height="12" fill="{colour}" opacity=".25"/>')
+        case "shade":
+            return _drawing('<rect x="4" width="18" height="12" fill="var(--grid)" opacity=".5"/>')
         case "line":
             return _drawing(line)
+        case "thin":
+            return _drawing(f'<path d="M1 6H25" stroke="{colour}" stroke-width=".7" opacity=".7"/>')
         case "interval":
             return _drawing(f'<path d="M3 6H23M3 2V10M23 2V10" stroke="{colour}" stroke-width="1.2"/>')
         case figure.SEED:
             return _drawing('<circle cx="13" cy="6" r="2.2" fill="#ffffff" stroke="currentColor" stroke-width=".8"/>')
     return _drawing(f'<g transform="translate(7)" fill="{colour}">{SHAPES[key.mark]}</g>')
-
-
-def _is_shade(key: Key) -> bool:
-    from multihop.report.svg import FAINT
-
-    return key.colour == FAINT
 
 
 def _box(colour: str, hatch: str) -> str:

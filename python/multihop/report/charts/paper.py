@@ -14,7 +14,7 @@ from multihop.base.errors import UserError
 from multihop.base.files import whole_file
 from multihop.comparison.runs import Runs
 from multihop.report.charts import chosen, every, require_measures
-from multihop.report.charts.figure import Figure, Key, legend_names
+from multihop.report.charts.figure import LETTER, Figure, Key, legend_names, wrap_labels
 from multihop.report.notes import Notes
 from multihop.report.svg import paper_style
 
@@ -31,8 +31,8 @@ _SMALLEST_PT, _LARGEST_PT = 4.0, 40.0
 #: Dots per inch of PNG.
 _RESOLUTION = 300
 
-#: Widths of a letter, and of a handle with the room around it, in heights of text.
-_LETTER, _HANDLE = 0.56, 3.2
+#: Width of a handle with the room around it, in heights of text.
+_HANDLE = 3.2
 _LEGEND_ROW, _TITLE = 1.4, 1.5
 
 
@@ -111,6 +111,7 @@ def drawn(figure: Figure, paper: Paper) -> bytes:
         # A label of the axis that says the same would be there twice.
         is_named = facet.title and facet.title != axis.get_ylabel()
         axis.set_title(facet.title if is_named else "")
+        wrap_labels(axis, paper.width / em / across, figure.height)
     if figure.keys:
         handles = [key.handle() for key in figure.keys]
         picture.legend(handles, legend_names(figure.keys), loc="outside upper left", ncols=per_row)
@@ -122,7 +123,7 @@ def drawn(figure: Figure, paper: Paper) -> bytes:
 
 def legend_columns(keys: Sequence[Key], width: float) -> int:
     """Columns of a legend that is no wider than so many heights of its text."""
-    column = _LETTER * max((len(key.name) for key in keys), default=1) + _HANDLE
+    column = LETTER * max((len(key.name) for key in keys), default=1) + _HANDLE
     return max(1, min(len(keys) or 1, int(width / column)))
 
 
@@ -139,6 +140,7 @@ def on_axes(figure: Figure, ax: Axes | None) -> Axes:
         size = (5.4, 10.0 / _POINTS_PER_INCH * (figure.height + 3.0))
         made: Axes = plt.figure(figsize=size, layout="constrained").add_subplot()
         figure.facets[0].draw(Notes(), made)
+        wrap_labels(made, 5.4 * _POINTS_PER_INCH / 10.0, figure.height)
         if figure.keys:
             columns = legend_columns(figure.keys, 0.85 * 5.4 * _POINTS_PER_INCH / 10.0)
             handles = [key.handle() for key in figure.keys]

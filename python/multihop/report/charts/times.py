@@ -80,7 +80,7 @@ def over_time(runs: Runs, quantity: Quantity, flows: Collection[int] | None = No
         for title, flow in wanted
     ]
     keys = [*scheme_keys(runs, "line"), *seed_keys(runs, "band")]
-    keys += [Key("warm-up, not in the results", "bar", faint(), hatch="")] if _warmup(runs) > 0 else []
+    keys += [Key("warm-up", "shade")] if _warmup(runs) > 0 else []
     return Figure(f"{quantity.name}-time", quantity.title, facets, keys, least=24.0, height=13.0, note=note)
 
 
