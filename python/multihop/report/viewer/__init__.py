@@ -15,7 +15,7 @@ _FILES = (
     *("unpack.js", "growing.js", "chance.js", "coded.js", "seen.js", "beside.js", "queues.js"),
     *("reserved.js", "aggregates.js", "access.js", "timeline.js", "decode.js"),
     *("steps.js", "contention.js", "model.js", "words.js"),
-    *("style.js", "raster.js", "lanes.js", "tracks.js", "draw.js", "map.js", "viewer.js"),
+    *("style.js", "raster.js", "lanes.js", "tracks.js", "draw.js", "map.js", "opening.js", "viewer.js"),
 )
 
 
