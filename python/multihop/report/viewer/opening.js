@@ -35,16 +35,17 @@ function moment(model) {
   return { time: model.start[isAfter ? place : 0], what: `the first transmission${isAfter ? when : ""}` };
 }
 
-/** Nodes of which a lane has something to show: what they send, or is sent to them, their NAV, or when they are off. */
-export function busyNodes(model) {
+/** Nodes that have a lane: all but those, such as hosts on wires, that have neither a frame nor a place where others have one. */
+export function nodesOf(model) {
   const seen = new Uint8Array(model.head.nodes.length);
   const mark = (node) => { if (node >= 0) seen[node] = 1; };
   model.sorts.from.forEach(mark);
   model.sorts.to.forEach(mark);
-  model.sets.node.forEach(mark);
   const all = model.head.nodes.map((_, node) => node);
-  const busy = all.filter((node) => seen[node] || model.offs(node).length);
-  return busy.length ? busy : all;
+  const placed = all.filter((node) => model.place(node, 0) !== null);
+  if (!placed.length) return all;
+  placed.forEach(mark);
+  return all.filter((node) => seen[node]);
 }
 
 /** Tracks that have a value. */

@@ -4,7 +4,7 @@ import { decode } from "./decode.js";
 import { draw, layout, pick } from "./draw.js";
 import { drawMap, extent } from "./map.js";
 import { Model } from "./model.js";
-import { busyNodes, opening, tracksOf } from "./opening.js";
+import { nodesOf, opening, tracksOf } from "./opening.js";
 import { Raster } from "./raster.js";
 import { FLOW_COLOURS, FRAMES, LANE, LEGEND } from "./style.js";
 import { life, packetName, seconds, span, transmission } from "./words.js";
@@ -71,7 +71,7 @@ export class Viewer {
     this.cutShort = cutShort;
     this.opening = opening(model);
     const { from, to, at } = this.opening;
-    const nodes = busyNodes(model);
+    const nodes = nodesOf(model);
     this.state = {
       from, to, at, node: -1, flow: -1, picked: -1, packet: null, scroll: 0,
       lanesInSight: Math.min(LANES, nodes.length),
@@ -134,7 +134,7 @@ export class Viewer {
     if (tracks.includes("queue")) legends.push(legend("queues:", palette(nodes)));
     if (tracks.includes("window") || tracks.includes("rtt")) legends.push(legend("windows, RTTs:", palette(flows)));
     const idle = nodes.length - this.state.nodes.length;
-    if (idle) notes.push(`${idle === 1 ? "One node" : `${idle} nodes`} without a frame: no lane is drawn.`);
+    if (idle) notes.push(`${idle === 1 ? "One node" : `${idle} nodes`} without a radio: no lane is drawn.`);
     this.root.replaceChildren(make("div", { class: "viewer" }, controls, ...legends,
       ...notes.map((note) => make("p", { class: "viewer-note" }, note)),
       this.canvas, this.overview, this.status, this.side));
