@@ -341,3 +341,60 @@ def test_many_flows_are_lines_sorted_by_goodput(axes):
     solid = [line for line in axes.lines if line.get_linewidth() == 2]
     assert all(np.all(np.diff(line.get_ydata()) >= 0) for line in solid)
     assert len(times.over_time(comparison, times.QUANTITIES["goodput"]).facets) == 6
+
+
+def command(*words):
+    from typer.testing import CliRunner
+
+    from multihop.cli.app import app
+
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+@pytest.fixture
+def chain(tmp_path):
+    path = tmp_path / "chain.toml"
+    path.write_text(CHAIN)
+    return path
+
+
+def test_compare_and_run_write_figures_beside_the_tables(chain, tmp_path):
+    out = tmp_path / "out"
+    asked = ["--figures", "pdf", "--width", "3.5in", "--font-size", "8", "--metrics", "goodput, delay", "--out", out]
+    done = command("compare", chain, "--schemes", "udp,tcp-newreno", "--seeds", "2", "--duration", "2 s", *asked)
+    assert done.exit_code == 0, done.output
+    names = ["delay-cdf", "goodput-delay", "goodput-flows", "goodput-time", "metrics", "rtt-time"]
+    assert sorted(path.name for path in (out / "figures").iterdir()) == [f"{name}.pdf" for name in names]
+    assert f"figures: {out}/figures (goodput-delay.pdf, " in done.output.replace("\n", "")
+    alone = tmp_path / "alone"
+    done = command("run", chain, "--figures", "svg", "--metrics", "window", "--duration", "2 s", "--out", alone)
+    assert done.exit_code == 0, done.output
+    assert [path.name for path in (alone / "figures").iterdir()] == ["window-time.svg"]
+
+
+def test_what_runs_do_not_have_is_said_and_is_no_error(chain, tmp_path):
+    out = ["--out", tmp_path / "out", "--quiet"]
+    done = command("run", chain, "--figures", "svg", "--metrics", "stall", "--duration", "2 s", *out)
+    assert done.exit_code == 0, done.output
+    assert "no figure: these runs have nothing of --metrics to draw" in done.output
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--figures", "pdf"], "--figures: figures go to the directory of the results; add --out DIR"),
+        (["--figures", "gif", "--out", "o"], "--figures: found 'gif'; needs pdf, svg or png"),
+        (["--width", "3in"], "--width: says how figures are written; add --figures pdf"),
+        (["--figures", "pdf", "--out", "o", "--width", "3ft"], "--width: found '3ft'; needs a length of 1.5 to 40 in"),
+        (["--figures", "pdf", "--out", "o", "--font-size", "400"], "--font-size: found 400.0; needs 4 to 40 points"),
+        (["--figures", "pdf", "--out", "o", "--metrics", "jitter"], "--metrics: found 'jitter'; figures show: airtime"),
+    ],
+)
+def test_options_of_figures_that_make_no_sense_are_refused_before_anything_runs(
+    chain, tmp_path, monkeypatch, words, said
+):
+    monkeypatch.chdir(tmp_path)
+    done = command("compare", chain, "--schemes", "udp,tcp-newreno", *words)
+    assert done.exit_code != 0
+    assert said in str(done.exception)
+    assert not (tmp_path / "o").exists()

@@ -174,14 +174,7 @@ def compare(
     from multihop._core import ScenarioError
     from multihop.api import scheme_variants
 
-    if len(schemes) > 1:
-        raise UserError(f"--schemes: found {len(schemes)} times; give it once: --schemes {','.join(schemes)}")
-    names = [name.strip() for name in schemes[0].split(",") if name.strip()]
-    if not names:
-        raise UserError("--schemes: none given; name at least one, as in --schemes tcp-newreno,recn")
-    repeated = next((name for name in names if names.count(name) > 1), None)
-    if repeated:
-        raise UserError(f"--schemes: {repeated} is there more than once")
+    names = _scheme_names(schemes)
     if frames is not None and out is None:
         raise UserError("--frames: frame logs go to the directory of the results; add --out DIR")
     replaced = {"duration": duration, "warmup": warmup, "record_interval": record_interval, "set": read(set)}
@@ -218,6 +211,23 @@ def compare(
         _print_metrics(comparison, comparison.metrics)
         for sentence in (*comparison.about_optimum(), "", *comparison.verdict()):
             console.say(sentence)
+
+
+def _scheme_names(schemes: list[str]) -> list[str]:
+    """The names that `--schemes` gives.
+
+    Raises:
+        UserError: if it gives none, or one twice.
+    """
+    if len(schemes) > 1:
+        raise UserError(f"--schemes: found {len(schemes)} times; give it once: --schemes {','.join(schemes)}")
+    names = [name.strip() for name in schemes[0].split(",") if name.strip()]
+    if not names:
+        raise UserError("--schemes: none given; name at least one, as in --schemes tcp-newreno,recn")
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated:
+        raise UserError(f"--schemes: {repeated} is there more than once")
+    return names
 
 
 def _note_logs(logs: Logs, *, quiet: bool) -> None:
