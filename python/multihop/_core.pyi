@@ -212,6 +212,8 @@ class ScenarioError(ValueError):
     line: int | None
     #: The key path that was set, as it was given, or the name of the option, such as `scheme`.
     setting: str | None
+    #: Whether a key or a value does not fit by itself, whatever else the scenario has.
+    is_misfit: bool | None
 
 class InternalError(RuntimeError):
     """A broken invariant of the engine: a bug. The message says where."""

@@ -221,7 +221,7 @@ def test_the_report_has_the_causes_of_flows_that_starve_and_of_no_others(inline,
     (tmp_path / "planted.toml").write_text(HIDDEN)
     assert inline("run", "planted.toml", "--out", "results", "--report", "run.html", "-q").code == 0
     page = (tmp_path / "run.html").read_text()
-    assert "Why flows starve or are slow" in page
+    assert "What holds flows back" in page
     assert "victim (dead)" in page
     assert "other (fine)" not in page
     assert "What helps" not in page
@@ -230,7 +230,7 @@ def test_the_report_has_the_causes_of_flows_that_starve_and_of_no_others(inline,
     assert "What helps" in (tmp_path / "why.html").read_text()
     (tmp_path / "chain.toml").write_text(CHAIN)
     assert inline("run", "chain.toml", "--set", "flows.length=1", "--report", "chain.html", "-q").code == 0
-    assert "Why flows" not in (tmp_path / "chain.html").read_text()
+    assert "What holds flows back" not in (tmp_path / "chain.html").read_text()
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ import pytest
 from conftest import CHAIN
 from multihop.base import files
 from multihop.base.errors import OutputError, UserError
-from multihop.base.files import part_of, require_writable_file, write_text
+from multihop.base.files import announce_waiting, part_of, require_writable_file, write_text
 from multihop.base.names import file_name, file_names
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs POSIX files")
@@ -138,6 +139,27 @@ def test_a_pipe_is_written_and_stays(inline, folder, words):
     if "--report" not in words:  # whose command says where it goes
         inline(*words, "file")
         assert read == [(folder / "file").read_bytes()]
+
+
+def test_what_is_waited_for_is_said(folder):
+    os.mkfifo(folder / "pipe")
+    said = []
+    announce_waiting(said.append)
+    thread = threading.Thread(target=lambda: write_text(folder / "pipe", "text"))
+    thread.start()
+    deadline = time.monotonic() + 20
+    while not said and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert (folder / "pipe").read_bytes() == b"text"
+    thread.join(timeout=20)
+    assert said == [f"{folder / 'pipe'}: waiting for a reader of this pipe"]
+
+
+def test_a_link_that_leads_nowhere_is_named_as_such(inline, chain, folder):
+    (folder / "link").symlink_to("absent/results")
+    for place in ("link", "link/results"):
+        said = inline("run", chain, "--out", folder / place).fails_cleanly()
+        assert "link: a link that leads nowhere, to absent/results; make that directory" in said
 
 
 def test_a_pipe_is_written_through_a_link(folder):

@@ -147,7 +147,9 @@ def test_a_report_computes_the_optimum_of_each_variant_once(monkeypatch):
     asked = []
     monkeypatch.setattr(runs, "optimum", lambda *args: asked.append(args) or optimum(*args))
     monkeypatch.setattr(explain, "optimum", runs.optimum)
-    assert "Why flows starve" in page(multihop.compare(SCENARIOS / "hidden-terminal.toml", ["tcp-newreno"], seeds=1))
+    assert "What holds flows back" in page(
+        multihop.compare(SCENARIOS / "hidden-terminal.toml", ["tcp-newreno"], seeds=1)
+    )
     assert len(asked) == 1
 
 

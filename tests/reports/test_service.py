@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import multihop
 from multihop.cli.app import app
-from multihop.comparison.service import Service, Status
+from multihop.comparison.service import Service, Status, Yardstick
 
 BLOATED = """
 name = "bloated"
@@ -40,7 +40,7 @@ scheme = "tcp-cubic"
 
 def service(goodput, fair=1.0, *, is_call=False, delay=0.01, loss=0.0, missed=math.nan, lost=math.nan):
     """A flow with these goodputs by seed."""
-    return Service(0, "a", np.array(goodput, dtype=float), fair, True, delay, loss, missed, lost, is_call)
+    return Service(0, "a", np.array(goodput, dtype=float), fair, Yardstick.FAIR, delay, loss, missed, lost, is_call)
 
 
 @pytest.mark.parametrize(

@@ -86,12 +86,16 @@ def test_what_is_of_unicast_flows_refuses_the_scenario(inline, tmp_path, command
     assert f"{command}: found the multicast flow 'news->near'" in refused.err
 
 
-def test_explain_refuses_results_with_a_multicast_flow(inline, tmp_path):
+def test_explain_leaves_out_multicast_flows_and_explains_the_others(inline, tmp_path):
     (tmp_path / "cell.toml").write_text(TEXT)
     assert inline("run", "cell.toml", "--out", "results").code == 0
-    refused = inline("explain", "results")
-    assert refused.code == 2
-    assert "explain: found the multicast flow 'news->near'" in refused.err
+    done = inline("explain", "results", "--no-try")
+    assert done.code == 0, done.err
+    assert "Multicast, and not explained, as no frame of theirs is answered: " in done.out
+    found = inline("explain", "results", "--no-try", "--json").json()
+    assert found["not_explained"] == [flow["name"] for flow in found["flows"] if flow["name"].startswith("news->")]
+    assert not {flow["name"] for flow in found["explained"]} & set(found["not_explained"])
+    assert "news->near: a multicast flow" in inline("explain", "results", "news->near").fails_cleanly()
     report = (tmp_path / "results" / "report.html").read_text()
     assert "No optimum is drawn: flow news-&gt;near is multicast" in report.replace("news->near", "news-&gt;near")
     assert "Receivers out of reach of multicast flows: news->far." in report.replace("&gt;", ">")

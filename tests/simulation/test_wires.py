@@ -63,7 +63,7 @@ def test_check_counts_wires_among_the_links(inline, tmp_path):
     (tmp_path / "mixed.toml").write_text(MIXED)
     done = inline("check", "mixed.toml")
     assert done.code == 0, done.err
-    assert "3 nodes, 4 directed links (2 by wire), 1 flows" in done.out
+    assert "3 nodes, 4 directed links (2 by wire), 1 flow" in done.out
     view = inline("check", "mixed.toml", "--json").json()
     assert view["wires"][1] == {
         "sender": 2,
@@ -81,7 +81,7 @@ def test_a_report_shows_nodes_without_a_place(inline, tmp_path):
     (tmp_path / "mixed.toml").write_text(MIXED)
     done = inline("run", "mixed.toml", "--out", "results")
     assert done.code == 0, done.err
-    assert "1 nodes without a position" in (tmp_path / "results" / "report.html").read_text()
+    assert "1 node without a position" in (tmp_path / "results" / "report.html").read_text()
 
 
 def test_captures_are_of_radios(tmp_path):

@@ -39,7 +39,7 @@ create_exception!(multihop._core, InternalError, PyRuntimeError, "A broken invar
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     panics::remember_where();
     let scenario_error = module.py().get_type::<ScenarioError>();
-    for name in ["key", "found", "remedy", "line", "setting"] {
+    for name in ["key", "found", "remedy", "line", "setting", "is_misfit"] {
         scenario_error.setattr(name, module.py().None())?; // of those that an error does not have
     }
     module.add("ScenarioError", scenario_error)?;
@@ -354,13 +354,15 @@ fn scenario_error(error: multihop_scenario::ScenarioError) -> PyErr {
         Place::Setting(path) => (None, Some(path)),
         Place::Override(option) => (None, Some(option.trim_start_matches('-').to_owned())),
     };
+    let is_misfit = matches!(*error.problem, multihop_scenario::Problem::Misfit { .. });
     let described = Python::attach(|py| {
         let value = raised.value(py);
         value.setattr("found", error.found())?;
         value.setattr("remedy", error.remedy())?;
         value.setattr("key", error.key)?;
         value.setattr("line", line)?;
-        value.setattr("setting", setting)
+        value.setattr("setting", setting)?;
+        value.setattr("is_misfit", is_misfit)
     });
     described.map_or_else(|error| error, |()| raised)
 }

@@ -296,7 +296,8 @@ pub(crate) fn option_like(other: &str, key: &str, value: impl fmt::Display) -> S
 
 /// A time for a message.
 pub(crate) fn seconds(time: Span) -> String {
-    format!("{} s", time.seconds())
+    // Divided, as a product of nanoseconds and 1e-9 may show the rounding of 1e-9.
+    format!("{} s", time.ns() as f64 / 1e9)
 }
 
 /// The line of a byte offset, counted from 1.

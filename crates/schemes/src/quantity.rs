@@ -112,12 +112,13 @@ fn parse(text: &str, kind: &str, units: &[(&str, f64)]) -> Result<f64, Misread> 
     if scaled.is_finite() { Ok(scaled) } else { Err(misread(format!("{text:?} is not a finite number"))) }
 }
 
-/// A number without its underscores, each of which is between two digits.
+/// A number without its underscores, each of which has a digit before it and a group of three behind it.
 fn plain(number: &str) -> Option<String> {
-    let bytes = number.as_bytes();
-    let is_digit = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);
-    let is_between = |(at, _): (usize, &str)| is_digit(at.checked_sub(1)) && is_digit(at.checked_add(1));
-    number.match_indices('_').all(is_between).then(|| number.replace('_', ""))
+    let is_group = |(at, _): (usize, &str)| {
+        let digits = number[at + 1..].bytes().take_while(u8::is_ascii_digit).count();
+        digits == 3 && number[..at].ends_with(|before: char| before.is_ascii_digit())
+    };
+    number.match_indices('_').all(is_group).then(|| number.replace('_', ""))
 }
 
 macro_rules! quantity {
@@ -206,7 +207,7 @@ macro_rules! quantity {
                     "type": "string",
                     "description": concat!($kind, ", with its unit"),
                     "x-quantity": stringify!($name),
-                    "pattern": concat!("^\\s*[+-]?\\.?[0-9]+([._]?[0-9]+)*\\.?([eE][+-]?[0-9]+)?\\s*(", $pattern, ")\\s*$"),
+                    "pattern": concat!("^\\s*[+-]?\\.?[0-9]+(_[0-9]{3})*(\\.[0-9]+(_[0-9]{3})*)?\\.?([eE][+-]?[0-9]+)?\\s*(", $pattern, ")\\s*$"),
                 })
             }
         }
@@ -327,10 +328,13 @@ mod tests {
         assert!(error.contains("no unit") && error.contains("ms"), "{error}");
         let error = "30 m".parse::<Duration>().unwrap_err().to_string();
         assert!(error.contains("\"m\"") && error.contains("not a unit of a time"), "{error}");
-        for number in ["_1", "1_", "1__0", "1_.5", "1._5", "_", "1e_3", "+_1"] {
+        for number in [
+            "_1", "1_", "1__000", "1_.5", "1._500", "_", "1e_300", "+_100", "1_0", "1_00", "1_0000",
+            "1_000_0",
+        ] {
             assert!(format!("{number} s").parse::<Duration>().is_err(), "{number}");
         }
-        assert_eq!("1_000.000_1e0 s".parse(), Ok(Duration(1000.0001)));
+        assert_eq!("1_000.000_001e0 s".parse(), Ok(Duration(1000.000_001)));
         assert!("fast".parse::<BitRate>().unwrap_err().found.contains("no number"));
         assert!("nan s".parse::<Duration>().is_err());
         assert!("1e999 s".parse::<Duration>().unwrap_err().found.contains("finite"));

@@ -62,6 +62,20 @@ _written: list[Path] = []
 _parts: set[Path] = set()
 
 
+def _say_nothing(_: str) -> None:
+    pass
+
+
+#: Says what a command waits for.
+_announce: Callable[[str], object] = _say_nothing
+
+
+def announce_waiting(say: Callable[[str], object]) -> None:
+    """Has `say` told what a command waits for, such as the reader of a pipe."""
+    global _announce
+    _announce = say
+
+
 def forget_written() -> None:
     """Begins anew what `what_is_written` says, as a command begins."""
     _written.clear()
@@ -104,6 +118,7 @@ def require_writable_directory(directory: Path) -> None:
         UserError: if not.
     """
     try:
+        _require_no_dangling_link(directory)
         missing = [place for place in (directory, *directory.parents) if not place.exists()]
         directory.mkdir(parents=True, exist_ok=True)
         _made.extend(reversed(missing))
@@ -114,6 +129,13 @@ def require_writable_directory(directory: Path) -> None:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise UserError(f"{directory}: cannot be written: {reason}; name another place") from error
+
+
+def _require_no_dangling_link(directory: Path) -> None:
+    for place in (directory, *directory.parents):
+        if place.is_symlink() and not place.exists():
+            there = f"{place}: a link that leads nowhere, to {place.readlink()}"
+            raise UserError(f"{there}; make that directory, or name another place")
 
 
 def require_writable_file(path: Path, source: Path | None = None) -> None:
@@ -295,6 +317,25 @@ def _descriptor(path: Path) -> int | None:
 
 
 @contextmanager
+def _held_open(path: Path) -> Iterator[None]:
+    """Holds a device or a pipe open: who reads a pipe sees no end between two writers."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError as error:
+        if error.errno != errno.ENXIO:
+            raise
+        # Ctrl-C ends the wait for the reader.
+        _announce(f"{path}: waiting for a reader of this pipe")
+        with path.open("wb"):
+            yield
+        return
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
 def _written_to(path: Path) -> Iterator[Path]:
     """Where a file is written that is to be at `path`, with errors that name it."""
     part = path
@@ -325,9 +366,7 @@ def _place(path: Path) -> Iterator[Path]:
             with copy.open("rb") as source, os.fdopen(os.dup(descriptor), "wb") as out:
                 shutil.copyfileobj(source, out)
     else:
-        # Opened here first: Ctrl-C ends the wait for the reader of a pipe, who sees no end between two
-        # writers.
-        with path.open("wb"):
+        with _held_open(path):
             yield path
     _written.append(path)
 

@@ -112,9 +112,11 @@ def _cannot_write(error: OSError) -> str:
 
 def _run() -> int:
     """Runs the command; one that fails leaves no directory that it made and wrote nothing into."""
-    from multihop.base.files import forget_written, remove_empty_directories
+    from multihop.base.files import announce_waiting, forget_written, remove_empty_directories
+    from multihop.cli.console import note
 
     forget_written()
+    announce_waiting(note)
     code = EXIT_FAILED
     try:
         code = _command()
@@ -137,7 +139,10 @@ def _command() -> int:
     except OutputError as error:
         return _fail(str(error), EXIT_FAILED)
     except (ScenarioError, UserError) as error:
-        return _fail(str(error), EXIT_USER_ERROR)
+        first = _fail(_with_dashes(str(error), arguments), EXIT_USER_ERROR)
+        for further in getattr(error, "__notes__", ()):
+            _fail(further, EXIT_USER_ERROR)
+        return first
     except typer.TyperException as error:
         return _fail(f"{_usage(error, arguments)} (multihop --help lists what there is)", EXIT_USER_ERROR)
     except SystemExit as leaving:
@@ -177,6 +182,14 @@ def _usage(error: Exception, arguments: list[str]) -> str:
                 found = following if word == option else word.partition("=")[2]
                 return f"{message}, found {found!r}"
     return message
+
+
+def _with_dashes(message: str, arguments: list[str]) -> str:
+    """A message that begins with the name of an argument, as one about the option that was typed."""
+    name, colon, rest = message.partition(": ")
+    option = f"--{name.replace('_', '-')}"
+    typed = any(word == option or word.startswith(f"{option}=") for word in arguments)
+    return f"{option}: {rest}" if colon and typed else message
 
 
 def _fail(message: str, code: int) -> int:

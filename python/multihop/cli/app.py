@@ -34,7 +34,7 @@ _COMMANDS = {
         "emulate:replay",
         "Run again what programs did in an emulation, without them: the same run to the bit.",
     ),
-    "explain": ("explain:explain", "Say why flows starve or are slow, and try what would help."),
+    "explain": ("explain:explain", "Say what holds flows back, and try what would help."),
     "reproduce": (
         "reproduce:reproduce",
         "Reproduce the figures and tables of a paper, and check its claims against them.",

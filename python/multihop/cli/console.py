@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
 from collections.abc import Iterable
 from typing import Any
 
@@ -44,6 +45,12 @@ def out() -> Terminal:
 def say(text: str = "") -> None:
     """A line of a result, on standard output, however long."""
     print(visible(text))
+
+
+def paragraph(text: str, indent: str = "") -> None:
+    """A sentence of a result on lines that fit a screen, the following ones further in."""
+    width = min(120, out().width)
+    say(textwrap.fill(text, width, initial_indent=indent, subsequent_indent=f"{indent}  ", break_long_words=False))
 
 
 def note(text: str, *, quiet: bool = False) -> None:

@@ -1,9 +1,8 @@
-"""`explain`: why a flow starves or is slow, and what would help."""
+"""`explain`: what holds flows back, and what would help."""
 
 from __future__ import annotations
 
 import sys
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,7 +26,7 @@ ResultsArgument = Annotated[
 ]
 FlowArgument = Annotated[
     str | None,
-    typer.Argument(metavar="[FLOW]", help="The flow to explain; all that starve or are slow by default."),
+    typer.Argument(metavar="[FLOW]", help="The flow to explain; all that are not fine by default."),
 ]
 VariantOption = Annotated[
     str | None, typer.Option(help="The scheme, of a comparison's, that is explained; the first by default.")
@@ -50,8 +49,7 @@ def explain(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Say why flows starve or are slow, and try what would help."""
-    from multihop.comparison.service import FINE, Status
+    """Say what holds flows back, and try what would help."""
     from multihop.explanation.explain import explain as explained
 
     if jobs is not None and jobs < 1:
@@ -86,27 +84,38 @@ def explain(
     if as_json:
         console.print_json(found.record())
         return
-    console.say(found.headline())
-    if (remark := found.remark()) is not None:
-        console.say(remark)
+    _print(found, results, no_try=no_try)
+
+
+def _print(found: Explanation, results: Path, *, no_try: bool) -> None:
+    """A first screen, then of each group of flows with one cause the worst served, hop by hop."""
+    from multihop.comparison.service import FINE, Status
+    from multihop.results.words import several
+
+    for line in found.first_screen():
+        console.paragraph(line)
+    if no_try and found.explained:
+        console.say("What helps: not tried; without --no-try, remedies are run.")
     if found.others:
-        others = ", ".join(found.others)
-        console.say(f"This is of {found.variant}; --variant explains another: {others}.")
-    for index in found.explained:
-        console.say()
-        console.say(found.flows[index].name)
-        for heading, sentences in found.paragraphs(index):
-            if heading:
-                console.say(f"  {heading}")
-            for sentence in sentences:
-                console.say(_wrapped(sentence.text, "    " if heading else "  "))
+        console.paragraph(f"This is of {found.variant}; --variant explains another: {', '.join(found.others)}.")
     fine = [
         account.name for account in found.flows if account.status == Status.FINE and account.flow not in found.explained
     ]
     if fine and found.explained:
+        console.paragraph(f"{several(fine)} {'is' if len(fine) == 1 else 'are'} fine: {FINE}.")
+    grouped = [flow for group in found.by_cause for flow in group.flows]
+    shown = [(group.flows[0], len(group.flows)) for group in found.by_cause]
+    shown += [(flow, 1) for flow in found.explained if flow not in grouped]
+    for index, flows in shown:
         console.say()
-        names = f"{', '.join(fine[:20])}{' and more' if len(fine) > 20 else ''}"
-        console.say(f"{names} {'is' if len(fine) == 1 else 'are'} fine: {FINE}.")
+        name = found.flows[index].name
+        more = f", the worst of {flows} flows with this cause; another: multihop explain {results} FLOW"
+        console.say(name + (more if flows > 1 else ""))
+        for heading, sentences in found.paragraphs(index):
+            if heading:
+                console.say(f"  {heading}")
+            for sentence in sentences:
+                console.paragraph(sentence.text, "    " if heading else "  ")
 
 
 def _of_journal(journal: Path, flow: str | None, variant: str | None, seeds: int | None) -> Explanation:
@@ -115,8 +124,3 @@ def _of_journal(journal: Path, flow: str | None, variant: str | None, seeds: int
     if variant is not None or seeds is not None:
         raise UserError("--variant, --seeds: a journal is one run, with one seed")
     return explained(journal, flow)
-
-
-def _wrapped(text: str, indent: str) -> str:
-    """A sentence on lines that fit, the following ones further in."""
-    return textwrap.fill(text, 110, initial_indent=indent, subsequent_indent=f"{indent}  ", break_long_words=False)

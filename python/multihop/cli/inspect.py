@@ -20,6 +20,7 @@ from multihop.base.files import require_writable_directory
 from multihop.cli import completion, console
 from multihop.cli.settings import SetOption, read
 from multihop.results.provenance import record
+from multihop.results.words import counted
 from multihop.simulation.scenario import load
 
 if TYPE_CHECKING:
@@ -54,10 +55,10 @@ def check(
         console.print_json(view)
         return
     by_wire = f" ({len(view['wires'])} by wire)" if view["wires"] else ""
-    links = f"{len(view['links'])} directed links{by_wire}"
+    links = f"{counted(len(view['links']), 'directed link')}{by_wire}"
     nodes = len({node["node"] for node in view["nodes"]})
-    radios = f" with {len(view['nodes'])} radios" if nodes < len(view["nodes"]) else ""
-    console.say(f"{view['name']}: {nodes} nodes{radios}, {links}, {len(view['flows'])} flows")
+    radios = f" with {counted(len(view['nodes']), 'radio')}" if nodes < len(view["nodes"]) else ""
+    console.say(f"{view['name']}: {counted(nodes, 'node')}{radios}, {links}, {counted(len(view['flows']), 'flow')}")
     console.say(
         f"{view['duration']:g} s of which {view['warmup']:g} s warm-up, seed {view['seed']}, hash {view['hash']}"
     )

@@ -138,7 +138,7 @@ def run(
     if as_json:
         console.print_json(as_json_value(comparison))
     else:
-        print_run(comparison)
+        print_run(comparison, why=True)
 
 
 def compare(
@@ -204,13 +204,7 @@ def compare(
     if as_json:
         console.print_json(as_json_value(comparison))
     else:
-        if comparison.varied is not None:
-            console.say(comparison.varied)
-            console.say()
-        _print_rates(comparison)
-        _print_metrics(comparison, comparison.metrics)
-        for sentence in (*comparison.about_optimum(), "", *comparison.verdict()):
-            console.say(sentence)
+        print_comparison(comparison)
 
 
 def _scheme_names(schemes: list[str]) -> list[str]:
@@ -429,14 +423,51 @@ def _is_in(file: Path, directory: Path) -> bool:
     return file.resolve().parent == directory.resolve()
 
 
-def print_run(comparison: Comparison) -> None:
-    """What `run` prints: flows, and metrics of the whole."""
-    from multihop.comparison import phases, verdict
-
+def print_run(comparison: Comparison, *, why: bool = False) -> None:
+    """What `run` prints: a first screen in words, then flows, and metrics of the whole."""
+    _print_first(comparison, "", why=why)
     _print_flows(comparison)
     _print_metrics(comparison, comparison.measured_metrics)
-    for sentence in (*verdict.dead(comparison), *phases.sentences(comparison)):
+    _print_phases(comparison)
+
+
+def _print_phases(comparison: Comparison) -> None:
+    from multihop.comparison import phases
+
+    for sentence in phases.sentences(comparison):
+        console.paragraph(sentence)
+
+
+def print_comparison(comparison: Comparison) -> None:
+    """What `compare` prints: a first screen in words, then tables."""
+    sure = ""
+    if len(comparison.seeds) > 1 and len(comparison.variants) > 1:
+        sure = "; better means beyond chance (p < 0.05, table below)"
+    _print_first(comparison, sure, why=True)
+    _print_rates(comparison)
+    _print_metrics(comparison, comparison.metrics)
+    _print_differences(comparison)
+    for sentence in comparison.about_optimum():
         console.say(sentence)
+    _print_phases(comparison)
+
+
+def _print_first(comparison: Comparison, sure: str, *, why: bool) -> None:
+    """What a reader looks for first, in at most twelve sentences."""
+    from multihop.comparison.verdict import first_screen
+    from multihop.explanation.explain import causes_of
+    from multihop.results.words import counted
+
+    view = next(iter(comparison.results.values()))[0].view
+    schemes = f"{', '.join(comparison.variants)}; " if len(comparison.variants) > 1 else ""
+    flows, seeds = counted(len(view["flows"]), "flow"), counted(len(comparison.seeds), "seed")
+    console.paragraph(f"{view['name']}: {schemes}{flows}, {seeds}{sure}.")
+    if comparison.varied is not None:
+        console.paragraph(comparison.varied)
+    *said, last = first_screen(comparison)
+    for sentence in (*said, *(causes_of(comparison) if why else []), last):
+        console.paragraph(sentence)
+    console.say()
 
 
 def _print_flows(comparison: Comparison) -> None:
@@ -496,15 +527,33 @@ def _print_rates(comparison: Comparison) -> None:
 
 def _print_metrics(comparison: Comparison, metrics: Sequence[Metric]) -> None:
     """Per variant and metric: mean and 95 % interval."""
-    from multihop.results.words import with_interval
+    from multihop.results.words import SCREEN_DIGITS, with_interval
 
     rows = [
-        [_title(m), *(with_interval(comparison.estimate(v, m.name), m) for v in comparison.variants)] for m in metrics
+        [_title(m), *(with_interval(comparison.estimate(v, m.name), m, SCREEN_DIGITS) for v in comparison.variants)]
+        for m in metrics
     ]
     seeds = len(comparison.seeds)
     over = f"mean ± 95 % interval over {seeds} seeds" if seeds > 1 else "one seed, so no interval"
     console.out().print(console.table([over, *comparison.variants], rows))
     console.say()
+
+
+def _print_differences(comparison: Comparison) -> None:
+    """What the sentences about differences are made of: each pair of schemes, seed by seed."""
+    from multihop.comparison.verdict import differences
+    from multihop.results.words import signed
+
+    rows = []
+    for each in differences(comparison):
+        found, metric = each.difference, each.metric
+        known = found.low is not None and found.high is not None and each.adjusted_p is not None
+        interval = f"{signed(metric, found.low or 0.0)} to {signed(metric, found.high or 0.0)}" if known else "none"
+        p = "none" if each.adjusted_p is None else "< 0.001" if each.adjusted_p < 0.001 else f"{each.adjusted_p:.2g}"
+        rows.append([_title(metric), f"{each.a} - {each.b}", signed(metric, found.mean), interval, p])
+    if rows:
+        console.out().print(console.table(["difference", "of", "mean", "95 % interval", "p (Holm)"], rows))
+        console.say()
 
 
 def _title(metric: Metric) -> str:

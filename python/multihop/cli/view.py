@@ -52,6 +52,8 @@ def view(
     open_: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
     """Show every transmission of a frame log, of the logs of results, or of a capture, in one page."""
+    if not source.exists():
+        raise UserError(f"{source}: no such file; name a frame log, a folder of results, or a capture")
     window = None if between is None else interval(between)
     if not source.is_dir() and not _is_log(source):
         page = out or _page_beside(source, f"{source.name}.html")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -30,7 +30,11 @@ from multihop.results.statistics import (
     holm,
     paired_difference,
 )
+from multihop.results.words import several
 from multihop.simulation.scenario import Scenario, inline_toml
+
+#: Metrics of the largest group of flows that want the same.
+_OF_ALIKE = frozenset({"jain", "delay_p50_s", "delay_p95_s"})
 
 
 @dataclass(frozen=True)
@@ -139,7 +143,14 @@ class Runs:
         """
         flows = next(iter(self.results.values()))[0].view["flows"]
         fairness = len(largest_alike(flows)) > 1
-        own = tuple(metric for metric in METRICS if metric.name != "jain" or fairness)
+        alike = [flows[index]["name"] for index in largest_alike(flows)]
+        own = tuple(
+            replace(metric, title=f"{metric.title} of {several(alike, 2)}")
+            if metric.name in _OF_ALIKE and len(alike) < len(flows)
+            else metric
+            for metric in METRICS
+            if metric.name != "jain" or fairness
+        )
         return (*own, *VIDEO_METRICS) if any(flow["app"] == "video" for flow in flows) else own
 
     def values(self, variant: str, metric: str) -> np.ndarray:

@@ -16,7 +16,7 @@ from multihop import _core
 from multihop.comparison.run import Run
 from multihop.optima.optimum import Optimum
 from multihop.results.frames import wants
-from multihop.results.words import three_digits
+from multihop.results.words import percent, three_digits
 
 #: Shares of what is fair, below which a flow starves under a seed, and is slow on average.
 STARVING, SLOW = 0.1, 0.5
@@ -27,6 +27,20 @@ CONVERSATION_S = 0.4
 #: Share of lost packets that a conversation bears, and of lost or late frames that a video bears (ITU-T
 #: G.1010, table I.1).
 CONVERSATION_LOSS, VIDEO_LOSS = 0.03, 0.01
+
+
+class Yardstick(StrEnum):
+    """The goodput that a flow is held against."""
+
+    #: The proportionally fair optimum.
+    FAIR = "the fair share"
+    #: Without an optimum to hold runs against.
+    ALIKE = "the mean of the flows that want the same"
+    #: Of a flow that is alone in what it wants.
+    OFFERED = "what it offers"
+    #: Of a flow that is alone, and takes what it gets.
+    BEST = "its best seed"
+
 
 #: Applications that send at a rate of their own, each packet of which matters when it is sent.
 _PACED = {"cbr", "poisson"}
@@ -62,9 +76,8 @@ class Service:
         flow: index.
         name: of the flow.
         goodput_bps: by seed.
-        fair_bps: the fair share: that of the proportionally fair optimum, or, where runs cannot be held
-            against one, the mean of the flows that want the same; never more than the flow offers.
-        is_optimum: whether the fair share is that of the optimum.
+        fair_bps: goodput that the flow is held against; never more than the flow offers.
+        yardstick: which goodput that is.
         delay_p95_s: mean over seeds of the 95th percentile of one-way delay; NaN where nothing arrived.
         loss_ratio: share of its packets that were lost, over all seeds; NaN where none was decided.
         missed_ratio: share of a video's frames that were late, lost or skipped, over all seeds; else NaN.
@@ -76,7 +89,7 @@ class Service:
     name: str
     goodput_bps: np.ndarray = field(repr=False)
     fair_bps: float
-    is_optimum: bool
+    yardstick: Yardstick
     delay_p95_s: float
     loss_ratio: float
     missed_ratio: float
@@ -124,23 +137,18 @@ class Service:
             case Status.DEAD:
                 return "nothing arrives" if seeds == 1 else f"nothing arrives in all {seeds} seeds"
             case Status.STARVING:
-                share = f"less than {100 * STARVING:g} % of {self.fair_words}"
+                share = f"less than {100 * STARVING:g} % of {self.yardstick}"
                 return share if seeds == 1 else f"{share} in {self.starved_seeds} of {seeds} seeds"
             case Status.SLOW:
-                return f"{100 * self.share:.0f} % of {self.fair_words}"
+                return f"{percent(self.share)} of {self.yardstick}"
             case Status.LATE if self.missed_ratio > VIDEO_LOSS:
-                return f"{_percent(self.missed_ratio)} of its frames late or lost"
+                return f"{percent(self.missed_ratio)} of its frames late or lost"
             case Status.LATE:
                 within = f"95 % of its packets within {three_digits(1e3 * self.delay_p95_s)} ms"
                 return f"{within}; a call needs {1e3 * CONVERSATION_S:g} ms"
             case Status.LOSSY:
-                return f"{_percent(self.loss_ratio)} of its packets lost; a call bears {100 * CONVERSATION_LOSS:g} %"
+                return f"{percent(self.loss_ratio)} of its packets lost; a call bears {100 * CONVERSATION_LOSS:g} %"
         return ""
-
-    @property
-    def fair_words(self) -> str:
-        """What the fair share is."""
-        return "the fair share" if self.is_optimum else "the mean of the flows that want the same"
 
 
 def services(runs: Sequence[Run], best: Optimum | None) -> list[Service]:
@@ -149,7 +157,7 @@ def services(runs: Sequence[Run], best: Optimum | None) -> list[Service]:
     tables = [run.flows for run in runs]
     goodput = np.array([table["goodput_bps"].to_numpy(dtype=float) for table in tables])
     comparable = best is not None and best.not_comparable is None
-    fair = _optimal(best) if best is not None and comparable else _means(view["flows"], goodput)
+    fair, yardsticks = _optimal(best) if best is not None and comparable else _means(view["flows"], goodput)
     column = {name: np.array([table[name].to_numpy(dtype=float) for table in tables]) for name in _COLUMNS}
     lost, arrived = column["packets_lost"].sum(axis=0), column["packets_delivered"].sum(axis=0)
     frames = {how: np.nansum(column[f"video_frames_{how}"], axis=0) for how in _FRAMES}
@@ -165,7 +173,7 @@ def services(runs: Sequence[Run], best: Optimum | None) -> list[Service]:
                 about["name"],
                 goodput[:, flow],
                 float(fair[flow]),
-                comparable,
+                yardsticks[flow],
                 float(delays[np.isfinite(delays)].mean()) if np.isfinite(delays).any() else float("nan"),
                 _ratio(lost[flow], lost[flow] + arrived[flow]),
                 _ratio(shown - frames["on_time"][flow], shown),
@@ -186,6 +194,7 @@ def records(found: Sequence[Service]) -> list[Mapping[str, object]]:
             "why": each.sentence(),
             "share": each.share,
             "fair_bps": each.fair_bps,
+            "fair_is": str(each.yardstick),
             "starved_seeds": each.starved_seeds,
             "seeds": len(each.goodput_bps),
         }
@@ -193,26 +202,36 @@ def records(found: Sequence[Service]) -> list[Mapping[str, object]]:
     ]
 
 
-def _optimal(best: Optimum) -> np.ndarray:
+def _optimal(best: Optimum) -> tuple[np.ndarray, list[Yardstick]]:
     made: np.ndarray = np.minimum(best.rates_bps, best.shares.offered_bps)
-    return made
+    return made, [Yardstick.FAIR] * len(made)
 
 
-def _means(flows: Sequence[_core.FlowView], goodput: np.ndarray) -> np.ndarray:
-    """Mean goodput of the flows that want the same as each, and no more than it offers."""
+def _means(flows: Sequence[_core.FlowView], goodput: np.ndarray) -> tuple[np.ndarray, list[Yardstick]]:
+    """Mean goodput of the flows that want the same as each, and no more than it offers.
+
+    A flow that is alone in what it wants would be held against itself: it is held against what it offers, or
+    against its best seed.
+    """
     kinds = wants(flows)
-    alike: dict[tuple[str, float | None], list[float]] = {}
-    for kind, mean in zip(kinds, goodput.mean(axis=0), strict=True):
-        alike.setdefault(kind, []).append(float(mean))
-    means = {kind: float(np.mean(of)) for kind, of in alike.items()}
-    limits = [np.inf if offered is None else offered for _, offered in kinds]
-    fair: np.ndarray = np.minimum([means[kind] for kind in kinds], limits)
-    return fair
+    alike: dict[tuple[str, float | None], list[int]] = {}
+    for index, kind in enumerate(kinds):
+        alike.setdefault(kind, []).append(index)
+    fair, yardsticks = [], []
+    for index, kind in enumerate(kinds):
+        offered = kind[1]
+        if len(alike[kind]) > 1:
+            mean = float(goodput[:, alike[kind]].mean())
+            fair.append(mean if offered is None else min(mean, offered))
+            yardsticks.append(Yardstick.ALIKE)
+        elif offered is not None:
+            fair.append(offered)
+            yardsticks.append(Yardstick.OFFERED)
+        else:
+            fair.append(float(goodput[:, index].max()))
+            yardsticks.append(Yardstick.BEST)
+    return np.array(fair), yardsticks
 
 
 def _ratio(part: float, whole: float) -> float:
     return float(part / whole) if whole else float("nan")
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"

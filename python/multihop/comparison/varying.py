@@ -13,10 +13,14 @@ from typing import Any
 from multihop import _core
 from multihop._core import ScenarioError
 from multihop.base.errors import UserError
+from multihop.results.words import several
 from multihop.simulation.scenario import Scenario
 
 #: Schemes that send whatever the application hands over, whatever happens to it.
 OPEN_LOOP = frozenset({"udp"})
+
+#: A sentence names no more flows of a kind than these.
+_MOST_NAMES = 2
 
 #: A key that sets the scheme of listed flows.
 _SCHEME_OF_FLOWS = re.compile(r"flows\[(\d+|\*)\]\.scheme")
@@ -59,17 +63,17 @@ def sentence(flows: Sequence[_core.FlowView], chosen: Sequence[int] | None) -> s
     if chosen is None:
         return None
     vary = [flow["name"] for index, flow in enumerate(flows) if index in chosen]
-    keep = [f"{flow['name']} ({flow['scheme']})" for index, flow in enumerate(flows) if index not in chosen]
-    return f"The compared scheme is that of {_few(vary)}. As in the scenario: {_few(keep)}."
+    keep: dict[str, list[str]] = {}
+    for index, flow in enumerate(flows):
+        if index not in chosen:
+            keep.setdefault(flow["scheme"], []).append(flow["name"])
+    kept = "; ".join(f"{several(names, _MOST_NAMES)} ({scheme})" for scheme, names in keep.items())
+    return f"The compared scheme is that of {several(vary, _MOST_NAMES)}. As in the scenario: {kept}."
 
 
 def pattern(flows: Sequence[_core.FlowView], chosen: Sequence[int]) -> str:
     """The value of `--vary` that names these flows."""
     return ",".join(_literal(flows[index]["name"]) for index in chosen)
-
-
-def _few(names: Sequence[str], most: int = 6) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def _literal(name: str) -> str:

@@ -1,40 +1,61 @@
-"""What matters of a comparison first, said in words that the numbers carry and no stronger.
+"""The first screen of runs: who is not served, what differs and how sure that is, and what to do.
 
-Starving flows come before the better scheme: a total says nothing of them.
+Sentences say what the numbers carry and no stronger. Starving flows come before the better scheme: a total
+says nothing of them. P-values and intervals are in a table below the sentences.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Mapping, Sequence
 
 import numpy as np
 
 from multihop import _core
 from multihop.comparison import phases
+from multihop.comparison.kinds import delays, kinds
 from multihop.comparison.runs import Contrast, Runs
 from multihop.comparison.service import STARVING, Service, Status
 from multihop.results.columns import METRIC, Metric
-from multihop.results.words import three_digits
+from multihop.results.statistics import estimate_or_none
+from multihop.results.words import listed, percent, several, three_digits
 
 _QUESTIONS = ("goodput_total_bps", "jain", "delay_p95_s")
 _LABELS = {"goodput_total_bps": "Goodput", "jain": "Fairness", "delay_p95_s": "Delay (95th percentile)"}
 
-#: A sentence names no more flows than these.
-_MOST_FLOWS = 8
+#: A sentence names no more flows than these; of several schemes, fewer of each.
+_MOST_FLOWS, _MOST_OF_SCHEME = 8, 2
 
 #: A sentence gives no more reasons than these.
-_MOST_REASONS = 4
+_MOST_REASONS = 2
+
+#: A sentence names no more kinds of flows than these.
+_MOST_KINDS = 4
 
 _UNSERVED = frozenset({Status.DEAD, Status.STARVING})
+_WANTING = (Status.SLOW, Status.LATE, Status.LOSSY)
 
 #: A gap to the optimum below this is said to be below zero; nearer to it, rounding and chance may make one.
 _BELOW_ZERO = -0.005
 
+#: A smaller difference, however significant, is none to a reader: a share of the mean, or of Jain's index.
+_NEGLIGIBLE = 0.005
+
+#: A larger ratio of two means is said as a factor.
+_FACTOR = 3.0
+
+
+def first_screen(runs: Runs) -> list[str]:
+    """At most a dozen lines: unserved flows, goodput, fairness, delay, losses, and what to do."""
+    unserved = Unserved(runs)
+    differ = [*_who_is_better(runs, unserved), *_of_kinds(runs), *_losses(runs)]
+    return [*unserved.sentences(), *differ, *_advice(runs, unserved)]
+
 
 def sentences(runs: Runs) -> list[str]:
-    """One line per question: unserved flows, goodput, fairness, delay, losses of single flows, and phases."""
-    unserved = Unserved(runs)
-    return [*unserved.sentences(), *_who_is_better(runs, unserved), *_losses(runs), *phases.sentences(runs)]
+    """The first screen, with flows in phase before what to do."""
+    *said, last = first_screen(runs)
+    return [*said, *phases.sentences(runs), last]
 
 
 def about_optimum(runs: Runs) -> list[str]:
@@ -64,23 +85,13 @@ def about_optimum(runs: Runs) -> list[str]:
     return said
 
 
-def dead(runs: Runs) -> list[str]:
-    """A sentence that names the flows of which nothing arrived under any seed and scheme, if any."""
-    flows, found = _flows(runs), _dead(runs)
-    if not found:
+def differences(runs: Runs) -> list[Contrast]:
+    """The pairs of variants behind the sentences, by metric; none with one seed."""
+    if len(runs.seeds) == 1:
         return []
-    names = _several([flows[i]["name"] + ("" if flows[i]["path"] else " (no route)") for i in found])
-    under = " under every scheme" if len(runs.variants) > 1 else ""
-    seeds = f" in all {len(runs.seeds)} seeds" if len(runs.seeds) > 1 else ""
-    count = f"{len(found)} of {len(flows)} {'flow' if len(flows) == 1 else 'flows'}"
-    return [f"Dead{under}: {names} ({count}{seeds}); see `multihop explain`."]
-
-
-def _dead(runs: Runs) -> list[int]:
-    """Flows of which nothing arrived under any seed and scheme, without those that only answer another."""
-    silent = np.all([(runs.rates(variant) == 0).all(axis=0) for variant in runs.variants], axis=0)
-    flows = _flows(runs)
-    return [index for index in np.flatnonzero(silent).tolist() if not flows[index].get("acknowledges", False)]
+    return [
+        contrast for metric in runs.measured_metrics if metric.name in _QUESTIONS for contrast in runs.contrasts(metric)
+    ]
 
 
 class Unserved:
@@ -101,41 +112,72 @@ class Unserved:
     def __bool__(self) -> bool:
         return any(each.status in _UNSERVED for found in self.services.values() for each in found)
 
+    def count(self, variant: str, *, starving: bool) -> int:
+        """Number of flows that are dead or starve under a variant, or that are slow, late or lossy."""
+        return sum(
+            each.status != Status.FINE and (each.status in _UNSERVED) == starving for each in self.services[variant]
+        )
+
     def sentences(self) -> list[str]:
         """Flows that are dead under every scheme first, then starving ones, then those slow or late."""
-        said = dead(self._runs)
-        under = " under every scheme" if len(self._runs.variants) > 1 else ""
-        silent = _dead(self._runs)
+        several_variants = len(self._runs.variants) > 1
+        silent = self._dead()
+        said = [self._of_dead(silent)] if silent else []
         starving = {
             variant: [each for each in found if each.status in _UNSERVED and each.flow not in silent]
             for variant, found in self.services.items()
         }
-        if all(starving.values()):
-            said.append(f"Starving{under}: {self._starving(starving)}; see `multihop explain`.")
-        elif any(starving.values()):
-            said.append(f"Starving under some schemes only: {self._starving(starving)}; see `multihop explain`.")
-        for status, title in ((Status.SLOW, "Slow"), (Status.LATE, "Late"), (Status.LOSSY, "Lossy")):
+        if any(starving.values()):
+            under = " under every scheme" if all(starving.values()) else " under some schemes only"
+            said.append(f"Starving{under if several_variants else ''}: {self._starving(starving)}.")
+        wanting = [each for found in self.services.values() for each in found if each.status in _WANTING]
+        if several_variants and len(wanting) > _MOST_OF_SCHEME:
+            return [*said, f"Slow, late or lossy: {self._counts()}."]
+        for status in _WANTING:
             which = self._by_variants({status})
             if which:
-                said.append(f"{title}: {which}.")
+                said.append(f"{str(status).capitalize()}: {which}.")
         return said
+
+    def _counts(self) -> str:
+        """Numbers of slow, late and lossy flows by variant."""
+        said = []
+        for variant, found in self.services.items():
+            numbers = Counter(each.status for each in found)
+            counts = [f"{numbers[status]} {status}" for status in _WANTING if numbers[status]]
+            said.append(f"{variant} {listed(counts) if counts else 'none'}")
+        return "; ".join(said)
+
+    def _dead(self) -> list[int]:
+        """Flows that are dead under every variant."""
+        found = [{each.flow for each in of if each.status == Status.DEAD} for of in self.services.values()]
+        return sorted(set.intersection(*found))
+
+    def _of_dead(self, found: Sequence[int]) -> str:
+        flows = self._flows
+        names = several([flows[i]["name"] + ("" if flows[i]["path"] else " (no route)") for i in found], _MOST_FLOWS)
+        under = " under every scheme" if len(self._runs.variants) > 1 else ""
+        seeds = f" in all {len(self._runs.seeds)} seeds" if len(self._runs.seeds) > 1 else ""
+        count = f"{len(found)} of {len(flows)} {'flow' if len(flows) == 1 else 'flows'}"
+        return f"Dead{under}: {names} ({count}{seeds})."
 
     def _starving(self, starving: Mapping[str, Sequence[Service]]) -> str:
         """In how many seeds flows starve, and which in how many; by variant where there are several."""
+        most = _MOST_FLOWS if len(self.services) == 1 else _MOST_OF_SCHEME
         said = []
         for variant, found in starving.items():
             if not found:
                 continue
             where = f"{variant} " if len(self.services) > 1 else ""
             if len(self._runs.seeds) == 1:
-                said.append(f"{where}{_several([each.name for each in found])}")
+                said.append(f"{where}{several([each.name for each in found], most)}")
                 continue
             seeds = np.any([each.starves for each in found], axis=0)
             worst = sorted(found, key=lambda each: -each.starved_seeds)
-            flows = _several([f"{each.name} in {each.starved_seeds}" for each in worst])
+            flows = several([f"{each.name} in {each.starved_seeds}" for each in worst], most)
             said.append(f"{where}in {seeds.sum()} of {len(seeds)} seeds ({flows})")
-        of = next(each for found in starving.values() for each in found)
-        return f"{'; '.join(said)}: less than {100 * STARVING:g} % of {of.fair_words}"
+        of = dict.fromkeys(each.yardstick for found in starving.values() for each in found)
+        return f"{'; '.join(said)}: less than {100 * STARVING:g} % of {' or '.join(of)}"
 
     def _by_variants(self, statuses: Container[Status]) -> str:
         """The flows of these statuses, with why; by variant where there are several."""
@@ -147,21 +189,16 @@ class Unserved:
                 said.append(where + self._with_reasons(of))
         return "; ".join(said)
 
-    @staticmethod
-    def _with_reasons(found: Sequence[Service]) -> str:
+    def _with_reasons(self, found: Sequence[Service]) -> str:
         """Flows with why each is not served; flows with one reason together."""
         by_reason: dict[str, list[str]] = {}
         for each in found:
             by_reason.setdefault(each.sentence(), []).append(each.name)
-        shown = list(by_reason.items())[:_MOST_REASONS]
-        left = sum(len(names) for names in list(by_reason.values())[_MOST_REASONS:])
-        parts = [f"{_several(names)} ({why})" for why, names in shown]
+        reasons = _MOST_REASONS if len(self.services) == 1 else 1
+        shown = list(by_reason.items())[:reasons]
+        left = sum(len(names) for names in list(by_reason.values())[reasons:])
+        parts = [f"{several(names, _MOST_FLOWS)} ({why})" for why, names in shown]
         return ", ".join([*parts, *([f"{left} more"] if left else [])])
-
-
-def _several(names: Sequence[str]) -> str:
-    more = [f"{len(names) - _MOST_FLOWS} more"] if len(names) > _MOST_FLOWS else []
-    return ", ".join([*names[:_MOST_FLOWS], *more])
 
 
 def _flows(runs: Runs) -> list[_core.FlowView]:
@@ -171,9 +208,12 @@ def _flows(runs: Runs) -> list[_core.FlowView]:
 def _who_is_better(runs: Runs, unserved: Unserved) -> list[str]:
     """A line for each question in which schemes differ, and one for all others together."""
     known = {metric.name for metric in runs.measured_metrics}
+    if len(kinds(_flows(runs))) > 1:
+        known.discard("delay_p95_s")
     labels = {name: _label(name, unserved) for name in _QUESTIONS if name in known}
     if len(runs.variants) == 1:
-        return [f"{label}: {_alone(runs, METRIC[name])}" for name, label in labels.items()]
+        said = [f"{label}: {_alone(runs, METRIC[name])}" for name, label in labels.items()]
+        return ["; ".join([said[0], *(f"{each[0].lower()}{each[1:]}" for each in said[1:])]) + "."]
     ranked = {name: _ranked(runs, METRIC[name]) for name in labels}
     values = {
         name: ", ".join(f"{variant} {_number(METRIC[name], mean)}" for variant, mean in found.items())
@@ -199,22 +239,33 @@ def _who_is_better(runs: Runs, unserved: Unserved) -> list[str]:
 
 
 def _label(name: str, unserved: Unserved) -> str:
-    label = _LABELS[name]
-    if not unserved:
-        return label
-    if name == "delay_p95_s":
-        return f"{label}, of what arrived"
-    return label
+    return f"{_LABELS[name]}, of what arrived" if unserved and name == "delay_p95_s" else _LABELS[name]
 
 
 def _alone(runs: Runs, metric: Metric) -> str:
     found = runs.estimate(runs.variants[0], metric.name)
     if found is None:
-        return "nothing was delivered."
+        return "nothing was delivered"
     text = _number(metric, found.mean)
     if found.low is None or found.high is None:
-        return f"{text} (one seed, so no interval)."
-    return f"{text} (95 % interval {_number(metric, found.low)} to {_number(metric, found.high)}, {found.n} seeds)."
+        return text
+    return f"{text} (95 % interval {_number(metric, found.low)} to {_number(metric, found.high)}, {found.n} seeds)"
+
+
+def _of_kinds(runs: Runs) -> list[str]:
+    """Delays by kind of flow, where there are several kinds: means over seeds, by variant."""
+    of = kinds(_flows(runs))
+    if len(of) == 1:
+        return []
+    metric = METRIC["delay_p95_s"]
+    said = []
+    for kind, flows in list(of.items())[:_MOST_KINDS]:
+        found = {variant: estimate_or_none(delays(results, flows, 0.95)) for variant, results in runs.results.items()}
+        values = {variant: "none" if each is None else _number(metric, each.mean) for variant, each in found.items()}
+        each = ", ".join(f"{variant} {value}" for variant, value in values.items())
+        said.append(f"{kind} {each if len(runs.variants) > 1 else next(iter(values.values()))}")
+    left = [f"{len(of) - _MOST_KINDS} more kinds"] if len(of) > _MOST_KINDS else []
+    return [f"{_LABELS['delay_p95_s']} by kind of flow: {'; '.join([*said, *left])}."]
 
 
 def _losses(runs: Runs) -> list[str]:
@@ -230,10 +281,57 @@ def _losses(runs: Runs) -> list[str]:
         if pooled is None or not pooled.mean or np.isnan(by_flow).all():
             continue
         most = int(np.nanargmax(by_flow))
-        of_one = f" and {_percent(by_flow[most])} ({flows[most]['name']})" if len(flows) > 1 else ""
-        said.append(f"{variant} {_percent(pooled.mean)}{of_one}")
-    whose = ", of all and of the flow that loses most" if len(flows) > 1 else ""
+        of_one = f", {flows[most]['name']} {percent(by_flow[most])}" if len(flows) > 1 else ""
+        where = f"{variant} " if len(runs.variants) > 1 else ""
+        said.append(f"{where}{percent(pooled.mean)}{of_one}")
+    whose = " in all, and by the flow that loses most" if len(flows) > 1 else ""
     return [f"Packets lost{whose}: {'; '.join(said)}."] if said else []
+
+
+def _advice(runs: Runs, unserved: Unserved) -> list[str]:
+    """What a reader does next; nothing where one variant serves every flow."""
+    counts = {v: (unserved.count(v, starving=True), unserved.count(v, starving=False)) for v in runs.variants}
+    least = min(counts.values())
+    why = "`multihop explain` says why, and what helps"
+    if len(counts) == 1:
+        total = len(unserved.services[runs.variants[0]])
+        if not any(least):
+            return [f"All {total} flows are fine." if total > 1 else "The flow is fine."]
+        return [f"What to do: {why}."]
+    best = [variant for variant, count in counts.items() if count == least]
+    if len(best) < len(counts):
+        which = "no flow starves" if not least[0] else f"fewest flows starve ({least[0]})"
+        if all(count[0] == least[0] for count in counts.values()):
+            which = "no flow is slow, late or lossy" if not any(least) else "fewest flows are slow, late or lossy"
+        more = f"; {why}" if any(least) else ""
+        return [f"What to do: take {listed(best)}, under which {which}{more}."]
+    if any(least):
+        return [f"What to do: {why}; no scheme serves all flows."]
+    return [_by_preference(runs)]
+
+
+def _by_preference(runs: Runs) -> str:
+    """Which scheme to take where all serve all flows."""
+    if len(runs.seeds) == 1:
+        return "What to do: repeat with --seeds 10 before choosing a scheme."
+    ahead = {
+        what: leader
+        for what, name in (("goodput", "goodput_total_bps"), ("delay", "delay_p95_s"))
+        if (leader := _leader(runs, METRIC[name])) is not None
+    }
+    if not ahead:
+        return "What to do: any of these schemes will do, or more seeds: no difference is beyond chance."
+    if len(set(ahead.values())) == 1:
+        return f"What to do: take {next(iter(ahead.values()))}, for {listed(list(ahead))}."
+    return "What to do: " + ", ".join(f"take {leader} for {what}" for what, leader in ahead.items()) + "."
+
+
+def _leader(runs: Runs, metric: Metric) -> str | None:
+    """The variant that no other equals by a metric, beyond chance; none without one."""
+    leader, *others = _ranked(runs, metric) or [None]
+    means = _ranked(runs, metric)
+    apart = {frozenset((c.a, c.b)) for c in runs.contrasts(metric) if c.significant and _matters(c, means)}
+    return leader if leader is not None and any(frozenset((leader, v)) in apart for v in others) else None
 
 
 def _ranked(runs: Runs, metric: Metric) -> dict[str, float]:
@@ -249,52 +347,47 @@ def _answer(runs: Runs, metric: Metric, means: Mapping[str, float]) -> str | Non
     apart = [c for c in contrasts.values() if c.significant]
     if not apart:
         return None
+    if not any(_matters(contrast, means) for contrast in apart):
+        return f"Alike, within {percent(_NEGLIGIBLE)}."
     leader, *others = means
     beaten = [v for v in others if (c := contrasts.get(frozenset((leader, v)))) and c.significant]
     tied = [v for v in others if v not in beaten]
-    alike = f"{_list([leader, *tied])} cannot be distinguished" if tied else ""
+    alike = f"{listed([leader, *tied])} cannot be distinguished" if tied else ""
     if not beaten:
         return f"{alike}, but {_pair(apart[0], metric)}."
     gaps = " and ".join(_gap(contrasts[frozenset((leader, v))], v, means[v], metric) for v in beaten)
     return f"{leader} is better {gaps}." + (f" {alike}." if alike else "")
 
 
+def _matters(contrast: Contrast, means: Mapping[str, float]) -> bool:
+    """Whether a significant difference is more than a reader cares about."""
+    base = 1.0 if contrast.metric.name == "jain" else max(abs(means[contrast.a]), abs(means[contrast.b]))
+    return abs(contrast.difference.mean) >= _NEGLIGIBLE * base
+
+
 def _gap(contrast: Contrast, other: str, base: float, metric: Metric) -> str:
-    """By how much the leader is better than `other` with mean `base`, in amounts without a sign."""
-    d = contrast.difference
-    if d.low is None or d.high is None:
-        raise ValueError("a significant difference has an interval")
-    low, high = sorted((abs(metric.shown(d.low)), abs(metric.shown(d.high))))
-    # A percentage of an index would mean nothing.
-    relative = metric.name != "jain" and base != 0.0
-    sign = "+" if metric.higher_is_better else "-"
-    share = f"{sign}{100 * abs(d.mean) / base:.0f} %, " if relative else ""
+    """Amount by which the leader is better than `other` with mean `base`, and its share of that."""
+    amount = abs(contrast.difference.mean)
     unit = f" {metric.unit}" if metric.unit else ""
-    interval = f"95 % interval {three_digits(low)} to {three_digits(high)}{unit}"
-    return (
-        f"than {other} by {three_digits(abs(metric.shown(d.mean)))}{unit} "
-        f"({share}{interval}, p {_p(contrast.adjusted_p or 0.0)})"
-    )
+    # A percentage of an index would mean nothing.
+    relative = "" if metric.name == "jain" or base == 0.0 else f" ({_relative(amount / base, metric)})"
+    return f"than {other} by {three_digits(metric.shown(amount))}{unit}{relative}"
+
+
+def _relative(share: float, metric: Metric) -> str:
+    """A difference as a share of the other's mean; a factor where it is many times that."""
+    if not metric.higher_is_better:
+        return f"-{percent(share)}" if share >= 0.005 else "less than 1 %"
+    if share >= _FACTOR - 1:
+        return f"{three_digits(1 + share)} times as much"
+    return f"+{percent(share)}" if share >= 0.005 else "less than 1 %"
 
 
 def _pair(contrast: Contrast, metric: Metric) -> str:
     a_ahead = (contrast.difference.mean > 0) == metric.higher_is_better
     better, worse = (contrast.a, contrast.b) if a_ahead else (contrast.b, contrast.a)
-    return f"{better} is better than {worse} (p {_p(contrast.adjusted_p or 0.0)})"
+    return f"{better} is better than {worse}"
 
 
 def _number(metric: Metric, value: float) -> str:
     return f"{three_digits(metric.shown(value))} {metric.unit}".strip()
-
-
-def _p(value: float) -> str:
-    return "< 0.001" if value < 0.001 else f"= {value:.2g}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
-
-
-def _list(names: Iterable[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last

@@ -214,7 +214,10 @@ class _Accountant:
         pairs = [(a, b) for a, b in pairwise(path) if nodes[a]["node"] != nodes[b]["node"]]
         used = self.sharing.of_flow(self.flow, feedback=feedback)
         most = max((hop.frames for hop in used.values()), default=0)
-        pairs += [pair for pair, hop in used.items() if pair not in pairs and hop.frames > 0.05 * most]
+        others = [pair for pair, hop in used.items() if pair not in pairs and hop.frames > 0.05 * most]
+        if others:
+            # Routing left the shortest path, of which hops without a frame say nothing.
+            pairs = [pair for pair in pairs if pair in used or pair in self.counters.wires] + others
         if feedback and not used:
             return []
         return [self._hop(sender, receiver, used.get((sender, receiver)), feedback) for sender, receiver in pairs]
@@ -267,9 +270,12 @@ class _Accountant:
             weight = busiest.occupied * min(lost / _LITTLE, 1.0)
         parts = [(weight, cause) for cause in of_time]
         dropped = self._of_drops()
+        sent = float(self.rows["packets_sent"].sum()) / self.counters.runs
         severity = self._severity()
         parts += [((1.0 - weight) * severity, cause) for cause in dropped]
-        parts.append(((1.0 - weight) * (1.0 - severity if dropped else 1.0), Cause("transport", 1.0)))
+        parts.append(
+            ((1.0 - weight) * (1.0 - severity if dropped else 1.0), Cause("transport", 1.0, facts={"sent": sent}))
+        )
         merged: dict[Any, Cause] = {}
         for part, cause in parts:
             before = merged.get(cause.place)
@@ -404,7 +410,8 @@ class _Accountant:
         for (_, feedback, node), drops in self.sharing.drops_of(self.flow):
             for cause, count in drops.items():
                 total += count
-                made = self._given_up(node, feedback) if cause == "retry_limit" else [self._dropped(node, cause, count)]
+                by_mac = cause == "retry_limit"
+                made = self._given_up(node, feedback) if by_mac else [self._dropped(node, cause, count, feedback)]
                 for each in made:
                     found = weights[each.place]
                     found[0], found[1] = found[0] + count * each.score, each
@@ -421,13 +428,15 @@ class _Accountant:
             self._frames(hop, blame, failure.frames / failed) for hop in hops for blame, failure in hop.failures.items()
         ]
 
-    def _dropped(self, node: int, cause: str, count: int) -> Cause:
+    def _dropped(self, node: int, cause: str, count: int, feedback: bool) -> Cause:
         kind = DROP_KINDS[cause]
-        facts: dict[str, Any] = {"packets": count / self.counters.runs}
-        wire = next((hop for hop in self.hops if hop.sender == node and hop.wire and not hop.feedback), None)
-        if kind in {"queue", "aqm", "wire-loss"} and wire is not None and wire.wire is not None:
-            facts |= {"queue_mean": wire.wire.queue_mean, "wait_s": wire.wire.wait_s}
-            return Cause(kind, 1.0, node, wire.receiver, None, facts)
+        facts: dict[str, Any] = {"packets": count / self.counters.runs, "feedback": feedback}
+        path = self.view["path"][::-1] if feedback else self.view["path"]
+        ends = next((pair for pair in pairwise(path) if pair[0] == node and pair in self.counters.wires), None)
+        if kind in {"queue", "aqm", "wire-loss"} and ends is not None:
+            wire = self.counters.wires[ends]
+            facts |= {"queue_mean": wire.queue_mean, "wait_s": wire.wait_s}
+            return Cause(kind, 1.0, node, ends[1], None, facts)
         if kind in {"queue", "aqm"}:
             others: Counter[int] = Counter()
             for (flow, _, _, _), hop in self.sharing.from_node(node):
@@ -485,5 +494,11 @@ class _Accountant:
 
     def _clique(self) -> tuple[tuple[tuple[int, int], ...], float]:
         """Of the cliques with a link of the path, the one whose links took most of the time in the runs."""
-        clique, airtime = self.sharing.busiest_clique({time["link"] for time in self.demand["forward"]})
+        # Wires take no air.
+        radio = {
+            time["link"]
+            for time in self.demand["forward"]
+            if self.sharing.links[time["link"]] not in self.counters.wires
+        }
+        clique, airtime = self.sharing.busiest_clique(radio)
         return tuple(self.sharing.links[link] for link in clique), airtime

@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from multihop.base import extras
 from multihop.base.errors import UserError
 from multihop.comparison.run import Run
+from multihop.comparison.runs import Runs
 from multihop.comparison.service import FINE, Status
-from multihop.explanation import remedies, source, words
+from multihop.explanation import groups, remedies, source, words
 from multihop.explanation.causes import Cause, FlowAccount, Hop, Place, accounts
 from multihop.explanation.counters import Blame, has_causes
+from multihop.explanation.groups import Group, MainCause
 from multihop.explanation.remedies import Trial
-from multihop.optima.capacity import multicast_flow, require_unicast
 from multihop.optima.optimum import Optimum, optimum
 from multihop.results.provenance import record
 from multihop.results.statistics import PairedDifference
+from multihop.results.words import counted, percent, rate, several
 from multihop.simulation.runner import Job, run_all
 from multihop.simulation.seeds import seed_list
 
 #: Seeds that remedies are tried with, unless it is said: fewer make wide intervals.
 SEEDS = 5
+
+#: The first screen has no more groups of flows, and remedies, than these.
+_MOST_GROUPS, _MOST_REMEDIES = 5, 2
 
 OnTick = Callable[[str, float], None]
 
@@ -68,48 +73,101 @@ class Explanation:
         """Seeds of the runs."""
         return [run.seed for run in self.runs]
 
-    @property
-    def main_cause(self) -> tuple[Cause, float, list[int]] | None:
-        """Of the kind of cause that costs flows most: where it costs most, its share, and whom it holds back.
+    @cached_property
+    def main_cause(self) -> MainCause | None:
+        """The kind of cause that costs the explained flows most; none if nothing holds back."""
+        return groups.main_cause(self.flows, self.explained)
 
-        None if nothing holds back. Each flow's causes count by what the flow lacks to its fair share.
-        """
-        kinds: Counter[str] = Counter()
-        places: Counter[Any] = Counter()
-        found: dict[Any, Cause] = {}
-        held: dict[str, list[int]] = {}
-        for index in self.explained:
-            account = self.flows[index]
-            lacks = max(account.fair_bps - account.goodput_mean_bps, 0.01 * account.fair_bps, 1.0)
-            for cause in words.main_causes(account):
-                kinds[cause.kind] += cause.score * lacks  # type: ignore[assignment]
-                places[cause.place] += cause.score * lacks  # type: ignore[assignment]
-                found.setdefault(cause.place, cause)
-                if index not in held.setdefault(cause.kind, []):
-                    held[cause.kind].append(index)
-        if not kinds:
-            return None
-        kind = max(kinds, key=lambda each: kinds[each])
-        place = max((place for place in places if place[0] == kind), key=lambda each: places[each])
-        shares = [sum(c.score for c in self.flows[index].causes if c.kind == kind) for index in held[kind]]
-        return found[place], sum(shares) / len(shares), held[kind]
+    @cached_property
+    def by_cause(self) -> list[Group]:
+        """The explained flows by their first cause."""
+        return groups.groups(self.flows, self.explained)
+
+    @cached_property
+    def multicast(self) -> list[FlowAccount]:
+        """Multicast flows, which are not explained: group-addressed frames are not answered."""
+        return [account for account in self.flows if "group" in account.view]
 
     def headline(self) -> str:
         """The cause that matters most, in one sentence."""
         flows = [flow.name for flow in self.flows]
-        unserved = [flow for flow in self.flows if flow.status != Status.FINE]
-        main = self.main_cause
+        unserved = [flow for flow in self.flows if flow.status != Status.FINE and flow not in self.multicast]
         if not unserved and len(self.explained) != 1:
-            return f"All {len(flows)} flows are fine: {FINE}."
-        if main is None:
+            number = len(flows) - len(self.multicast)
+            return f"{'The flow is' if number == 1 else f'All {number} flows are'} fine: {FINE}."
+        if self.main_cause is None:
             return "Nothing is seen to hold back what is slow."
-        cause, share, held = main
-        return words.headline(cause.kind, share, cause, [flows[index] for index in held], self.name)
+        return groups.headline(self.main_cause, flows, self.name)
+
+    def first_screen(self) -> list[str]:
+        """The headline, groups of flows that share a cause, what helps, and who is not explained."""
+        said = [self.headline(), *([remark] if (remark := self.remark()) is not None else [])]
+        if len(self.explained) > 1:
+            shown = self.by_cause[:_MOST_GROUPS]
+            said += [groups.sentence(group, self.flows, self.name) for group in shown]
+            left = sum(len(group.flows) for group in self.by_cause[_MOST_GROUPS:])
+            said += [f"{counted(left, 'flow')} more with other causes."] if left else []
+        said += self._what_helps()
+        if self.multicast:
+            of = [
+                account.name + ("" if account.status == Status.FINE else f" ({account.status})")
+                for account in self.multicast
+            ]
+            said.append(f"Multicast, and not explained, as no frame of theirs is answered: {several(of)}.")
+        return said
+
+    def why(self) -> str:
+        """The first causes of the groups with most flows, in one clause."""
+        names = [flow.name for flow in self.flows]
+        most = 2 if not self.others else 1
+        parts = [
+            f"{group.title(self.name)} ({several([names[index] for index in group.flows], 3)})"
+            for group in self.by_cause[:most]
+        ]
+        left = len(self.by_cause) - len(parts)
+        return "; ".join(parts) + (f"; {counted(left, 'more cause')}" if left else "")
+
+    def _what_helps(self) -> list[str]:
+        """The remedies that help most flows, and another scheme of the same results that does."""
+        tried: dict[str, list[tuple[int, Trial]]] = {}
+        for index, trials in (self.trials or {}).items():
+            for each in trials:
+                if each.verdict == "helps":
+                    tried.setdefault(each.remedy.words, []).append((index, each))
+        best = sorted(tried.values(), key=lambda of: (-len(of), -(of[0][1].total.mean if of[0][1].total else 0.0)))
+        said = []
+        for of in best[:_MOST_REMEDIES]:
+            index, trial = of[0]
+            if len(self.explained) == 1:
+                said.append(f"What helps: {words.trial(trial, self.flows[index].fair_bps)}")
+            else:
+                total = f"; all flows together {words.signed(trial.total.mean)}" if trial.total else ""
+                names = several([self.flows[flow].name for flow, _ in of], 3)
+                said.append(
+                    f"What helps: {trial.remedy.words}: {len(of)} of {len(self.explained)} flows ({names}){total}."
+                )
+        if self.trials is not None and self.explained and not best:
+            undecided = any(each.verdict == "undecided" for of in self.trials.values() for each in of)
+            said.append(
+                f"What helps: {'one seed decides nothing; use --seeds 5' if undecided else 'nothing that was tried'}."
+            )
+        return said + self._better_schemes()
+
+    def _better_schemes(self) -> list[str]:
+        """Another scheme of the same results with clearly more for most of the explained flows."""
+        for variant, rates in self.rivals.items():
+            more = [index for index in self.explained if rates[index] > 1.2 * self.flows[index].goodput_mean_bps]
+            if more and 2 * len(more) > len(self.explained):
+                index = max(more, key=lambda each: rates[each] - self.flows[each].goodput_mean_bps)
+                own = rate(self.flows[index].goodput_mean_bps)
+                flow = f"{self.flows[index].name} {rate(rates[index])}, with {self.variant} {own}"
+                return [f"Of the same results, {variant} gives {len(more)} of {len(self.explained)} more: {flow}."]
+        return []
 
     def remark(self) -> str | None:
         """What to bear in mind; none if there is nothing."""
         main = self.main_cause
-        if main is None or main[0].kind != "hidden" or self._medium("model") != "matrix":
+        if main is None or main.cause.kind != "hidden" or self._medium("model") != "matrix":
             return None
         if self._medium("quantity") == "delivery-and-rssi":
             return (
@@ -129,11 +187,11 @@ class Explanation:
     def paragraphs(self, index: int) -> list[tuple[str, list[Sentence]]]:
         """A flow in parts, each a heading (or none) with its sentences."""
         account = self.flows[index]
-        path = " > ".join(self.name(node) for node in account.view["path"]) or "no path"
-        shown = Sentence(f"Path: {path}; scheme {account.view['scheme']}.", ("flow", None, None, None))
-        made = [("", [Sentence(words.status(account)), shown])]
+        changes = any(node["moves"] for node in self.runs[0].view["nodes"])
+        path = Sentence(words.path(account, self.name, changes=changes), ("flow", None, None, None))
+        made = [("", [Sentence(words.status(account))])]
         causes = [
-            Sentence(f"{words.percent(cause.score)}: {self._said(account, cause)}", cause.place)
+            Sentence(f"{percent(cause.score)}: {self._said(account, cause)}", cause.place)
             for cause in words.main_causes(account)
         ]
         if causes:
@@ -148,7 +206,7 @@ class Explanation:
         limit = words.clique(account, self.name)
         if limit:
             hops.append(Sentence(limit))
-        made.append(("Hop by hop", hops))
+        made.append(("Hop by hop", [path, *hops]))
         made += self._better_elsewhere(index)
         made += [(heading, [Sentence(text) for text in said]) for heading, said in self._tried(index)]
         return made
@@ -157,16 +215,13 @@ class Explanation:
         """Other variants of the same results under which the flow has clearly more."""
         own = self.flows[index].goodput_mean_bps
         more = {variant: rates[index] for variant, rates in self.rivals.items() if rates[index] > 1.2 * own}
-        said = [
-            Sentence(f"{variant}: {words.bits(rate)}, with {self.variant} {words.bits(own)}.")
-            for variant, rate in more.items()
-        ]
+        said = [Sentence(f"{variant}: {rate(bps)}, with {self.variant} {rate(own)}.") for variant, bps in more.items()]
         return [("Other schemes of these results", said)] if said else []
 
     def _said(self, account: FlowAccount, cause: Cause) -> str:
         """A cause, and what the flow would have without it, where its time is all that limits it."""
-        rate = without_bps(account, cause)
-        without = "" if rate is None else f" Without that it would carry about {words.bits(rate)}."
+        bps = without_bps(account, cause)
+        without = "" if bps is None else f" Without that it would carry about {rate(bps)}."
         return words.sentence(cause, self.name, [flow.name for flow in self.flows]) + without
 
     def _tried(self, index: int) -> list[tuple[str, list[str]]]:
@@ -215,6 +270,16 @@ class Explanation:
             "seeds": self.seeds,
             "headline": self.headline(),
             "remark": self.remark(),
+            "groups": [
+                {
+                    "kind": group.cause.kind,
+                    "share": group.share,
+                    "flows": [self.flows[index].name for index in group.flows],
+                    "sentence": groups.sentence(group, self.flows, self.name),
+                }
+                for group in self.by_cause
+            ],
+            "not_explained": [account.name for account in self.multicast],
             "flows": [
                 {"flow": account.flow, "name": account.name, "status": account.status, "share": account.share}
                 for account in self.flows
@@ -304,17 +369,32 @@ def of_runs(
 ) -> Explanation | None:
     """An explanation without remedies of runs that were made before.
 
-    `None` if they have no tables of causes, or a multicast flow, which has no fair share.
+    `None` if they have no tables of causes.
     What is fair is the optimum of their scenario, or `best`, if their flows are not the scenario's.
     """
-    if not runs or not has_causes(runs) or multicast_flow(runs[0].view) is not None:
+    if not runs or not has_causes(runs):
         return None
     if best is None:
         overrides = {name: value for name, value in runs[0].overrides.items() if name != "seed"}
         best = optimum(runs[0].scenario, overrides)
     flows = accounts(runs, best)
-    explained = tuple(account.flow for account in flows if account.status != Status.FINE)
+    explained = tuple(
+        account.flow for account in flows if account.status != Status.FINE and "group" not in account.view
+    )
     return Explanation(tuple(runs), variant, tuple(others), tuple(flows), explained, None)
+
+
+def causes_of(runs: Runs) -> list[str]:
+    """Why flows are not served, of the variant under which fewest are not; nothing where all are."""
+    if not extras.has("optimum"):
+        return []
+    others = runs.variants[1:]
+    bad = {variant: sum(each.status != Status.FINE for each in found) for variant, found in runs.services.items()}
+    for variant in sorted(runs.variants, key=lambda variant: bad[variant]):
+        found = of_runs(runs.results[variant], variant, others, best=runs.optima[variant]) if bad[variant] else None
+        if found is not None and found.by_cause:
+            return [f"Why{f' ({variant})' if len(runs.variants) > 1 else ''}: {found.why()}."]
+    return []
 
 
 def explain(
@@ -348,8 +428,9 @@ def explain(
     common = seed_list(wanted, first)
     common = [*found.seeds[:wanted], *(seed for seed in common if seed not in found.seeds)][:wanted]
     view = found.scenario.check(found.overrides)
-    require_unicast(view, "explain")
     chosen = None if flow is None else source.flow_index(view, flow)
+    if chosen is not None and "group" in view["flows"][chosen]:
+        raise UserError(f"{flow}: a multicast flow, whose frames are not answered; explain needs a unicast flow")
     jobs = [Job(found.scenario, {**found.overrides, "seed": seed}, view, causes=True) for seed in common]
     tick = None if on_tick is None else lambda share: on_tick("runs of the results", share)
     outputs = run_all(jobs, threads, on_tick=tick)

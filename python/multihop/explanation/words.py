@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from multihop.comparison.service import STARVING, Status
+from multihop.comparison.service import STARVING, Status, Yardstick
 from multihop.explanation.causes import LEAST_SCORE, Cause, FlowAccount, Hop
 from multihop.results.statistics import estimate
-from multihop.results.words import three_digits
+from multihop.results.words import percent, rate, several, three_digits
 
 if TYPE_CHECKING:
     from multihop.explanation.remedies import Trial
@@ -47,17 +48,9 @@ TITLES = {
 _FRAMES = {"rts": "an RTS", "cts": "a CTS", "data": "a DATA frame", "ack": "an ACK"}
 
 
-def bits(value: float) -> str:
-    """A rate with its unit."""
-    if abs(value) < 0.5:
-        return "0"
-    unit, scale = next(((u, s) for u, s in (("Mb/s", 1e6), ("kb/s", 1e3)) if abs(value) >= s), ("b/s", 1.0))
-    return f"{three_digits(value / scale)} {unit}"
-
-
-def percent(share: float) -> str:
-    """A share in percent."""
-    return f"{100 * share:.0f} %" if share >= 0.0995 or share == 0 else f"{100 * share:.2g} %"
+def amount(value: float) -> str:
+    """Packets or milliseconds with three digits and at most two decimals."""
+    return three_digits(round(value, 2))
 
 
 def count(frames: float) -> str:
@@ -106,20 +99,25 @@ def sentence(cause: Cause, names: Names, flows: Sequence[str]) -> str:
         case "queue":
             return _queue(cause, names, flows)
         case "wire-full":
-            others = ", ".join(f"{flows[flow]} {bits(got)}" for flow, got in facts["others"])
-            busy = f"The wire {where} of {bits(facts['rate_bps'])} is busy {percent(facts['utilisation'])} of the time"
+            others = ", ".join(f"{flows[flow]} {rate(got)}" for flow, got in facts["others"])
+            busy = f"The wire {where} of {rate(facts['rate_bps'])} is busy {percent(facts['utilisation'])} of the time"
             return f"{busy}{f'; it also carries {others}' if others else ''}."
         case "waiting":
-            queue = f"{three_digits(facts['queue_mean'])} packets wait there on average"
-            others = ", ".join(f"{flows[flow]} {bits(got)}" for flow, got in facts["others"])
+            queue = f"{amount(facts['queue_mean'])} packets wait there on average"
+            others = ", ".join(f"{flows[flow]} {rate(got)}" for flow, got in facts["others"])
             also = f", which also carries {others}" if others else ""
-            return f"A packet waits {three_digits(1e3 * facts['wait_s'])} ms {_in_front(cause, names)}{also}; {queue}."
+            return f"A packet waits {amount(1e3 * facts['wait_s'])} ms {_in_front(cause, names)}{also}; {queue}."
         case "contention":
             return _contention(cause, names, flows)
         case "turns":
             others = ", ".join(f"{whom} ({percent(share)} of the air)" for whom, share in facts["others"])
             sender, receiver = names(cause.sender or 0), names(cause.receiver or 0)
             return f"While the flow's packets for {receiver} wait, {sender} serves other neighbours: {others}."
+        case "transport" if not facts["sent"]:
+            return (
+                "Its transport sent nothing in the measured time: it waits for its retransmission timer after earlier "
+                "losses, or for its application."
+            )
         case "transport":
             return (
                 "Its transport sends less than its path would take: what limits it is its window, rate or application."
@@ -127,7 +125,8 @@ def sentence(cause: Cause, names: Names, flows: Sequence[str]) -> str:
         case "no-route":
             return f"{count(facts['packets'])} packets per run were dropped at {where}, which had no route."
         case "wire-loss" if cause.receiver is not None:
-            return f"{count(facts['packets'])} packets per run were lost at random on the wire {where}."
+            what = "acknowledgements" if facts["feedback"] else "packets"
+            return f"{count(facts['packets'])} {what} per run were lost at random on the wire {where}."
     packets = f"{count(facts['packets'])} packets per run" if "packets" in facts else "Packets"
     return f"{packets} were lost to {TITLES[cause.kind]}{f' at {where}' if where else ''}."
 
@@ -169,7 +168,7 @@ def _queue(cause: Cause, names: Names, flows: Sequence[str]) -> str:
     if cause.receiver is not None:
         return (
             f"{count(facts['packets'])} packets per run found the queue full {_in_front(cause, names)}, where "
-            f"{three_digits(facts['queue_mean'])} packets wait {three_digits(1e3 * facts['wait_s'])} ms on average."
+            f"{amount(facts['queue_mean'])} packets wait {amount(1e3 * facts['wait_s'])} ms on average."
         )
     node = names(cause.sender or 0)
     others = ", ".join(
@@ -181,7 +180,7 @@ def _queue(cause: Cause, names: Names, flows: Sequence[str]) -> str:
     return (
         f"The queue of {node} was full for {percent(facts['lost_share'])} of the flow's packets that came there "
         f"({count(facts['packets'])} per run); {whose}; "
-        f"{three_digits(facts['queue_mean'])} packets wait in it on average."
+        f"{amount(facts['queue_mean'])} packets wait in it on average."
     )
 
 
@@ -198,16 +197,17 @@ def _contention(cause: Cause, names: Names, flows: Sequence[str]) -> str:
 def status(account: FlowAccount) -> str:
     """What a flow got, beside what would be fair."""
     got = estimate(account.goodput_bps)
-    interval = f" ± {bits(got.half_width)}" if got.half_width is not None else ""
     service = account.service
-    what = "its proportionally fair share" if service.is_optimum else service.fair_words
-    fair = f"{bits(service.fair_bps)} would be {what}"
-    head = f"{bits(got.mean)}{interval}"
+    what = "its proportionally fair share" if service.yardstick == Yardstick.FAIR else service.yardstick
+    fair = f"{rate(service.fair_bps)} {'is' if service.yardstick == Yardstick.BEST else 'would be'} {what}"
+    head = rate(got.mean)
+    if got.half_width is not None:
+        head = f"{head.removesuffix(' Mb/s')} ± {rate(got.half_width)}"
     if not account.view["path"]:
         return f"{head}: it has no path."
     match account.status:
         case Status.FINE:
-            return f"{head}: this flow is fine; {fair}, and alone it could have {bits(account.alone_bps)}."
+            return f"{head}: this flow is fine; {fair}, and alone it could have {rate(account.alone_bps)}."
         case Status.STARVING:
             return f"{head}: it starves: {account.service.sentence()}; {fair}."
     return f"{head}: {account.status}: {account.service.sentence()}; {fair}."
@@ -221,8 +221,8 @@ def hop_sentence(hop: Hop, names: Names, airtime: tuple[float, float, float] | N
         wire = hop.wire
         random = f", {percent(wire.lost_ratio)} of its packets lost at random" if wire.lost_ratio else ""
         return (
-            f"{head}a wire of {bits(wire.rate_bps)}, busy {percent(wire.utilisation)} of the time; "
-            f"{three_digits(wire.queue_mean)} packets wait {three_digits(1e3 * wire.wait_s)} ms in front of it{random}."
+            f"{head}a wire of {rate(wire.rate_bps)}, busy {percent(wire.utilisation)} of the time; "
+            f"{amount(wire.queue_mean)} packets wait {amount(1e3 * wire.wait_s)} ms in front of it{random}."
         )
     if hop.counters is None or hop.counters.frames == 0:
         return f"{head}nothing of the flow ended here."
@@ -234,10 +234,10 @@ def hop_sentence(hop: Hop, names: Names, airtime: tuple[float, float, float] | N
     ]
     if counters.given_up:
         parts.append(f"{percent(counters.given_up / counters.frames)} of its frames given up")
-    wait, service = (three_digits(1e3 * seconds) for seconds in (counters.wait_s, counters.service_s))
+    wait, service = (amount(1e3 * seconds) for seconds in (counters.wait_s, counters.service_s))
     parts.append(f"{wait} ms in the queue and {service} ms at its head")
     if hop.alone_bps:
-        parts.append(f"alone it would carry {bits(hop.alone_bps)}")
+        parts.append(f"alone it would carry {rate(hop.alone_bps)}")
     text = head + "; ".join(parts) + "."
     if airtime is not None:
         own, busy, idle = airtime
@@ -253,15 +253,21 @@ def _by_kind(hop: Hop) -> dict[str, int]:
     return made
 
 
-def headline(kind: str, share: float, cause: Cause, held: Sequence[str], names: Names) -> str:
-    """The kind of cause that matters most, where it is greatest, and whom it holds back."""
-    whom = ", ".join(held[:4]) + (f" and {len(held) - 4} more" if len(held) > 4 else "")
-    if len(held) == 1:
-        return f"What matters most: {title(cause, names)}: {percent(share)} of what holds {whom} back."
-    return (
-        f"What matters most: {TITLES[kind]}: {percent(share)} of what holds back {len(held)} flows ({whom}); "
-        f"above all {title(cause, names)}."
-    )
+def path(account: FlowAccount, names: Names, *, changes: bool) -> str:
+    """The path that packets took: the shortest, or the hops that they went over instead."""
+    shortest = account.view["path"]
+    shown = " > ".join(names(node) for node in shortest) or "no path"
+    scheme = f"; scheme {account.view['scheme']}."
+    on_path = set(pairwise(shortest))
+    data = [hop for hop in account.hops if not hop.feedback and hop.wire is None]
+    used = [(hop, hop.counters.frames) for hop in data if hop.counters is not None and hop.counters.frames]
+    idle = any((hop.sender, hop.receiver) in on_path for hop in data if hop not in [hop for hop, _ in used])
+    if not used or (all((hop.sender, hop.receiver) in on_path for hop, _ in used) and not idle):
+        return f"Path: {shown}{scheme}"
+    most = max(frames for _, frames in used)
+    hops = [f"{names(hop.sender)} to {names(hop.receiver)} {percent(frames / most)}" for hop, frames in used]
+    start = " at the start" if changes else ""
+    return f"Shortest path{start}: {shown}; packets went over {several(hops, 6)} of the busiest hop's frames{scheme}"
 
 
 def clique(account: FlowAccount, names: Names) -> str:
@@ -290,22 +296,23 @@ def trial(tried: Trial, fair_bps: float) -> str:
         before = tried.delay_p95_s - tried.delay.mean
         moved = f"{three_digits(1e3 * before)} to {three_digits(1e3 * tried.delay_p95_s)} ms"
         return (
-            f"{words}: 95th percentile of delay from {moved}; all flows together {_signed(total.mean if total else 0)}."
+            f"{words}: 95th percentile of delay from {moved}; all flows together {signed(total.mean if total else 0)}."
         )
-    text = f"{words}: {_signed(gain.mean)}"
+    text = f"{words}: {signed(gain.mean)}"
     if gain.low is not None and gain.high is not None:
-        text += f" (95 % interval {_signed(gain.low)} to {_signed(gain.high)}, {gain.n} seeds)"
+        text += f" (95 % interval {signed(gain.low)} to {signed(gain.high)}, {gain.n} seeds)"
     still = ", which still starves it" if gain.mean > 0 and tried.mean_bps < STARVING * fair_bps else ""
-    text += f", to {bits(tried.mean_bps)}{still}"
+    text += f", to {rate(tried.mean_bps)}{still}"
     if total is not None and total.high is not None and total.high < 0:
-        text += f"; it costs all flows together {bits(-total.mean)}"
+        text += f"; it costs all flows together {rate(-total.mean)}"
     elif total is not None and abs(total.mean) >= 0.5:
-        text += f"; all flows together {_signed(total.mean)}"
+        text += f"; all flows together {signed(total.mean)}"
     return text + "."
 
 
-def _signed(value: float) -> str:
-    return f"{'-' if value < 0 else '+'}{bits(abs(value))}"
+def signed(value: float) -> str:
+    """A difference of rates with its sign."""
+    return f"{'-' if value < 0 else '+'}{rate(abs(value))}" if value else rate(0.0)
 
 
 def main_causes(account: FlowAccount) -> list[Cause]:

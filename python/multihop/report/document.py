@@ -115,13 +115,15 @@ def _subtitle(comparison: Runs) -> str:
 def _verdict(comparison: Runs) -> str:
     items = []
     for sentence in sentences(comparison):
-        head, _, rest = sentence.partition(":")
+        head, colon, rest = sentence.partition(":")
         commands = re.sub(r"`([^`]+)`", r"<code>\1</code>", _e(rest))
-        items.append(f"<li><b>{_e(head)}.</b>{commands}</li>")
+        items.append(f"<li><b>{_e(head)}{'.' if colon else ''}</b>{commands}</li>")
     note = (
         "Schemes are compared seed by seed (paired t-test, adjusted by Holm's method for several pairs); "
         "a difference counts as significant if p is below 0.05."
         if len(comparison.variants) > 1 and len(comparison.seeds) > 1
+        else "There is one seed, so no interval."
+        if len(comparison.seeds) == 1
         else ""
     )
     return f'<ul class="verdict">{"".join(items)}</ul>' + remark(note)

@@ -1,4 +1,4 @@
-"""The section of a report that says why flows starve or are slow."""
+"""The section of a report that says what holds flows back."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def sections(comparison: Runs, explanation: Explanation | None, places: Mapping[
         "Shares are of the time that packets take at the hop that is occupied most, and of packets that were dropped. "
         "Remedies, tried by runs: multihop explain RESULTS."
     )
-    return [section("Why flows starve or are slow", content, note)] if content else []
+    return [section("What holds flows back", content, note)] if content else []
 
 
 def _of_runs(comparison: Runs) -> list[Explanation]:
@@ -47,11 +47,13 @@ def _variant(found: Explanation, places: Places | None, number: int, *, several:
     head = f"<h3>{escape(found.variant)}</h3>" if several else ""
     remark = found.remark()
     seen = _main_link(found, places)
-    said = f"<p>{escape(found.headline())}{seen}</p>" + (f"<p>{escape(remark)}</p>" if remark else "")
+    headline, *first = [sentence for sentence in found.first_screen() if sentence != remark]
+    said = f"<p>{escape(headline)}{seen}</p>" + (f"<p>{escape(remark)}</p>" if remark else "")
+    said += f"<ul>{''.join(f'<li>{escape(sentence)}</li>' for sentence in first)}</ul>" if first else ""
     worst = sorted(found.explained, key=lambda index: found.flows[index].share)
     shown = "".join(_flow(found, index, places, number) for index in worst[:MOST_FLOWS])
     left = len(worst) - MOST_FLOWS
-    more = f"<p>{left} more flows are below half of their fair share; explain names each.</p>" if left > 0 else ""
+    more = f"<p>{left} more flows are not fine; multihop explain RESULTS FLOW explains each.</p>" if left > 0 else ""
     return head + said + shown + more
 
 
@@ -59,9 +61,10 @@ def _main_link(found: Explanation, places: Places | None) -> str:
     """A link to the main cause, with a flow that it holds back at the place that the headline names."""
     if found.main_cause is None:
         return ""
-    cause, _, held = found.main_cause
-    there = [flow for flow in (found.flows[index] for index in held) if cause.place in (c.place for c in flow.causes)]
-    return next((link for flow in there if (link := _link(places, flow.name, cause.place))), "")
+    main = found.main_cause
+    flows = [found.flows[index] for index in (main.flow, *main.held)]
+    there = [flow for flow in flows if main.cause.place in (cause.place for cause in flow.causes)]
+    return next((link for flow in there if (link := _link(places, flow.name, main.cause.place))), "")
 
 
 def _flow(found: Explanation, index: int, places: Places | None, number: int) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from multihop.report.layout import MARGIN, WIDTH, distance_apart, fit, layout
+from multihop.results.words import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,15 +86,18 @@ class Topology:
         links = len({frozenset(link[:2]) for link in self.view["links"]})
         stride = _stride(links)
         some = f"; one in {stride} is drawn" if stride > 1 else ""
-        about_links = f"{links} links (the fainter, the less they deliver{some})"
-        text = f"{len(nodes)} nodes, {about_links}, {len(self.view['flows'])} flows (from dots to rings)"
+        about_links = f"{counted(links, 'link')} (the fainter, the less they deliver{some})"
+        flows = f"{counted(len(self.view['flows']), 'flow')} (from dots to rings)"
+        text = f"{counted(len(nodes), 'node')}, {about_links}, {flows}"
         _, drawn_as_given = self._layout
         if placed == 0:
             return f"{text}. The scenario gives no positions: nodes are drawn where the picture is clearest."
         if not any(drawn_as_given):
             return f"{text}. Most nodes are too close together for a map: they are drawn where the picture is clearest."
         if placed < len(nodes):
-            return f"{text}. {len(nodes) - placed} nodes without a position (hollow) are drawn near their neighbours."
+            verb = "is" if len(nodes) - placed == 1 else "are"
+            left = counted(len(nodes) - placed, "node")
+            return f"{text}. {left} without a position (hollow) {verb} drawn near the neighbours."
         return f"{text}."
 
 

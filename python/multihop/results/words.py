@@ -8,9 +8,15 @@ from collections.abc import Iterable, Sequence
 from multihop.results.columns import Metric
 from multihop.results.statistics import Estimate
 
+#: Digits of a number on a screen at most: more say nothing to a reader.
+SCREEN_DIGITS = 4
 
-def with_interval(found: Estimate | None, metric: Metric) -> str:
-    """`mean ± half width` in the unit that people read, with as many digits as the interval justifies."""
+
+def with_interval(found: Estimate | None, metric: Metric, digits: int | None = None) -> str:
+    """`mean ± half width` in the unit that people read, with as many digits as the interval justifies.
+
+    `digits` limits those of the mean, and with them those of the half width.
+    """
     if found is None:
         return "none"
     mean = metric.shown(found.mean)
@@ -20,19 +26,56 @@ def with_interval(found: Estimate | None, metric: Metric) -> str:
     if half == 0.0 or not 1e-6 < half < 1e6:
         return f"{mean:.4g} ± {half:.2g}"
     decimals = max(0, 1 - math.floor(math.log10(half)))
-    return f"{mean:.{decimals}f} ± {half:.{decimals}f}"
+    if digits is not None and mean != 0.0:
+        decimals = min(decimals, max(0, digits - 1 - math.floor(math.log10(abs(mean)))))
+    spread = f"{half:.{decimals}f}"
+    return f"{mean:.{decimals}f} ± {spread if float(spread) else '0'}"
 
 
 def three_digits(value: float) -> str:
     """A number with three significant digits; a large one without an exponent: 3150, not 3.15e+03."""
-    shown = f"{value:.3g}"
+    shown = f"{value + 0.0:.3g}"
     return f"{float(shown):.0f}" if "e+" in shown else shown
 
 
 def signed(metric: Metric, difference: float) -> str:
     """A difference in the unit that people read, with its sign."""
     shown = three_digits(metric.shown(difference))
-    return shown if shown.startswith("-") else f"+{shown}"
+    return shown if shown.startswith("-") or float(shown) == 0.0 else f"+{shown}"
+
+
+def rate(bps: float) -> str:
+    """A rate in Mb/s, the one unit of rates on a screen, with three digits and at most four decimals."""
+    mbps = bps / 1e6
+    if 0.0 < abs(mbps) < 0.0001:
+        return "< 0.0001 Mb/s" if mbps > 0 else "> -0.0001 Mb/s"
+    return f"{three_digits(round(mbps, 4))} Mb/s"
+
+
+def percent(part: float) -> str:
+    """A share in percent: whole percent from 10 on, two digits below, and never a zero with a sign."""
+    if abs(part) >= 0.0995 or part == 0:
+        return f"{100 * part + 0.0:.0f} %"
+    if abs(part) < 0.0001:
+        return "< 0.01 %" if part > 0 else "> -0.01 %"
+    return f"{100 * part:.2g} %"
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things: 1 flow, 2 flows."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def several(names: Sequence[str], most: int = 8) -> str:
+    """Names with commas between, of which the first are named and the others counted."""
+    more = [f"{len(names) - most} more"] if len(names) > most else []
+    return ", ".join([*names[:most], *more])
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names with commas between, and `and` before the last."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def share(value: float) -> str:

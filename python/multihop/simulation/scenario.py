@@ -21,6 +21,9 @@ ScenarioLike = str | Path | Mapping[str, Any]
 # A scenario is written by hand or imported; the largest real one so far is 300 kB.
 MAX_BYTES = 16_000_000
 
+#: Messages of mistakes that are given at once.
+_MOST_MISTAKES = 5
+
 #: A table that studies have, and scenarios have not.
 _FACTORS = re.compile(r"^\s*\[factors[].]", re.MULTILINE)
 
@@ -42,11 +45,69 @@ class Scenario:
         """
         for what, text in {"scenario": self.text, **(overrides or {})}.items():
             _require_unicode(what if what != "scenario" else self.origin, text)
-        return _core.check(self.text, self.origin, for_core(overrides or {}))
+        replaced = for_core(overrides or {})
+        try:
+            return _core.check(self.text, self.origin, replaced)
+        except _core.ScenarioError as error:
+            for further in self._further_mistakes(error, replaced):
+                error.add_note(further)
+            raise
+
+    def _further_mistakes(self, error: _core.ScenarioError, overrides: dict[str, Any]) -> list[str]:
+        """Messages of mistakes in the text besides the first, at which the engine stops.
+
+        The line of a mistake is blanked and the text is read again. Only keys and values that do not fit by
+        themselves count: whether others fit each other cannot be known before.
+        """
+        said: list[str] = []
+        text: str | None = self.text
+        undecided: set[str] = set()
+        while len(said) < _MOST_MISTAKES - 1 and error.is_misfit:
+            if (error.found or "").startswith("unknown name"):
+                # The name may decide which keys its table has.
+                undecided.add(_table_of(error))
+            text = _without_line(text or "", error)
+            if text is None:
+                break
+            try:
+                _core.check(text, self.origin, overrides)
+                break
+            except _core.ScenarioError as found:
+                error = found
+            if not error.is_misfit or error.found == "missing":
+                break
+            if _table_of(error) not in undecided:
+                said.append(str(error))
+        return said
 
     def capacity(self, overrides: Mapping[str, Any]) -> _core.CapacityView:
         """What its flows need of the channel, and which links share it; `check` has accepted overrides."""
         return _core.capacity(self.text, self.origin, for_core(overrides))
+
+
+def _table_of(error: _core.ScenarioError) -> str:
+    return (error.key or "").rpartition(".")[0]
+
+
+def _without_line(text: str, error: _core.ScenarioError) -> str | None:
+    """TOML text without the line of a mistake; none where this is not one key with its value."""
+    if error.line is None or not error.key:
+        return None
+    lines = text.splitlines(keepends=True)
+    parts = [re.escape(part) for part in re.findall(r"[^.\[\]\s\"]+", error.key)]
+    if (
+        not parts
+        or error.line > len(lines)
+        or not re.match(rf"""\s*["']?({"|".join(parts)})["']?\s*=""", lines[error.line - 1])
+    ):
+        return None
+    lines[error.line - 1] = "\n"
+    made = "".join(lines)
+    try:
+        tomllib.loads(made)
+    except tomllib.TOMLDecodeError:
+        return None
+    return made
 
 
 def load(source: ScenarioLike) -> Scenario:

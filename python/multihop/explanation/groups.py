@@ -1,0 +1,136 @@
+"""Flows that share a cause, and the cause that matters most."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from multihop.explanation import words
+from multihop.explanation.causes import LEAST_SCORE, Cause, FlowAccount
+from multihop.results.words import listed, percent, several
+
+#: Causes of the air: flows that they hold back at different hops share them all the same.
+_OF_THE_AIR = frozenset({"contention", "together", "sensed", "receiver-sending", "unanswered", "late", "turns"})
+
+
+@dataclass(frozen=True)
+class MainCause:
+    """The kind of cause that costs flows most.
+
+    Attributes:
+        cause: where it costs most; `flow` is the index of the flow that it holds back there, and `share` the
+            part of what holds that flow back.
+        kind_share: part of what holds flows back that the kind is at all places together, mean over `held`.
+        held: indices of the flows that the kind holds back.
+    """
+
+    cause: Cause
+    flow: int
+    share: float
+    kind_share: float
+    held: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Flows with one first cause, the worst served first.
+
+    Attributes:
+        cause: that of the first flow.
+        flows: their indices.
+        share: part of what holds each back that the cause is, mean over the flows.
+        places: number of places where the cause occurs.
+    """
+
+    cause: Cause
+    flows: tuple[int, ...]
+    share: float
+    places: int
+
+    def title(self, names: Callable[[int], str]) -> str:
+        """The cause in a few words, with its place if there is one."""
+        if self.places == 1:
+            return words.title(self.cause, names)
+        title = words.TITLES[self.cause.kind]
+        hidden = self.cause.interferer if self.cause.kind == "hidden" else None
+        return title if hidden is None else f"{title}, {names(hidden)}"
+
+
+def _shared(cause: Cause) -> tuple[Any, ...]:
+    """Equal for causes that flows share."""
+    if cause.kind == "hidden":
+        return cause.kind, cause.interferer
+    return (cause.kind,) if cause.kind in _OF_THE_AIR else cause.place
+
+
+def groups(accounts: Sequence[FlowAccount], which: Sequence[int]) -> list[Group]:
+    """These flows by their first cause, the largest group first; flows without a cause are left out."""
+    found: dict[Any, list[int]] = {}
+    for index in sorted(which, key=lambda index: accounts[index].share):
+        causes = words.main_causes(accounts[index])
+        if causes:
+            first = causes[0]
+            found.setdefault(_shared(first), []).append(index)
+    made = []
+    for flows in found.values():
+        firsts = [words.main_causes(accounts[index])[0] for index in flows]
+        share = sum(first.score for first in firsts) / len(firsts)
+        made.append(Group(firsts[0], tuple(flows), share, len({first.place for first in firsts})))
+    return sorted(made, key=lambda group: -len(group.flows))
+
+
+def main_cause(accounts: Sequence[FlowAccount], which: Sequence[int]) -> MainCause | None:
+    """The main cause of these flows; none if nothing holds back.
+
+    Each flow's causes count by what the flow lacks to its fair share.
+    """
+    kinds: Counter[str] = Counter()
+    places: Counter[Any] = Counter()
+    for index in which:
+        account = accounts[index]
+        lacks = max(account.fair_bps - account.goodput_mean_bps, 0.01 * account.fair_bps, 1.0)
+        for cause in words.main_causes(account):
+            kinds[cause.kind] += cause.score * lacks  # type: ignore[assignment]
+            places[cause.place] += cause.score * lacks  # type: ignore[assignment]
+    if not kinds:
+        return None
+    kind = max(kinds, key=lambda each: kinds[each])
+    place = max((place for place in places if place[0] == kind), key=lambda each: places[each])
+    held = [index for index in which if any(cause.kind == kind for cause in words.main_causes(accounts[index]))]
+    shares = [sum(cause.score for cause in accounts[index].causes if cause.kind == kind) for index in held]
+    there = [(cause.score, index, cause) for index in held for cause in accounts[index].causes if cause.place == place]
+    share, flow, cause = max(there, key=lambda each: each[0])
+    return MainCause(cause, flow, share, sum(shares) / len(shares), tuple(held))
+
+
+def headline(main: MainCause, flows: Sequence[str], names: Callable[[int], str]) -> str:
+    """The kind of cause that matters most, where it is greatest, and whom it holds back."""
+    cause, worst = main.cause, flows[main.flow]
+    if len(main.held) == 1:
+        with_others = main.kind_share - main.share >= LEAST_SCORE
+        more = f", {percent(main.kind_share)} with the other places where it occurs" if with_others else ""
+        return (
+            f"What matters most: {words.title(cause, names)}: {percent(main.share)} of what holds {worst} back{more}."
+        )
+    whom = several([flows[index] for index in main.held], 4)
+    most = ""
+    if cause.sender is not None:
+        most = f"; above all {words.title(cause, names).removeprefix(words.TITLES[cause.kind]).strip(' ,')}"
+        most += f": {percent(main.share)} of what holds {worst} back"
+    return (
+        f"What matters most: {words.TITLES[cause.kind]}: on average {percent(main.kind_share)} of what holds back "
+        f"{len(main.held)} flows ({whom}){most}."
+    )
+
+
+def sentence(found: Group, flows: Sequence[FlowAccount], names: Callable[[int], str]) -> str:
+    """Flows that share a cause, in one line: how they fare, who they are, and the cause."""
+    of = [flows[index] for index in found.flows]
+    statuses = [f"{number} {status}" for status, number in Counter(str(flow.status) for flow in of).items()]
+    whom = several([flow.name for flow in of])
+    cause = f"{percent(found.share)} {found.title(names)}"
+    if len(of) == 1:
+        return f"{whom} ({of[0].status}): {cause}."
+    return f"{len(of)} flows ({listed(statuses) if len(statuses) > 1 else of[0].status}): {whom}: {cause}."
