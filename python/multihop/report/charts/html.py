@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 from collections.abc import Sequence
 
 from multihop.report.charts import figure
 from multihop.report.charts.figure import Figure, Key, wrap_labels
-from multihop.report.charts.paper import Paper, drawn
 from multihop.report.markup import escape
-from multihop.report.svg import PAGE_WIDTH, Chart, paper_style
+from multihop.report.svg import PAGE_WIDTH, Chart
 
 _POINTS_PER_INCH = 72
 #: Size of text in a page's picture, and the share of it below which text does not shrink.
 _FONT_PT, _SMALLEST = 10.0, 0.8
 #: Width of a facet in inches, by how many are side by side.
 _WIDTHS = {1: 4.8, 2: 4.8, 3: PAGE_WIDTH / 3}
-#: File that a page offers.
-_FILE = Paper("svg", 7.0, 10.0)
 
 
 def html(shown: Figure, note: str = "", *, captioned: bool = True) -> str:
-    """A `<figure>` of the page: legend, pictures, and the file of all of them; the title in the caption."""
+    """A `<figure>` of the page: legend and pictures; the title in the caption."""
     width = _WIDTHS[shown.columns]
     height = shown.height * _FONT_PT / _POINTS_PER_INCH
     pictures = "".join(f"<div>{_picture(shown, number, width, height)}</div>" for number in range(len(shown.facets)))
@@ -35,7 +30,7 @@ def html(shown: Figure, note: str = "", *, captioned: bool = True) -> str:
         f'<figure class="chart-box{"" if several else " half"}" id="figure-{escape(shown.name)}">'
         + (f"<figcaption>{caption}</figcaption>" if caption else "")
         + f'{_legend(shown.keys)}<div class="panels{" several" if several else ""}"{grid}>{pictures}</div>'
-        f'<div class="below">{_file(shown)}</div></figure>'
+        '<div class="below"></div></figure>'
     )
 
 
@@ -49,16 +44,6 @@ def _picture(shown: Figure, number: int, width: float, height: float) -> str:
     wrap_labels(axis, width * _POINTS_PER_INCH / _FONT_PT, shown.height)
     least = _SMALLEST * width * _POINTS_PER_INCH
     return chart.svg(f"min-width: {least:.0f}px; max-width: 100%")
-
-
-def _file(shown: Figure) -> str:
-    with paper_style(_FILE.font):
-        packed = base64.b64encode(gzip.compress(drawn(shown, _FILE), 9, mtime=0)).decode()
-    name = escape(shown.name)
-    label = escape(f"Download {shown.title} as SVG")
-    return (
-        f'<a class="file" role="button" aria-label="{label}" hidden download="{name}.svg" data-file="{packed}">SVG</a>'
-    )
 
 
 def _legend(keys: Sequence[Key]) -> str:
