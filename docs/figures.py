@@ -23,7 +23,8 @@ def demo() -> None:
     """Runs the demo and keeps the chart of its metrics."""
     comparison = multihop.compare(ROOT / "scenarios" / "mesh-demo.toml", ["tcp-newreno", "tcp-sack", "recn"], seeds=10)
     with tempfile.TemporaryDirectory() as folder:
-        metrics = next(path for path in comparison.figures(folder) if path.name == "metrics.svg")
+        figures = comparison.figures(folder, width="11in", font_size=10)
+        metrics = next(path for path in figures if path.name == "metrics.svg")
         (TARGET / "demo.svg").write_text(compact(metrics.read_text(encoding="utf-8")), encoding="utf-8")
 
 

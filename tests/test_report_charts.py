@@ -5,33 +5,28 @@ import re
 import pandas as pd
 import pytest
 
-from multihop.report import charts
+from multihop.report.charts.figure import typical_flows
 from multihop.report.svg import PAGE_WIDTH, Chart, legend_above, style
 
 
-def series(goodputs):
-    rows = [{"flow": flow, "name": f"f{flow}", "time_s": 1.0, "goodput_bps": bps} for flow, bps in enumerate(goodputs)]
-    return pd.DataFrame(rows)
+class Measured:
+    """Runs, of which nothing but the goodput of flows is known."""
+
+    def __init__(self, goodputs):
+        self.flows = pd.DataFrame({"flow": range(len(goodputs)), "goodput_bps": goodputs})
 
 
-def test_few_flows_are_all_in_colour_in_their_own_order():
-    assert charts.flows_in_colour(series([5.0, 1.0, 3.0])) == ([0, 1, 2], [])
-    assert charts.flow_lines_note(7) == "One line per flow, means over seeds."
+def test_few_flows_have_a_facet_each_in_their_own_order():
+    assert typical_flows(Measured([5.0, 1.0, 3.0])) == ([0, 1, 2], "")
+    assert typical_flows(Measured([5.0, 1.0, 3.0]), {2, 0}) == ([0, 2], "")
 
 
-def test_of_many_flows_the_extremes_are_in_colour_and_the_others_drawn():
+def test_of_many_flows_the_extremes_and_some_between_have_a_facet_and_that_is_said():
     goodputs = [float((7 * k) % 13) for k in range(13)]
-    named, faint = charts.flows_in_colour(series(goodputs))
-    assert [goodputs[flow] for flow in named] == [0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0]
-    assert sorted(named + faint) == list(range(13))
-    assert "first seven" not in charts.flow_lines_note(13)
-
-
-def test_of_a_thousand_flows_some_are_drawn_with_the_ends_and_that_is_said():
-    named, faint = charts.flows_in_colour(series([float(k) for k in range(1000)]))
-    assert (len(named), len(faint)) == (7, 93)
-    assert {0, 999} <= set(named)
-    assert "100 of 1000 flows" in charts.flow_lines_note(1000)
+    some, note = typical_flows(Measured(goodputs))
+    assert sorted(goodputs[flow] for flow in some) == [0.0, 3.0, 6.0, 9.0, 12.0]
+    assert some == sorted(some)
+    assert note.startswith("5 of 13 flows, from the least to the most goodput")
 
 
 @pytest.mark.parametrize("length", [3, 12, 40, 100])

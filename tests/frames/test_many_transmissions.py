@@ -35,6 +35,7 @@ COUNTED = """([from, to]) => {
 #: By lane, the share of the pixels of its blocks that have a colour of frames.
 COLOURED = f"""() => {{
   const {{ viewer }} = document.querySelector(".viewer-host");
+  viewer.show(0, viewer.model.duration);
   viewer.drawNow();
   const {{ width, height }} = viewer.canvas;
   const {{ data }} = viewer.canvas.getContext("2d").getImageData(0, 0, width, height);

@@ -72,6 +72,9 @@ def shown(tab):
 def test_it_opens_zooms_and_follows_a_packet(browser, tmp_path, log, width, dark):
     tab = opened(browser, tmp_path, log.read_bytes(), width=width, dark=dark)
     tab.wait_for_selector(".viewer canvas")
+    opened_at = shown(tab)
+    assert opened_at[1] - opened_at[0] < 0.5
+    tab.keyboard.press("0")
     assert shown(tab) == [0, 5]
     tab.keyboard.press("c")
     assert shown(tab) != [0, 5], "keys are the viewer's on a page of its own, without a click"
@@ -102,6 +105,80 @@ def test_it_opens_zooms_and_follows_a_packet(browser, tmp_path, log, width, dark
     assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "nothing is wider than the page"
     assert tab.locator("h1").inner_text() == "hidden <b>terminal</b>"
     assert tab.said == []
+
+
+#: Where the page is: the ends of what is in sight, the cursor, and how many transmissions are.
+STATE = """() => {
+  const { viewer } = document.querySelector(".viewer-host");
+  const { from, to, at, tracks, nodes } = viewer.state;
+  const [first, last] = viewer.model.range(from, to);
+  return { from, to, at, tracks, nodes: nodes.map((node) => viewer.model.name(node)), seen: last - first };
+}"""
+
+#: A host behind a wire, which sends TCP or datagrams to a station: the first second is warm-up.
+WIRED = """
+duration = "4 s"
+warmup = "1 s"
+[topology]
+nodes = [
+    { name = "host" },
+    { name = "station", position = ["100 m", "0 m"] },
+    { name = "router", position = ["0 m", "0 m"] },
+]
+[[topology.wires]]
+between = ["host", "router"]
+rate = "1 Mb/s"
+delay = "1 ms"
+[[flows]]
+from = "host"
+to = "station"
+scheme = "udp"
+app = { kind = "cbr", rate = "200 kb/s", packet = "1000 B" }
+"""
+
+
+def test_it_opens_on_some_tens_of_transmissions_around_the_first_moment_after_the_warm_up(browser, tmp_path):
+    path = tmp_path / "hidden.frames"
+    multihop.run(SCENARIOS / "hidden-terminal.toml", duration="5 s", warmup="2 s", frames=path)
+    tab = opened(browser, tmp_path, path.read_bytes())
+    tab.wait_for_selector(".viewer canvas")
+    state = tab.evaluate(STATE)
+    sent = multihop.frames(path)
+    first = sent[(sent["start"] >= 2e9) & (sent["outcome"] == "collision")].iloc[0]
+    assert state["at"] == first["start"]
+    assert state["from"] < first["start"] < state["to"]
+    assert 30 <= state["seen"] <= 60
+    words = tab.locator(".viewer-words")
+    assert "the first collision after the warm-up" in words.inner_text()
+    assert state["tracks"] == ["queue", "rate"], "datagrams have neither windows nor round-trip times"
+    assert tab.locator(".viewer-legend", has_text="windows").count() == 0
+    tab.get_by_role("button", name="all").click()
+    assert shown(tab) == [0, 5]
+
+
+def test_where_nothing_goes_wrong_it_opens_after_the_warm_up_and_leaves_empty_panels_out(browser, tmp_path):
+    path = tmp_path / "wired.frames"
+    multihop.run(WIRED, frames=path)
+    tab = opened(browser, tmp_path, path.read_bytes())
+    tab.wait_for_selector(".viewer canvas")
+    state = tab.evaluate(STATE)
+    sent = multihop.frames(path)
+    assert state["at"] == sent.loc[sent["start"] >= 1e9, "start"].iloc[0]
+    assert 30 <= state["seen"] <= 60
+    assert state["nodes"] == ["station", "router"], "the host has no radio"
+    assert state["tracks"] == ["rate"]
+    assert "the first transmission after the warm-up" in tab.locator(".viewer-words").inner_text()
+    tab.select_option("select[aria-label='all nodes']", label="host")
+    assert tab.evaluate("document.querySelector('.viewer-host').viewer.state.scroll") == 0
+    assert tab.said == []
+
+
+def test_a_short_log_is_shown_whole(browser, tmp_path):
+    path = tmp_path / "short.frames"
+    multihop.run(WIRED, duration="1 s", warmup="0 s", set={"flows[0].app.rate": "40 kb/s"}, frames=path)
+    tab = opened(browser, tmp_path, path.read_bytes())
+    tab.wait_for_selector(".viewer canvas")
+    assert shown(tab) == [0, 1]
 
 
 def test_a_click_on_a_frame_follows_its_packet(browser, tmp_path, log):

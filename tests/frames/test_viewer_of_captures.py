@@ -101,6 +101,7 @@ def test_without_rates_lanes_show_how_many_frames_there_are(opened, tmp_path):
     count = tab.evaluate(f"{MODEL}.count")
     assert count > 8_000, "more than are drawn one by one"
     assert f"Of {count} of its {count} frames it does not say at which rate" in tab.inner_text(".viewer-note >> nth=1")
+    tab.get_by_role("button", name="all").click()
     tab.evaluate("document.querySelector('.viewer-host').viewer.drawNow()")
     found = tab.evaluate(COLOURED)
     numbers = tab.evaluate(f"{MODEL}.lane.map((lane) => lane.order.length)")

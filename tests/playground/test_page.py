@@ -48,7 +48,7 @@ def test_a_run_there_is_the_run_here(opened, tmp_path):
     assert page.locator("#charts figure").count() == 4
     page.wait_for_selector("#viewer .viewer > canvas")
     frames = multihop.frames(tmp_path / "hidden.frames")
-    assert f"all {len(frames)} transmissions" in page.inner_text("#viewer .viewer-status")
+    assert f"of {len(frames)} transmissions" in page.inner_text("#viewer .viewer-status")
     page.click("#viewer >> text=next collision")
     assert page.locator("#viewer .viewer-words li").count() > 1
     assert page.evaluate("location.hash") == "#scene=hidden", "the address is the page's"

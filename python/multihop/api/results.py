@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from multihop.base import extras
 from multihop.comparison.run import Run
 from multihop.comparison.runs import Runs
 from multihop.comparison.saving import save
 from multihop.comparison.verdict import about_optimum, sentences
 from multihop.results.words import with_interval
+
+if TYPE_CHECKING:
+    from multihop.report.plot import Plot
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,11 @@ class Result(Run):
     def save(self, directory: str | Path) -> Path:
         """Writes the tables (Parquet and CSV), the scenario and a manifest, and returns the directory."""
         return self._alone().save(directory)
+
+    @property
+    def plot(self) -> Plot:
+        """Charts of this run on Matplotlib axes, as in `result.plot.over_time("rtt")`."""
+        return self._alone().plot
 
     def _alone(self) -> Comparison:
         return Comparison(self.scenario, {"scenario": (self,)})
@@ -72,11 +82,38 @@ class Comparison(Runs):
             shown = {self.variants[0]: Shown(read_log(Path(frames)))}
         return write(self, Path(path), frames=shown)
 
-    def figures(self, directory: str | Path) -> list[Path]:
-        """Writes the report's charts as SVG files, for papers and slides, and returns their paths."""
-        from multihop.report import figures
+    @property
+    def plot(self) -> Plot:
+        """Charts on Matplotlib axes, as in `comparison.plot.delay_cdf()`."""
+        from multihop.report.plot import Plot
 
-        return figures(self, Path(directory))
+        return Plot(self)
+
+    def figures(
+        self,
+        directory: str | Path,
+        kind: str = "svg",
+        *,
+        width: str | float | None = None,
+        font_size: float | None = None,
+        metrics: Sequence[str] | None = None,
+    ) -> list[Path]:
+        """Writes the report's figures as files for papers and slides, and returns their paths.
+
+        Args:
+            directory: of the files.
+            kind: `svg`, `pdf` or `png`. PDF embeds its fonts as TrueType.
+            width: with a unit, as in `"3.5in"` or `"89mm"`; a number is inches; 3.5 in by default.
+            font_size: in points; 8 by default.
+            metrics: only what shows these: names of metrics or their first words, as in `["goodput"]`.
+
+        Raises:
+            UserError: if an argument makes no sense, or the directory cannot be written.
+        """
+        extras.require("report", "figures")
+        from multihop.report.charts import paper
+
+        return paper.write(self, Path(directory), paper.Paper.of(kind, width, font_size), metrics)
 
     def save(self, directory: str | Path) -> Path:
         """Writes the tables (Parquet and CSV), the scenario and a manifest, and returns the directory."""

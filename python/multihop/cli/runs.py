@@ -18,6 +18,7 @@ from multihop.base.errors import Interrupted, UserError
 from multihop.base.files import is_stream, require_writable_directory, require_writable_file, what_is_written
 from multihop.base.names import file_names
 from multihop.cli import completion, console
+from multihop.cli.figures import Figures, FiguresOption, FontSizeOption, MetricsOption, WidthOption, asked
 from multihop.cli.settings import SetOption, read
 from multihop.results.provenance import record
 from multihop.simulation.logs import NO_LOGS, Logs, Selection, selection
@@ -108,6 +109,10 @@ def run(
     nodes: NodesOption = None,
     between: BetweenOption = None,
     flows: FlowsOption = None,
+    figures: FiguresOption = None,
+    width: WidthOption = None,
+    font_size: FontSizeOption = None,
+    metrics: MetricsOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -128,7 +133,8 @@ def run(
 
     source = load(scenario)
     variants = [(name, replaced)] if scheme is None else scheme_variants(source, replaced, [scheme], vary)
-    comparison = _simulate(source, variants, seed, seeds, jobs, out, report, logs, quiet=quiet or as_json)
+    drawn = asked(figures, width, font_size, metrics, out)
+    comparison = _simulate(source, variants, seed, seeds, jobs, out, report, logs, drawn=drawn, quiet=quiet or as_json)
     if as_json:
         console.print_json(as_json_value(comparison))
     else:
@@ -157,6 +163,10 @@ def compare(
         int | None,
         typer.Option(help="Run this seed once more with each scheme, and write frame logs to the directory of --out."),
     ] = None,
+    figures: FiguresOption = None,
+    width: WidthOption = None,
+    font_size: FontSizeOption = None,
+    metrics: MetricsOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -164,25 +174,28 @@ def compare(
     from multihop._core import ScenarioError
     from multihop.api import scheme_variants
 
-    if len(schemes) > 1:
-        raise UserError(f"--schemes: found {len(schemes)} times; give it once: --schemes {','.join(schemes)}")
-    names = [name.strip() for name in schemes[0].split(",") if name.strip()]
-    if not names:
-        raise UserError("--schemes: none given; name at least one, as in --schemes tcp-newreno,recn")
-    repeated = next((name for name in names if names.count(name) > 1), None)
-    if repeated:
-        raise UserError(f"--schemes: {repeated} is there more than once")
+    names = _scheme_names(schemes)
     if frames is not None and out is None:
         raise UserError("--frames: frame logs go to the directory of the results; add --out DIR")
     replaced = {"duration": duration, "warmup": warmup, "record_interval": record_interval, "set": read(set)}
     source = load(scenario)
     variants = scheme_variants(source, replaced, names, vary)
+    drawn = asked(figures, width, font_size, metrics, out)
     write_logs = None
     if frames is not None and out is not None:
         write_logs = partial(_frame_logs, source, variants, seed_number(frames), out / "frames")
     try:
         comparison = _simulate(
-            source, variants, seed, seeds, jobs, out, report, write_logs=write_logs, quiet=quiet or as_json
+            source,
+            variants,
+            seed,
+            seeds,
+            jobs,
+            out,
+            report,
+            write_logs=write_logs,
+            drawn=drawn,
+            quiet=quiet or as_json,
         )
     except ScenarioError as error:
         if error.setting != "scheme":
@@ -192,6 +205,23 @@ def compare(
         console.print_json(as_json_value(comparison))
     else:
         print_comparison(comparison)
+
+
+def _scheme_names(schemes: list[str]) -> list[str]:
+    """The names that `--schemes` gives.
+
+    Raises:
+        UserError: if it gives none, or one twice.
+    """
+    if len(schemes) > 1:
+        raise UserError(f"--schemes: found {len(schemes)} times; give it once: --schemes {','.join(schemes)}")
+    names = [name.strip() for name in schemes[0].split(",") if name.strip()]
+    if not names:
+        raise UserError("--schemes: none given; name at least one, as in --schemes tcp-newreno,recn")
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated:
+        raise UserError(f"--schemes: {repeated} is there more than once")
+    return names
 
 
 def _note_logs(logs: Logs, *, quiet: bool) -> None:
@@ -249,6 +279,7 @@ def _simulate(
     logs: Logs = NO_LOGS,
     *,
     write_logs: Callable[[], dict[str, Path]] | None = None,
+    drawn: Figures | None = None,
     quiet: bool,
 ) -> Comparison:
     """Checks everything that can be checked, runs, writes what was asked for."""
@@ -304,6 +335,8 @@ def _simulate(
             console.note(f"{what}: {out / 'frames'}", quiet=quiet)
         if report is not None:
             console.note(f"report: {comparison.report(report, frames)}", quiet=quiet)
+        if drawn is not None:
+            drawn.write(comparison, quiet=quiet)
     return comparison
 
 

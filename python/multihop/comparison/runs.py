@@ -181,8 +181,10 @@ class Runs:
         return means
 
     def estimate(self, variant: str, metric: str) -> Estimate | None:
-        """Mean and 95 % interval over seeds; `None` if no seed has a value."""
-        return estimate_or_none(self.values(variant, metric))
+        """Mean and 95 % interval over seeds, within the metric's range; `None` if no seed has a value."""
+        found = estimate_or_none(self.values(variant, metric))
+        about = next((about for about in (*METRICS, *VIDEO_METRICS, *OPTIMUM_METRICS) if about.name == metric), None)
+        return found if found is None or about is None else found.within(about.least, about.most)
 
     def contrasts(self, metric: Metric) -> list[Contrast]:
         """All pairs of variants by one metric, leaving out pairs without a common value."""
@@ -275,7 +277,7 @@ class Runs:
 
     def _estimate_record(self, variant: str, metric: Metric) -> dict[str, Any]:
         values = self.values(variant, metric.name)
-        found = estimate_or_none(values)
+        found = self.estimate(variant, metric.name)
         return {
             "mean": found.mean if found else None,
             "low": found.low if found else None,

@@ -8,12 +8,10 @@ from pathlib import Path
 from multihop.base.files import write_text
 from multihop.comparison.runs import Runs
 from multihop.explanation.explain import Explanation
-from multihop.report import charts
 from multihop.report.document import page
 from multihop.report.places import Shown
-from multihop.report.svg import style
 
-__all__ = ["Shown", "figures", "page", "write"]
+__all__ = ["Shown", "page", "write"]
 
 
 def write(
@@ -28,13 +26,3 @@ def write(
         UserError: if the file cannot be written, or is the scenario itself.
     """
     return write_text(path, page(comparison, explanation, frames), comparison.scenario.file)
-
-
-def figures(comparison: Runs, directory: Path) -> list[Path]:
-    """Writes each chart as an SVG file.
-
-    Raises:
-        UserError: if the directory cannot be written.
-    """
-    with style():
-        return [write_text(directory / f"{chart.key}.svg", chart.file()) for chart in charts.every(comparison)]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
 from multihop.comparison.runs import Contrast, Runs
 from multihop.comparison.verdict import about_optimum, sentences
 from multihop.explanation.explain import Explanation
-from multihop.report import charts, explained, topology, viewer
+from multihop.report import charts, explained, flow_tables, topology, viewer
+from multihop.report.charts.figure import Figure
+from multihop.report.charts.html import html
 from multihop.report.markup import document, facts, paragraphs, remark, section, with_unit
 from multihop.report.markup import escape as _e
 from multihop.report.numbers import in_script
@@ -27,11 +29,10 @@ def page(comparison: Runs, explanation: Explanation | None = None, frames: Mappi
     first = next(iter(comparison.results.values()))[0]
     title = first.view["name"]
     description = first.view.get("description") or ""
-    with style():
-        drawn = {chart.key: chart.svg() for chart in charts.every(comparison)}
+    drawn = {figure.name: figure for figure in charts.every(comparison)}
     network = topology.Topology(first.view, first.positions)
     seeds = len(comparison.seeds)
-    intervals = "Bars are means, whiskers 95 % intervals (Student t), dots single seeds." if seeds > 1 else ""
+    intervals = "Bars are means, intervals Student t at 95 %, cut where the quantity ends." if seeds > 1 else ""
     sections = [
         f"<header><h1>{_e(title)}</h1>{paragraphs(description)}{_subtitle(comparison)}</header>{_subjects(comparison)}",
         section("Verdict", _verdict(comparison)),
@@ -40,27 +41,33 @@ def page(comparison: Runs, explanation: Explanation | None = None, frames: Mappi
             f'<div class="scroll" tabindex="0">{network.picture()}</div>',
             network.caption() + " " + _path_note(comparison),
         ),
-        section("Throughput and fairness", drawn["metrics"], intervals),
-        section("Goodput of each flow", drawn["flows"], _optimum_note(comparison)),
+        *_flows(comparison),
+        *_figures("Goodput and delay", drawn, ["goodput-delay", "goodput-flows", "delay-cdf"], _marks_note(comparison)),
+        *_figures("Metrics by scheme", drawn, ["metrics"], intervals),
         *explained.sections(comparison, explanation, {variant: log.places() for variant, log in shown.items()}),
-        section(
-            "Where packets are lost",
-            drawn["losses"],
-            "Data packets that the network lost, by cause, of those that were lost or arrived. "
-            + _feedback(comparison),
-        ),
-        section("Over time", drawn["time"], _time_note(comparison)),
-        section(
+        *_figures("Where packets are lost", drawn, ["losses"], _feedback(comparison)),
+        *_losses(comparison),
+        *_figures("Over time", drawn, [f"{name}-time" for name in charts.times.QUANTITIES], _time_note(comparison)),
+        *_figures(
             "How nodes spend their time",
-            drawn["airtime"],
+            drawn,
+            ["airtime"],
             "Transmitting; receiving frames meant for the node; sensing anything else on the medium; idle. "
-            "Means over seeds.",
+            "Means over seeds. Point at a bar for its node.",
         ),
         *_transmissions(shown),
         section("Numbers", _metric_table(comparison) + _about_optimum(comparison) + _paired_table(comparison)),
         section("Provenance", _provenance(comparison)),
     ]
     return document(title, "\n".join(sections))
+
+
+def _figures(title: str, drawn: Mapping[str, Figure], names: Sequence[str], note: str = "") -> list[str]:
+    """A section of those figures that there are; none without any. One alone has the section's title."""
+    there = [drawn[name] for name in names if name in drawn]
+    with style():
+        pictures = "".join(html(figure, captioned=len(there) > 1) for figure in there)
+    return [section(title, f'<div class="figures">{pictures}</div>', note)] if there else []
 
 
 def _transmissions(frames: Mapping[str, Shown]) -> list[str]:
@@ -130,7 +137,26 @@ def _path_note(comparison: Runs) -> str:
     when = " at the start" if any(node["moves"] for node in view["nodes"]) else ""
     said = [f"No route{when} for {lost}."] if lost else []
     said += [f"Receivers out of reach{when} of multicast flows: {far}."] if far else []
-    return " ".join(said) or "Coloured lines are the paths of flows at the start."
+    return " ".join(said) or "Thick lines are the paths of flows at the start."
+
+
+def _flows(comparison: Runs) -> list[str]:
+    """The flows of a single scheme in numbers, of which bars would say no more."""
+    if len(comparison.variants) > 1:
+        return []
+    return [section("Flows", flow_tables.service(comparison), _optimum_note(comparison))]
+
+
+def _losses(comparison: Runs) -> list[str]:
+    """Losses of a single scheme in numbers; nothing where nothing was lost."""
+    if len(comparison.variants) > 1 or not charts.bars.lost_causes(comparison):
+        return []
+    return [section("Where packets are lost", flow_tables.losses(comparison), _feedback(comparison))]
+
+
+def _marks_note(comparison: Runs) -> str:
+    """What the marks of optima are, where they are drawn."""
+    return _optimum_note(comparison) if len(comparison.variants) > 1 else ""
 
 
 def _optimum_note(comparison: Runs) -> str:
@@ -138,21 +164,22 @@ def _optimum_note(comparison: Runs) -> str:
     if why is not None:
         return f"No optimum is drawn: {why}."
     return (
-        "Black or dashed lines: what flows would get if the sum of log(goodput) were as large as airtime allows, with "
-        "the headers and acknowledgements of their transport. Stations that count back-off down together may exceed it."
+        "Fair optimum: what flows would get if the sum of log(goodput) were as large as airtime allows, with the "
+        "headers and acknowledgements of their transport. Stations that count back-off down together may exceed it."
     )
 
 
 def _feedback(comparison: Runs) -> str:
     lost = ", ".join(f"{v} {comparison.values(v, 'feedback_dropped').mean():.4g}" for v in comparison.variants)
-    return f"Acknowledgements lost as well{', means over seeds' if len(comparison.seeds) > 1 else ''}: {lost}."
+    seeds = ", means over seeds" if len(comparison.seeds) > 1 else ""
+    return (
+        "Of the data packets that were lost or arrived, the share that the network lost, by cause. "
+        f"Acknowledgements lost as well{seeds}: {lost}."
+    )
 
 
 def _time_note(comparison: Runs) -> str:
-    if len(comparison.variants) > 1:
-        return "All flows together, means over seeds; bands are 95 % intervals." if len(comparison.seeds) > 1 else ""
-    flows = len(next(iter(comparison.results.values()))[0].view["flows"])
-    return charts.flow_lines_note(flows)
+    return "Means over seeds; bands are 95 % intervals (Student t)." if len(comparison.seeds) > 1 else ""
 
 
 def _metric_table(comparison: Runs) -> str:

@@ -252,18 +252,41 @@
       return `${rows.map((row) => row.map(cell).join(",")).join("\r\n")}\r\n`;
     }
 
-    /** The picture as it is shown, dark on white, as a file of its own. */
-    file() {
+    /** The picture without what belongs to the page. */
+    bare() {
       const copy = this.svg.cloneNode(true);
       copy.querySelectorAll(".cursor, .chosen").forEach((part) => part.remove());
-      const [, , width, height] = copy.getAttribute("viewBox").split(" ");
       ["class", "style", "tabindex", "role"].forEach((name) => copy.removeAttribute(name));
-      Object.entries({ width: `${width}pt`, height: `${height}pt`, "font-family": "sans-serif" }).forEach(([name, value]) => copy.setAttribute(name, value));
-      const paper = document.createElementNS(copy.namespaceURI, "rect");
-      Object.entries({ width, height, fill: "#ffffff" }).forEach(([name, value]) => paper.setAttribute(name, value));
-      copy.prepend(paper);
-      return new XMLSerializer().serializeToString(copy).replace(/currentcolor/gi, "#1c2126").replaceAll("var(--grid)", "#d5dade");
+      return copy;
     }
+  }
+
+  /** The pictures of a figure and its legend as they lie in the page, dark on white, as a file of its own. */
+  function file(members) {
+    const around = members[0].svg.closest("figure.chart-box") || members[0].svg;
+    const [origin, keys] = [around.getBoundingClientRect(), [...around.querySelectorAll(".keys > span")]];
+    const boxes = members.map(({ svg }) => svg.getBoundingClientRect());
+    const top = Math.min(...[...keys.map((key) => key.getBoundingClientRect()), ...boxes].map((box) => box.top));
+    const [width, height] = [origin.width, Math.max(...boxes.map((box) => box.bottom)) - top];
+    const part = (tag, attributes, ...children) => {
+      const element = document.createElementNS(members[0].svg.namespaceURI, tag);
+      Object.entries(attributes).forEach(([name, value]) => element.setAttribute(name, value));
+      element.append(...children);
+      return element;
+    };
+    const placed = (copy, box) => {
+      Object.entries({ x: box.left - origin.left, y: box.top - top, width: box.width, height: box.height }).forEach(([name, value]) => copy.setAttribute(name, value));
+      return copy;
+    };
+    const legend = keys.flatMap((key) => {
+      const [swatch, box] = [key.querySelector("svg"), key.getBoundingClientRect()];
+      const at = { x: swatch.getBoundingClientRect().right - origin.left + 6, y: box.top - top + 0.7 * box.height, "font-size": 14 };
+      return [placed(swatch.cloneNode(true), swatch.getBoundingClientRect()), part("text", at, key.textContent)];
+    });
+    const pictures = members.map((chart, index) => placed(chart.bare(), boxes[index]));
+    const paper = part("rect", { width, height, fill: "#ffffff" });
+    const whole = part("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "font-family": "sans-serif", color: "#1c2126" }, paper, ...legend, ...pictures);
+    return new XMLSerializer().serializeToString(whole).replace(/currentcolor/gi, "#1c2126").replaceAll("var(--grid)", "#d5dade");
   }
 
   const TIME = "time [s]";
@@ -393,13 +416,13 @@
   function below(members) {
     const [first] = members;
     const figure = first.svg.closest("figure.chart-box");
-    const file = figure && figure.querySelector("a.file");
-    const name = file ? file.download.replace(/\.svg$/, "") : first.name;
+    const kept = figure && figure.querySelector("a.file");
+    const name = kept ? kept.download.replace(/\.svg$/, "") : figure ? figure.id.replace(/^figure-/, "") : first.name;
     const parts = [button("\u2193 CSV", `Download the numbers of ${first.svg.getAttribute("aria-label")} as CSV`, () => {
       const rows = members.flatMap((chart, index) => chart.csv().slice(index ? 1 : 0));
       save(Chart.text(rows), "text/csv", `${name}.csv`);
     })];
-    if (!file) parts.push(button("\u2193 SVG", `Download ${first.svg.getAttribute("aria-label")} as SVG`, () => save(first.file(), "image/svg+xml", `${name}.svg`)));
+    if (!kept) parts.push(button("\u2193 SVG", `Download ${first.svg.getAttribute("aria-label")} as SVG`, () => save(file(members), "image/svg+xml", `${name}.svg`)));
     if (first.zooms) {
       const [panel] = first.panels;
       parts.push(button("\u2212", "Zoom out (-)", () => together.zoom(panel, 2)), button("+", "Zoom in (+)", () => together.zoom(panel, 0.5)),

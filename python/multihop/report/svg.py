@@ -11,7 +11,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from multihop.base import extras
+from multihop.report.notes import Notes
 from multihop.report.numbers import Panel, element
+from multihop.results.statistics import Estimate
 
 #: Okabe and Ito's palette, which people with any common colour blindness can distinguish. Yellow is too faint
 #: on white; the violet at the end is not theirs.
@@ -20,6 +22,9 @@ PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8
 # Matplotlib needs colours; these two are replaced by what the page says.
 INK = "#010203"
 FAINT = "#040506"
+
+#: What they are on paper.
+_ON_PAPER = {INK: "#1c2126", FAINT: "#d5dade"}
 
 #: Width of a chart that fills the page, in inches: it sets the size of text.
 PAGE_WIDTH = 11.0
@@ -45,13 +50,17 @@ _STYLE: dict[str, Any] = {
     "axes.spines.left": False,
     "axes.spines.right": False,
     "axes.spines.top": False,
-    "axes.titlesize": 10,
+    "axes.titlesize": "medium",
     "axes.titlelocation": "left",
     "axes.titlecolor": INK,
     "figure.constrained_layout.h_pad": 0.12,
     "grid.color": FAINT,
     "grid.linewidth": 0.6,
+    "hatch.linewidth": 0.6,
+    "legend.columnspacing": 1.2,
     "legend.frameon": False,
+    "legend.handlelength": 1.4,
+    "legend.handletextpad": 0.5,
     "legend.labelcolor": INK,
     "text.color": INK,
     "text.parse_math": False,
@@ -62,7 +71,7 @@ _STYLE: dict[str, Any] = {
 }
 
 
-class Chart:
+class Chart(Notes):
     """A figure that remembers what to say about its parts."""
 
     def __init__(self, key: str, label: str, width: float, height: float) -> None:
@@ -78,10 +87,6 @@ class Chart:
         self._parts: dict[str, tuple[str, str, str]] = {}
         self._panels: list[Panel] = []
 
-    def tip(self, artist: Any, text: str, of: Sequence[str] = ()) -> None:  # noqa: ANN401 - any artist
-        """Says `text` when the pointer is on the artist, and what it is of: see `part`."""
-        self.part(artist, text, of=of)
-
     def part(
         self,
         artist: Any,  # noqa: ANN401 - any artist
@@ -89,11 +94,7 @@ class Chart:
         series: Sequence[str] = (),
         of: Sequence[str] = (),
     ) -> None:
-        """Gives the artist a tooltip; the artist is shown only while all of these series are.
-
-        `of` names variants, flows and nodes by number, as in `v0`, `f1`, `n2`: it is lit while these are
-        picked.
-        """
+        """Keeps a tooltip, and what the artist is of."""
         name = f"part{len(self._parts)}"
         artist.set_gid(name)
         self._parts[name] = (tip, " ".join(series), " ".join(of))
@@ -108,8 +109,8 @@ class Chart:
         cursor: bool = False,
         zooms: bool = False,
     ) -> Panel:
-        """The panel for an axis' numbers; `cursor`: places are rising numbers; `zooms`: a time series."""
-        made = Panel(axis, title, x, y, cursor, zooms)
+        """Keeps the panel, whose numbers go into the page."""
+        made = super().panel(axis, x, y, title, cursor=cursor, zooms=zooms)
         number = len(self._panels)
         axis.set_gid(f"panel{number}")
         axis.xaxis.set_gid(f"panel{number}-x")
@@ -118,7 +119,7 @@ class Chart:
 
     def file(self) -> str:
         """The figure as an SVG file of its own, dark on white, for papers and slides."""
-        return self._drawn(transparent=False).replace(INK, "#1c2126").replace(FAINT, "#d5dade")
+        return self._drawn(transparent=False).replace(INK, _ON_PAPER[INK]).replace(FAINT, _ON_PAPER[FAINT])
 
     def svg(self, sizes: str | None = None) -> str:
         """The figure as an `<svg>` element of the page, as wide as drawn unless `sizes` (CSS) is given."""
@@ -168,11 +169,26 @@ class Chart:
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Matplotlib settings of the report, and of nothing else."""
-    extras.require("report", "a report")
+    """Matplotlib settings of a page, and of nothing else."""
+    with _settings(_STYLE):
+        yield
+
+
+@contextmanager
+def paper_style(font: float) -> Iterator[None]:
+    """Matplotlib settings of figures on paper: dark on white, text of so many points, fonts embedded."""
+    colours = {key: _ON_PAPER.get(value, value) if isinstance(value, str) else value for key, value in _STYLE.items()}
+    more = {"font.size": font, "pdf.fonttype": 42, "ps.fonttype": 42, "figure.constrained_layout.h_pad": 0.04}
+    with _settings(colours | more):
+        yield
+
+
+@contextmanager
+def _settings(settings: dict[str, Any]) -> Iterator[None]:
+    extras.require("report", "a chart")
     import matplotlib as mpl
 
-    with mpl.rc_context(_STYLE), warnings.catch_warnings():
+    with mpl.rc_context(settings), warnings.catch_warnings():
         # Text stays text: the reader's fonts have the letters that matplotlib's own lack.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         yield
@@ -195,3 +211,10 @@ _LETTER, _HANDLE = 0.09, 0.6
 def colours(names: Sequence[str]) -> dict[str, str]:
     """A colour for each name, in order."""
     return {name: PALETTE[index % len(PALETTE)] for index, name in enumerate(names)}
+
+
+def sides(found: Estimate) -> list[list[float]] | None:
+    """How far an interval reaches below and above its mean, for `errorbar`; none without an interval."""
+    if found.low is None or found.high is None:
+        return None
+    return [[found.mean - found.low], [found.high - found.mean]]

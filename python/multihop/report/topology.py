@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from multihop.report.layout import MARGIN, WIDTH, distance_apart, fit, layout
-from multihop.report.svg import PALETTE
 from multihop.results.words import counted
 
 if TYPE_CHECKING:
@@ -33,6 +32,8 @@ _LEAST_RADIUS = 1.0
 _MOST_NAMES = 40
 _MOST_OFF = 8
 _MOST_PLACES = 5000
+#: Of the paths of flows, which have no colours: those are schemes.
+_DASHES = ("none", "9 4", "3 3", "12 3 3 3", "6 2")
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,8 @@ class Topology:
         stride = _stride(links)
         some = f"; one in {stride} is drawn" if stride > 1 else ""
         about_links = f"{counted(links, 'link')} (the fainter, the less they deliver{some})"
-        text = f"{counted(len(nodes), 'node')}, {about_links}, {counted(len(self.view['flows']), 'flow')}"
+        flows = f"{counted(len(self.view['flows']), 'flow')} (from dots to rings)"
+        text = f"{counted(len(nodes), 'node')}, {about_links}, {flows}"
         _, drawn_as_given = self._layout
         if placed == 0:
             return f"{text}. The scenario gives no positions: nodes are drawn where the picture is clearest."
@@ -183,8 +185,9 @@ def _paths(view: _core.ScenarioView, xs: np.ndarray, ys: np.ndarray, size: float
         shift = 2.2 * size * ((index % 5) - 2)
         points = " ".join(f"{xs[n] + shift:.1f},{ys[n] + shift:.1f}" for n in flow["path"])
         said = f"flow {flow['name']} ({flow['hops']} hops): {' > '.join(names[n] for n in flow['path'])}"
+        dash = _DASHES[index % len(_DASHES)]
         parts.append(
-            f'<polyline class="tip" data-of="f{index}" points="{points}" stroke="{PALETTE[index % len(PALETTE)]}"'
+            f'<polyline class="tip" data-of="f{index}" points="{points}" stroke-dasharray="{dash}"'
             + _tip(said, "polyline")
         )
     return [*parts, "</g>"]

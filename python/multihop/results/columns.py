@@ -3,6 +3,7 @@
 The Parquet files carry this, and the documentation's results reference is generated from it.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,9 @@ TABLES: dict[str, dict[str, Column]] = {
 
 #: Table -> what a row of it is.
 _ROWS = {table: row for table, row, _ in _core.columns()}
+
+#: Unit of the columns that may be negative.
+COORDINATE = "m"
 
 _DROPPED = "dropped_"
 
@@ -54,13 +58,18 @@ RUN_COLUMNS: dict[str, Column] = {
 
 @dataclass(frozen=True)
 class Metric:
-    """A scalar of a run that schemes are compared by."""
+    """A scalar of a run that schemes are compared by.
+
+    `least` and `most` are the ends of its range in SI units, at which its intervals end.
+    """
 
     name: str
     title: str
     unit: str
     scale: float
     higher_is_better: bool | None
+    least: float = 0.0
+    most: float = math.inf
 
     def shown(self, value: float) -> float:
         """The value in the unit that people read."""
@@ -70,17 +79,17 @@ class Metric:
 #: What comparisons report, in this order. Names are columns of the summary.
 METRICS: tuple[Metric, ...] = (
     Metric("goodput_total_bps", "Total goodput", "Mb/s", 1e-6, higher_is_better=True),
-    Metric("jain", "Fairness (Jain index)", "", 1.0, higher_is_better=True),
+    Metric("jain", "Fairness (Jain index)", "", 1.0, higher_is_better=True, most=1.0),
     Metric("delay_p50_s", "Median delay", "ms", 1e3, higher_is_better=False),
     Metric("delay_p95_s", "95th percentile of delay", "ms", 1e3, higher_is_better=False),
     Metric("rtt_mean_s", "Round-trip time", "ms", 1e3, higher_is_better=False),
-    Metric("loss_ratio", "Packets lost", "%", 1e2, higher_is_better=False),
+    Metric("loss_ratio", "Packets lost", "%", 1e2, higher_is_better=False, most=1.0),
     Metric("retransmission_ratio", "Retransmissions", "%", 1e2, higher_is_better=False),
 )
 
 #: What comparisons report besides, where a flow has a video.
 VIDEO_METRICS: tuple[Metric, ...] = (
-    Metric("late_ratio", "Late frames", "%", 1e2, higher_is_better=False),
+    Metric("late_ratio", "Late frames", "%", 1e2, higher_is_better=False, most=1.0),
     Metric("stall_time_s", "Stall time", "s", 1.0, higher_is_better=False),
     Metric("video_frame_delay_p95_s", "95th percentile of frame delay", "ms", 1e3, higher_is_better=False),
 )
@@ -88,7 +97,7 @@ VIDEO_METRICS: tuple[Metric, ...] = (
 #: What comparisons report besides, where runs can be held against the optimum (`multihop.optima`).
 OPTIMUM_METRICS: tuple[Metric, ...] = (
     Metric("optimum_distance", "Distance to the optimum", "%", 1e2, higher_is_better=False),
-    Metric("optimum_gap", "Gap to the optimum", "%", 1e2, higher_is_better=False),
+    Metric("optimum_gap", "Gap to the optimum", "%", 1e2, higher_is_better=False, least=-math.inf, most=1.0),
 )
 
 METRIC = {metric.name: metric for metric in METRICS}

@@ -1,8 +1,10 @@
 """Statistics over seeds: intervals, fairness, paired comparisons."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 import numpy as np
@@ -17,7 +19,10 @@ SIGNIFICANCE = 0.05
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over `n` independent runs and its Student-t confidence interval; no interval where `n` is 1."""
+    """A mean over `n` independent runs and its Student-t confidence interval; no interval where `n` is 1.
+
+    The interval of a quantity with a range ends where the range does.
+    """
 
     mean: float
     low: float | None
@@ -26,8 +31,14 @@ class Estimate:
 
     @property
     def half_width(self) -> float | None:
-        """Half of the interval's width."""
-        return None if self.low is None or self.high is None else (self.high - self.low) / 2
+        """Half of the interval's width, or that of its longer side where the range cuts the other one."""
+        return None if self.low is None or self.high is None else max(self.high - self.mean, self.mean - self.low)
+
+    def within(self, least: float, most: float = math.inf) -> Estimate:
+        """The estimate of a quantity that is never below `least` nor above `most`."""
+        if self.low is None or self.high is None:
+            return self
+        return replace(self, low=max(self.low, min(least, self.mean)), high=min(self.high, max(most, self.mean)))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from multihop.base.errors import UserError, instead_of
 from multihop.models import suffix_and_unit
-from multihop.results.columns import METRIC, TABLES, Metric
+from multihop.results.columns import COORDINATE, METRIC, TABLES, Metric
 from multihop.results.statistics import jain
 from multihop.study.derived import check_combined, check_model, require_above
 from multihop.study.design import RESERVED, as_list
@@ -33,7 +33,8 @@ def metric_of(spec: StudySpec, name: str, where: str) -> Metric:
         made = spec.metrics[name]
         unit, scale = shown_unit(unit_of(spec, made), made.unit, f"metrics.{name}.unit")
         better = None if made.better is None else made.better == "higher"
-        return Metric(name, made.title or name.replace("_", " "), unit, scale, higher_is_better=better)
+        title, least = made.title or name.replace("_", " "), _least(spec, made)
+        return Metric(name, title, unit, scale, higher_is_better=better, least=least)
     if name in METRIC:
         return METRIC[name]
     if name in TABLES["summary"] and TABLES["summary"][name].unit != "":
@@ -46,6 +47,21 @@ def metric_of(spec: StudySpec, name: str, where: str) -> Metric:
         return Metric(name, name.removesuffix(suffix).replace("_", " "), unit, scale, higher_is_better=None)
     known = ", ".join([*spec.metrics, *METRIC])
     raise UserError(f"{where}: there is no metric {name!r}; there are {known}; others are defined under [metrics]")
+
+
+def _least(spec: StudySpec, metric: MetricSpec) -> float:
+    """The least value that a metric can have: zero, unless a difference or a coordinate is in it."""
+    made_of = [spec.metrics[name] for name in (metric.metric, metric.over) if name is not None]
+    column = TABLES.get((metric.column or "").partition(".")[0], {}).get((metric.column or "").partition(".")[2])
+    is_signed = (
+        metric.signed
+        or metric.less is not None
+        or metric.model is not None
+        or metric.optimum == "gap"
+        or (column is not None and column.unit == COORDINATE)
+        or any(_least(spec, one) < 0 for one in made_of)
+    )
+    return -np.inf if is_signed else 0.0
 
 
 def check_metric(spec: StudySpec, name: str, metric: MetricSpec) -> None:

@@ -187,8 +187,10 @@ class StudyRuns:
         return optimum(self.study.scenario, self.study.overrides(point), question)
 
     def estimate(self, point: int, metric: str) -> Estimate | None:
-        """Mean and 95 % interval over seeds; `None` if no run has a value."""
-        return estimate_or_none(self.values(point, metric).to_numpy(dtype=float))
+        """Mean and 95 % interval over seeds, within the metric's range; `None` if no run has a value."""
+        found = estimate_or_none(self.values(point, metric).to_numpy(dtype=float))
+        about = self.metric(metric)
+        return None if found is None else found.within(about.least, about.most)
 
     def difference(self, a: int, b: int, metric: str, times: float = 1.0) -> PairedDifference | None:
         """Point `a` less `times` point `b`, over their common seeds; `None` if there are none."""

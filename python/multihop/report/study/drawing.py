@@ -13,7 +13,8 @@ import numpy as np
 
 from multihop.report.markup import estimate_words
 from multihop.report.study.plots import Mark, Panel, Plot, Series
-from multihop.report.svg import FAINT, INK, PAGE_WIDTH, PALETTE, Chart
+from multihop.report.svg import FAINT, INK, PAGE_WIDTH, PALETTE, Chart, sides
+from multihop.results.statistics import Estimate
 
 #: What the extra entries of a legend say; also the names under which the page's script shows and hides them.
 EXTRAS = {"printed": "number of a claim", "possible": "most that the channel can carry"}
@@ -201,9 +202,8 @@ def _band(chart: Chart, axis: Any, plot: Plot, panel: Panel, series: Series) -> 
     ys = np.array([np.nan if mark.y is None else mark.y.mean for mark in series.marks])
     if not np.isfinite(ys).any():
         return
-    half = np.array([0.0 if m.y is None or m.y.half_width is None else m.y.half_width for m in series.marks])
-    low = np.maximum(ys - half, 0) if np.nanmin(ys) >= 0 else ys - half
-    band = axis.fill_between(xs, low, ys + half, color=how.colour, alpha=0.18, linewidth=0)
+    ends = np.array([(np.nan, np.nan) if mark.y is None else _ends(mark.y) for mark in series.marks])
+    band = axis.fill_between(xs, ends[:, 0], ends[:, 1], color=how.colour, alpha=0.18, linewidth=0)
     chart.part(band, series=tokens)
     (line,) = axis.plot(xs, ys, color=how.colour, linestyle=how.dash, linewidth=1.6)
     name = plot.names[series.number]
@@ -226,11 +226,11 @@ def _bars(chart: Chart, axis: Any, plot: Plot, panel: Panel, series: Series) -> 
 def _whiskers(chart: Chart, axis: Any, x: float, mark: Mark, colour: str, tokens: Sequence[str]) -> None:  # noqa: ANN401
     if mark.y is None:
         return
-    across = mark.across.half_width if mark.across is not None else None
-    if mark.y.half_width is None and across is None:
+    down, across = sides(mark.y), None if mark.across is None else sides(mark.across)
+    if down is None and across is None:
         return
     made = axis.errorbar(
-        x, mark.y.mean, mark.y.half_width, across, fmt="none", ecolor=colour, elinewidth=1.1, capsize=2.5, zorder=2.5
+        x, mark.y.mean, down, across, fmt="none", ecolor=colour, elinewidth=1.1, capsize=2.5, zorder=2.5
     )
     for artist in (*made[1], *made[2]):
         chart.part(artist, series=tokens)
@@ -302,9 +302,12 @@ def is_cut(plot: Plot) -> bool:
     """Whether the axis cuts an interval: few seeds that disagree would leave no room for the rest."""
     low, high = _range(plot)
     found = [mark.y for mark in plot.marks if mark.y is not None]
-    ends = [(y.mean - (y.half_width or 0.0), y.mean + (y.half_width or 0.0)) for y in found]
-    nothing_below = plot.chart.log_y or min(_values(plot), default=0.0) >= 0
-    return any(end > high or (end_low < low and not (nothing_below and low >= 0)) for end_low, end in ends)
+    return any(end > high or (end_low < low and not plot.chart.log_y) for end_low, end in map(_ends, found))
+
+
+def _ends(found: Estimate) -> tuple[float, float]:
+    """Ends of the interval; the mean twice without one."""
+    return found.mean if found.low is None else found.low, found.mean if found.high is None else found.high
 
 
 def _range(plot: Plot) -> tuple[float, float]:
@@ -312,11 +315,11 @@ def _range(plot: Plot) -> tuple[float, float]:
     values = _values(plot)
     if not values:
         return 0.0, 0.0
-    half = [(mark.y.mean, mark.y.half_width or 0.0) for mark in plot.marks if mark.y is not None]
+    ends = [_ends(mark.y) for mark in plot.marks if mark.y is not None]
     low, high = min(values), max(values)
     room = _MOST_OF_INTERVALS * max(high - low, max(abs(high), abs(low)) / 2)
-    wanted_low = min([low, *(mean - width for mean, width in half)])
-    wanted_high = max([high, *(mean + width for mean, width in half)])
+    wanted_low = min([low, *(end for end, _ in ends)])
+    wanted_high = max([high, *(end for _, end in ends)])
     if plot.chart.log_y:
         positive = [value for value in values if value > 0]
         return (wanted_low if wanted_low > 0 else min(positive, default=0.0)), min(wanted_high, high + 9 * abs(high))

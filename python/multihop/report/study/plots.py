@@ -12,7 +12,7 @@ import pandas as pd
 
 from multihop.claims.study import StudyResult
 from multihop.report.markup import with_unit
-from multihop.results.columns import TABLES, Metric
+from multihop.results.columns import COORDINATE, TABLES, Metric
 from multihop.results.statistics import Estimate, estimate_or_none
 from multihop.study.metrics import matching
 from multihop.study.spec import Chart, Label, StudySpec, is_number
@@ -268,7 +268,7 @@ def _of_flows(result: StudyResult, chart: Chart, key: str) -> Plot:
     def marks(points: Sequence[int]) -> list[Mark]:
         made = values[points[0]]
         rows = np.sort(made.to_numpy(dtype=float), axis=0) if many else made.to_numpy(dtype=float)
-        found = [estimate_or_none(row) for row in rows]
+        found = _estimates(rows, unit)
         if many:
             return [Mark(rank + 1.0, str(rank + 1), each) for rank, each in enumerate(found)]
         return [Mark(float(flows.index(str(n))), str(n), each) for n, each in zip(made.index, found, strict=True)]
@@ -300,7 +300,7 @@ def _over_time(result: StudyResult, chart: Chart, key: str) -> Plot:
         for group, points in groups.items():
             for line, rows in (lines[points[0]] or {("", ""): pd.DataFrame()}).items():
                 words = " at ".join(line[place] for place in varying)
-                found = [estimate_or_none(row) for row in (rows * scale).to_numpy(dtype=float)]
+                found = _estimates((rows * scale).to_numpy(dtype=float), unit)
                 marks = [Mark(float(t), f"{t:g} s", each) for t, each in zip(rows.index, found, strict=True)]
                 series.append(Series(numbers.setdefault((group, words), len(numbers)), marks))
         warmup = max((result.study.plan.views[i]["warmup"] for points in groups.values() for i in points), default=0.0)
@@ -361,6 +361,13 @@ def _scaled(found: Estimate | None, metric: Metric) -> Estimate | None:
         return None
     low, high = (None if end is None else metric.shown(end) for end in (found.low, found.high))
     return Estimate(metric.shown(found.mean), low, high, found.n)
+
+
+def _estimates(rows: np.ndarray, unit: str) -> list[Estimate | None]:
+    """An estimate for each row of values of a column in a unit."""
+    least = -np.inf if unit == COORDINATE else 0.0
+    found = map(estimate_or_none, rows)
+    return [None if each is None else each.within(least) for each in found]
 
 
 def title_of(spec: StudySpec, factor: str) -> str:

@@ -12,10 +12,10 @@ from multihop.report.markup import escape
 
 #: The files of the module, each of which knows only those before it.
 _FILES = (
-    *("unpack.js", "growing.js", "chance.js", "coded.js", "seen.js", "beside.js", "queues.js"),
+    *("unpack.js", "chance.js", "coded.js", "seen.js", "beside.js", "queues.js"),
     *("reserved.js", "aggregates.js", "access.js", "timeline.js", "decode.js"),
     *("steps.js", "contention.js", "model.js", "words.js"),
-    *("style.js", "raster.js", "lanes.js", "tracks.js", "draw.js", "map.js", "viewer.js"),
+    *("style.js", "raster.js", "lanes.js", "tracks.js", "draw.js", "map.js", "opening.js", "viewer.js"),
 )
 
 

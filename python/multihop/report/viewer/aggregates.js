@@ -1,7 +1,6 @@
 // The packets of aggregates: mostly one after the other. crates/frames says what a log has of them (timeline/aggregates.rs).
 
-import { Growing } from "./growing.js";
-import { damaged } from "./unpack.js";
+import { Growing, damaged } from "./unpack.js";
 
 /** Packets of aggregates, as runs of numbers that follow each other: some millions of packets are some thousand runs. */
 export class Aggregates {

@@ -1,7 +1,7 @@
 // What the viewer asks of a log: transmissions, lanes, summaries for pictures of long times, packets, events.
 
 import { Contentions } from "./contention.js";
-import { Growing } from "./growing.js";
+import { Growing } from "./unpack.js";
 import { Steps, lowerBound } from "./steps.js";
 
 /** Categories of what a lane shows, in the order of its sums. */

@@ -1,8 +1,7 @@
 // Which stations set the NAV by a frame. crates/frames says what a log has of it (timeline/reserved.rs).
 
 import { Chances } from "./chance.js";
-import { Growing } from "./growing.js";
-import { damaged } from "./unpack.js";
+import { Growing, damaged } from "./unpack.js";
 
 /** Another NAV than the frame's is one of so many that were met lately, or signalled. */
 const LATEST_LENGTHS = 4;

@@ -1,6 +1,6 @@
 // What transmissions bring about beside others. crates/frames says what follows from it (timeline/seen.rs, timeline/dropped.rs).
 
-import { Growing } from "./growing.js";
+import { Growing } from "./unpack.js";
 
 /** Instants from which others mostly follow, and how many packets each brought. */
 export class Causes {

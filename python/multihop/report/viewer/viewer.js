@@ -4,6 +4,7 @@ import { decode } from "./decode.js";
 import { draw, layout, pick } from "./draw.js";
 import { drawMap, extent } from "./map.js";
 import { Model } from "./model.js";
+import { nodesOf, opening, tracksOf } from "./opening.js";
 import { Raster } from "./raster.js";
 import { FLOW_COLOURS, FRAMES, LANE, LEGEND } from "./style.js";
 import { life, packetName, seconds, span, transmission } from "./words.js";
@@ -68,12 +69,14 @@ export class Viewer {
     this.model = model;
     this.hash = hash;
     this.cutShort = cutShort;
-    const full = model.count ? model.start[0] : 0;
+    this.opening = opening(model);
+    const { from, to, at } = this.opening;
+    const nodes = nodesOf(model);
     this.state = {
-      from: 0, to: model.duration, at: full, node: -1, flow: -1, picked: -1, packet: null, scroll: 0,
-      lanesInSight: Math.min(LANES, model.head.nodes.length),
-      tracks: model.isCapture ? (model.ratesOf(-1).times.length ? ["rate"] : []) : ["queue", "window", "rtt", "rate"],
-      nodes: model.head.nodes.map((_, node) => node),
+      from, to, at, node: -1, flow: -1, picked: -1, packet: null, scroll: 0,
+      lanesInSight: Math.min(LANES, nodes.length),
+      tracks: tracksOf(model),
+      nodes,
       isLit: (i) => {
         const { flow, packet } = this.state;
         if (packet) return this.lit.has(i);
@@ -85,6 +88,7 @@ export class Viewer {
     this.build();
     this.listen();
     this.readHash();
+    if (this.opening.what && !this.words.hasChildNodes()) this.say(`This is ${this.opening.what}. Click a frame to follow its packet; "all" shows the whole time.`);
     this.redraw();
   }
 
@@ -125,7 +129,12 @@ export class Viewer {
     if (model.head.source === "capture") notes.push(`From a capture; inferred: ${model.head.inferred.join(", ") || "nothing"}.`);
     if (model.isCounted) notes.push(`Of ${model.timeless} of its ${model.count} frames it does not say at which rate they were sent: lanes show when, and zoomed out how many.`);
     const { flows, nodes } = model.head;
-    const legends = model.isCapture ? [legend("", FRAMES)] : [legend("", LEGEND), legend("queues:", palette(nodes)), legend("windows, RTTs:", palette(flows))];
+    const { tracks } = this.state;
+    const legends = [legend("", model.isCapture ? FRAMES : LEGEND)];
+    if (tracks.includes("queue")) legends.push(legend("queues:", palette(nodes)));
+    if (tracks.includes("window") || tracks.includes("rtt")) legends.push(legend("windows, RTTs:", palette(flows)));
+    const idle = nodes.length - this.state.nodes.length;
+    if (idle) notes.push(`${idle === 1 ? "One node" : `${idle} nodes`} without a radio: no lane is drawn.`);
     this.root.replaceChildren(make("div", { class: "viewer" }, controls, ...legends,
       ...notes.map((note) => make("p", { class: "viewer-note" }, note)),
       this.canvas, this.overview, this.status, this.side));
@@ -295,6 +304,7 @@ export class Viewer {
   reveal(node) {
     const { state } = this;
     const place = state.nodes.indexOf(node);
+    if (place < 0) return;
     if (place < state.scroll) state.scroll = place;
     if (place >= state.scroll + state.lanesInSight) state.scroll = place - state.lanesInSight + 1;
   }

@@ -1,0 +1,212 @@
+"""Delay: its distribution by scheme, and goodput against it by flow and scheme."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from multihop.comparison.runs import Runs
+from multihop.report.charts.figure import (
+    SEED,
+    Facet,
+    Figure,
+    Key,
+    flow_names,
+    ink,
+    looks,
+    make_log,
+    scheme_keys,
+    seed_keys,
+    seed_mark,
+    spans,
+    tokens,
+    typical_flows,
+)
+from multihop.report.notes import Notes
+from multihop.report.svg import sides
+from multihop.results.statistics import Estimate, estimate_or_none
+from multihop.results.words import three_digits
+
+_MARKERS = "os^vDPX*<>"
+#: More seeds than these have no line of their own.
+_MOST_SEEDS = 20
+
+#: Points that have intervals at most.
+_MOST_WHISKERS = 12
+
+#: Delay of a flow that goodput is drawn against.
+_DELAY = "delay_p95_s"
+
+
+def cdf(runs: Runs, flows: Collection[int] | None = None) -> Figure:
+    """Distribution of one-way delay: a facet of all packets and one for each of some flows.
+
+    With `flows`, a facet for each of these alone.
+    """
+    delays = runs.delays
+    there = delays.groupby("flow")["packets"].sum()
+    arrived = {int(flow) for flow in there.index[there > 0] if flows is None or int(flow) in flows}
+    some, note = typical_flows(runs, arrived)
+    names = flow_names(runs)
+    wanted = [("all flows", None), *((names[flow], flow) for flow in some)]
+    wanted = wanted[1:] if flows is not None or len(names) == 1 else wanted
+    facets = [Facet(title, {"delay"}, partial(draw_cdf, runs=runs, delays=delays, flow=flow)) for title, flow in wanted]
+    keys = scheme_keys(runs, "line")
+    keys += [Key("one seed", "thin")] if 1 < len(runs.seeds) <= _MOST_SEEDS else []
+    facets = facets if arrived else []
+    return Figure("delay-cdf", "Distribution of delay", facets, keys, columns=3, least=20.0, height=15.0, note=note)
+
+
+def cumulative(delays: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Delays in seconds in rising order, and the share of packets that took no longer.
+
+    Args:
+        delays: columns `delay_s`, the longest delay of a bin, and `packets`, how many are in it.
+    """
+    counted = delays.groupby("delay_s")["packets"].sum()
+    counted = counted[counted > 0].sort_index()
+    total = float(counted.sum())
+    shares = np.cumsum(counted.to_numpy(dtype=float)) / total if total else np.array([])
+    return counted.index.to_numpy(dtype=float), shares
+
+
+def draw_cdf(
+    notes: Notes,
+    axis: Any,  # noqa: ANN401 - an Axes
+    *,
+    runs: Runs,
+    delays: pd.DataFrame,
+    flow: int | None = None,
+) -> None:
+    """A line for each scheme through the shares of packets of all seeds, and a thin one for each seed.
+
+    `delays` has the columns `variant`, `seed`, `flow`, `delay_s` and `packets`; of all flows, or of `flow`.
+    """
+    label = "one-way delay [ms]"
+    panel = notes.panel(axis, label, "share of packets", "" if flow is None else flow_names(runs)[flow], cursor=True)
+    shown = delays if flow is None else delays[delays["flow"] == flow]
+    ends: list[float] = []
+    for variant, look in looks(runs.variants).items():
+        of, mine = tokens(runs, variant, flow), shown[shown["variant"] == variant]
+        at, shares = cumulative(mine)
+        if not len(at):
+            continue
+        milliseconds = 1e3 * at
+        ends += [milliseconds[0], milliseconds[-1]]
+        if 1 < len(runs.seeds) <= _MOST_SEEDS:
+            for _, seed in mine.groupby("seed"):
+                one, up = cumulative(seed)
+                (thin,) = axis.plot(*_risen(1e3 * one, up), color=look.colour, linewidth=0.5, alpha=0.45)
+                notes.part(thin, of=of)
+        (line,) = axis.plot(*_risen(milliseconds, shares), color=look.colour, linestyle=look.dash, linewidth=1.6)
+        half, most = (three_digits(float(milliseconds[np.searchsorted(shares, q)])) for q in (0.5, 0.95))
+        notes.tip(line, f"{variant}: half of the packets within {half} ms, 95 % within {most} ms", of)
+        panel.line(variant, look.colour, of).extend(milliseconds, shares)
+    if spans(ends, 10.0):
+        make_log(axis, "x")
+    axis.set_xlabel(label)
+    axis.set_ylabel("share of packets")
+    axis.set_ylim(0, 1.03)
+
+
+def _risen(at: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The line through a distribution, from zero on."""
+    return np.concatenate([at[:1], at]), np.concatenate([np.zeros(min(1, len(shares))), shares])
+
+
+def against_goodput(runs: Runs) -> Figure:
+    """One point for each flow and scheme: its goodput over its delay, means over seeds with intervals."""
+    names = flow_names(runs)
+    arrived = runs.flows[_DELAY].notna().any()
+    several = len(names) * len(runs.variants) > 1
+    facets = [Facet("", {"goodput", "delay"}, partial(draw_goodput_delay, runs=runs))] if arrived and several else []
+    keys = scheme_keys(runs, "o" if len(names) == 1 else "bar")
+    keys += [key for key in seed_keys(runs) if key.mark == SEED or _has_whiskers(runs)]
+    marked = 1 < len(names) <= len(_MARKERS)
+    keys += [Key(name, marker) for name, marker in zip(names, _MARKERS, strict=False)] if marked else []
+    note = "" if marked or len(names) == 1 else "Each mark is a flow; point at it for its name."
+    heard = set(runs.flows.dropna(subset=[_DELAY])["flow"])
+    without = [names[flow] for flow in range(len(names)) if flow not in heard]
+    note += (
+        f" Nothing arrived of {', '.join(without[:8])}{' and others' if len(without) > 8 else ''}." if without else ""
+    )
+    return Figure("goodput-delay", "Goodput against delay", facets, keys, height=20.0, note=note)
+
+
+def _has_whiskers(runs: Runs) -> bool:
+    """Whether intervals are drawn: those of many points would hide the points."""
+    return len(flow_names(runs)) * len(runs.variants) <= _MOST_WHISKERS
+
+
+def draw_goodput_delay(notes: Notes, axis: Any, *, runs: Runs) -> None:  # noqa: ANN401 - an Axes
+    """Points of flows, marked by their shape, in the colour of the scheme."""
+    names = flow_names(runs)
+    label, up = "95th percentile of one-way delay [ms]", "goodput [Mb/s]"
+    panel = notes.panel(axis, label, up)
+    flows = runs.flows
+    everything: list[tuple[float, float]] = []
+    for variant, look in looks(runs.variants).items():
+        line = panel.line(variant, look.colour, tokens(runs, variant))
+        for flow, name in enumerate(names):
+            mine = flows[(flows["variant"] == variant) & (flows["flow"] == flow)]
+            delay, goodput = 1e3 * mine[_DELAY].to_numpy(dtype=float), mine["goodput_bps"].to_numpy(dtype=float) / 1e6
+            across, along = estimate_or_none(delay), estimate_or_none(goodput)
+            if across is None or along is None:
+                continue
+            of = tokens(runs, variant, flow)
+            if len(goodput) > 1:
+                ring = {**seed_mark(), "markeredgecolor": look.colour, "alpha": 0.7}
+                (dots,) = axis.plot(delay, goodput, linestyle="none", **ring)
+                notes.part(dots, of=of)
+            marker = _MARKERS[flow] if len(names) <= len(_MARKERS) else "o"
+            said = f"{name}, {variant}: {three_digits(along.mean)} Mb/s at {three_digits(across.mean)} ms"
+            at = across.within(0.0), along.within(0.0)
+            _point(notes, axis, at, look.colour, marker, said, of, whiskers=_has_whiskers(runs))
+            line.add(f"{name} at {three_digits(across.mean)} ms", along.mean, along.within(0.0).low, along.high)
+            everything += [(across.mean, along.mean), *zip(delay, goodput, strict=True)]
+    axis.set_xlabel(label)
+    axis.set_ylabel(up)
+    finite = [(x, y) for x, y in everything if np.isfinite(x)]
+    _scale(axis, "x", [x for x, _ in finite])
+    _scale(axis, "y", [y for _, y in finite])
+    axis.grid(visible=True, axis="both")
+
+
+def _point(
+    notes: Notes,
+    axis: Any,  # noqa: ANN401 - an Axes
+    at: tuple[Estimate, Estimate],
+    colour: str,
+    marker: str,
+    said: str,
+    of: tuple[str, ...],
+    *,
+    whiskers: bool,
+) -> None:
+    across, along = at
+    if whiskers:
+        how = {"fmt": "none", "ecolor": colour, "elinewidth": 1.0, "capsize": 2}
+        made = axis.errorbar(across.mean, along.mean, sides(along), sides(across), **how)
+        for part in (*made[1], *made[2]):
+            notes.part(part, of=of)
+    (point,) = axis.plot(
+        [across.mean], [along.mean], marker, color=colour, markersize=6.5, markeredgecolor=ink(), markeredgewidth=0.6
+    )
+    notes.tip(point, said, of)
+
+
+def _scale(axis: Any, direction: str, values: list[float]) -> None:  # noqa: ANN401 - an Axes
+    """From zero; logarithmic where values differ so much that the small ones would lie on the axis."""
+    positive = [value for value in values if value > 0]
+    if not positive:
+        return
+    low, high = min(positive), max(values)
+    if spans(positive, 30.0):
+        axis.set(**{f"{direction}lim": (low / 1.4, high * 1.4)})
+        make_log(axis, direction)
+    else:
+        axis.set(**{f"{direction}lim": (0, high * 1.08)})

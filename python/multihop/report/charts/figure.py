@@ -1,0 +1,235 @@
+"""A figure before it is drawn: facets side by side, and a legend for all of them.
+
+Pages, files and scripts draw the same facets: a page each into a picture of its own, so that they wrap where
+the page is narrow; a file all of them into one; a script one of them into axes of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from textwrap import fill
+from typing import Any
+
+from multihop.comparison.runs import Runs
+from multihop.report.notes import Notes
+from multihop.report.svg import PALETTE
+
+_DASHES = ("-", "--", ":")
+_HATCHES = ("", "////", "....")
+
+
+@dataclass(frozen=True)
+class Look:
+    """What distinguishes a scheme: its colour; of many schemes also dashes and hatching."""
+
+    colour: str
+    dash: str
+    hatch: str
+
+
+def looks(variants: Sequence[str]) -> dict[str, Look]:
+    """The look of each variant, the same in every figure."""
+    made = {}
+    for number, name in enumerate(variants):
+        turn = number // len(PALETTE) % len(_DASHES)
+        made[name] = Look(PALETTE[number % len(PALETTE)], _DASHES[turn], _HATCHES[turn])
+    return made
+
+
+def ink() -> str:
+    """Colour of text and of whatever is of no scheme."""
+    import matplotlib as mpl
+
+    return str(mpl.rcParams["text.color"])
+
+
+def faint() -> str:
+    """Colour of grids and shades."""
+    import matplotlib as mpl
+
+    return str(mpl.rcParams["grid.color"])
+
+
+@dataclass(frozen=True)
+class Key:
+    """An entry of a legend.
+
+    Attributes:
+        name: what the mark stands for.
+        mark: `bar`, `line`, `thin`, `band`, `shade`, `interval`, `SEED`, or a marker of Matplotlib.
+        colour: none for ink.
+        dash: of a line.
+        hatch: of a bar.
+        of: what it picks in a page, as in `v0`.
+    """
+
+    name: str
+    mark: str
+    colour: str | None = None
+    dash: str = "-"
+    hatch: str = ""
+    of: str = ""
+
+    def handle(self) -> Any:  # noqa: ANN401 - an artist
+        """The mark as Matplotlib draws it in a legend."""
+        from matplotlib.lines import Line2D
+        from matplotlib.patches import Patch
+
+        colour = self.colour or ink()
+        match self.mark:
+            case "bar":
+                edge = 0.6 if colour == "none" else 0
+                return Patch(facecolor=colour, edgecolor=ink(), hatch=self.hatch, linewidth=edge)
+            case "band":
+                return Patch(facecolor=colour, alpha=0.25, linewidth=0)
+            case "shade":
+                return Patch(facecolor=faint(), alpha=0.35, linewidth=0)
+            case "thin":
+                return Line2D([], [], color=colour, linewidth=0.5, alpha=0.6)
+            case "interval":
+                return Line2D([], [], color=colour, marker="|", markersize=6, linewidth=1)
+            case "line":
+                return Line2D([], [], color=colour, linestyle=self.dash)
+        if self.mark == SEED:
+            return Line2D([], [], color=colour, linestyle="none", **seed_mark())
+        return Line2D([], [], color=colour, linestyle="none", marker=self.mark, markersize=5)
+
+
+#: The mark of a single seed: a small ring that is seen on a bar and beside it.
+SEED = "seed"
+
+
+def seed_mark() -> dict[str, Any]:
+    """How Matplotlib draws it."""
+    ring = {"markerfacecolor": "#ffffff", "markeredgecolor": ink(), "markeredgewidth": 0.5}
+    return {"marker": "o", "markersize": 2.6, **ring}
+
+
+@dataclass(frozen=True)
+class Facet:
+    """One pair of axes of a figure.
+
+    Attributes:
+        title: what distinguishes it from the other facets.
+        measures: names by which it can be chosen.
+        draw: draws it on axes and leaves notes on its parts.
+    """
+
+    title: str
+    measures: Collection[str]
+    draw: Callable[[Notes, Any], None]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Facets that show one thing.
+
+    Attributes:
+        name: of its file, without suffix.
+        title: for the page, which has it as a caption; files have none.
+        facets: in order; without any there is nothing to see.
+        keys: entries of the legend.
+        columns: facets side by side on a wide page.
+        least, height: width of a facet at least, and its height, in heights of its text.
+        note: what a reader must know.
+    """
+
+    name: str
+    title: str
+    facets: Sequence[Facet]
+    keys: Sequence[Key]
+    columns: int = 2
+    least: float = 24.0
+    height: float = 17.0
+    note: str = ""
+
+    def chosen(self, measures: Collection[str]) -> Figure:
+        """The figure with those facets alone that show one of these."""
+        return replace(self, facets=[facet for facet in self.facets if set(facet.measures) & set(measures)])
+
+
+def scheme_keys(runs: Runs, mark: str) -> list[Key]:
+    """An entry for each scheme; none for a scenario as written, which is compared with nothing."""
+    if runs.variants == ["scenario"]:
+        return []
+    found = enumerate(looks(runs.variants).items())
+    return [Key(name, mark, look.colour, look.dash, look.hatch, f"v{n}") for n, (name, look) in found]
+
+
+def seed_keys(runs: Runs, mark: str = "interval") -> list[Key]:
+    """Entries for what is drawn of several seeds: their interval, and where they are points, these."""
+    if len(runs.seeds) < 2:
+        return []
+    return [Key("95 % interval", mark), *([Key("one seed", SEED)] if mark == "interval" else [])]
+
+
+def legend_names(keys: Sequence[Key]) -> list[str]:
+    """Names for a legend of Matplotlib, which leaves out those that begin with an underscore."""
+    return [f"\u200a{key.name}" if key.name.startswith("_") else key.name for key in keys]
+
+
+def tokens(runs: Runs, variant: str, flow: int | None = None) -> tuple[str, ...]:
+    """What a part is of, for the page's picks."""
+    of = (f"v{runs.variants.index(variant)}",)
+    return of if flow is None else (*of, f"f{flow}")
+
+
+#: Facets of single flows at most.
+MOST_FLOWS = 5
+
+
+def typical_flows(runs: Runs, among: Collection[int] | None = None) -> tuple[list[int], str]:
+    """Flows that get a facet each, in their order, and a remark where these are not all.
+
+    Of many these are those with the least and the most goodput, and others in equal steps of rank.
+    """
+    means = runs.flows.groupby("flow", sort=True)["goodput_bps"].mean()
+    flows = [int(flow) for flow in means.index if among is None or int(flow) in among]
+    if len(flows) <= MOST_FLOWS:
+        return flows, ""
+    ranked = sorted(flows, key=lambda flow: float(means.loc[flow]))
+    some = {ranked[round(index * (len(ranked) - 1) / (MOST_FLOWS - 1))] for index in range(MOST_FLOWS)}
+    note = f"{len(some)} of {len(flows)} flows, from the least to the most goodput in equal steps of rank."
+    return sorted(some), note
+
+
+def flow_names(runs: Runs) -> list[str]:
+    """Names of all flows."""
+    return [flow["name"] for flow in next(iter(runs.results.values()))[0].view["flows"]]
+
+
+def cut(name: str, most: int = 24) -> str:
+    """A name that is not longer than an axis has room for."""
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
+#: Width of a letter in heights of text, on average.
+LETTER = 0.56
+
+
+def wrap_labels(axis: Any, width: float, height: float) -> None:  # noqa: ANN401 - an Axes
+    """Breaks title and labels into lines that fit a picture so many heights of its text wide and high."""
+    across, down = (max(8, int(room / LETTER)) for room in (width - 4.0, height - 3.0))
+    axis.set_title(fill(axis.get_title(loc="left") or axis.get_title(), across))
+    axis.set_xlabel(fill(axis.get_xlabel(), across))
+    axis.set_ylabel(fill(axis.get_ylabel(), down))
+
+
+def make_log(axis: Any, direction: str) -> None:  # noqa: ANN401 - an Axes
+    """A logarithmic axis whose ticks are plain numbers: as many as have room."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    axis.set(**{f"{direction}scale": "log"})
+    along = getattr(axis, f"{direction}axis")
+    low, high = along.get_view_interval()
+    subs = (1.0, 2.0, 5.0) if high < 100 * max(low, 1e-12) else (1.0,)
+    along.set_major_locator(LogLocator(subs=subs, numticks=8))
+    along.set_major_formatter(lambda value, _: f"{value:g}")
+    along.set_minor_locator(NullLocator())
+
+
+def spans(values: Collection[float], times: float) -> bool:
+    """Whether the greatest of the values above zero is more than so many times the least."""
+    positive = [value for value in values if value > 0]
+    return bool(positive) and max(positive) > times * min(positive)

@@ -1,0 +1,149 @@
+"""Figures as files for papers and slides, and on axes of a script."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from multihop.base.errors import UserError
+from multihop.base.files import whole_file
+from multihop.comparison.runs import Runs
+from multihop.report.charts import chosen, every, require_measures
+from multihop.report.charts.figure import LETTER, Figure, Key, legend_names, wrap_labels
+from multihop.report.notes import Notes
+from multihop.report.svg import paper_style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+KINDS = ("pdf", "svg", "png")
+
+_INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72}
+_POINTS_PER_INCH = 72
+_NARROWEST, _WIDEST = 1.5, 40.0
+_SMALLEST_PT, _LARGEST_PT = 4.0, 40.0
+
+#: Dots per inch of PNG.
+_RESOLUTION = 300
+
+#: Width of a handle with the room around it, in heights of text.
+_HANDLE = 3.2
+_LEGEND_ROW, _TITLE = 1.4, 1.5
+
+
+@dataclass(frozen=True)
+class Paper:
+    """How figures become files: kind, width in inches, size of text in points."""
+
+    kind: str = "svg"
+    width: float = 3.5
+    font: float = 8.0
+
+    @classmethod
+    def of(cls, kind: str, width: str | float | None, font_size: float | None) -> Paper:
+        """The form that a user asks for; `width` has a unit, a number alone is inches.
+
+        Raises:
+            UserError: naming what was found and what would do.
+        """
+        if kind not in KINDS:
+            raise UserError(f"figures: found {kind!r}; needs {', '.join(KINDS[:-1])} or {KINDS[-1]}")
+        inches = cls.width if width is None else _inches(width)
+        font = cls.font if font_size is None else font_size
+        if isinstance(font, bool) or not isinstance(font, int | float) or not _SMALLEST_PT <= font <= _LARGEST_PT:
+            raise UserError(f"font size: found {font!r}; needs {_SMALLEST_PT:g} to {_LARGEST_PT:g} points")
+        return cls(kind, inches, float(font))
+
+
+def _inches(width: str | float) -> float:
+    found = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})\s*([a-z]*)\s*", str(width), re.ASCII)
+    inches = float(found[1]) * _INCHES.get(found[2] or "in", math.nan) if found else math.nan
+    if not _NARROWEST <= inches <= _WIDEST:
+        shown = repr(width) if isinstance(width, str) else f"{width}"
+        raise UserError(
+            f"width: found {shown}; needs a length of {_NARROWEST:g} to {_WIDEST:g} in, as in 3.5in, 8.9cm, 89mm or "
+            "252pt"
+        )
+    return inches
+
+
+def write(runs: Runs, directory: Path, paper: Paper, metrics: Sequence[str] | None = None) -> list[Path]:
+    """Writes each figure as a file, or those that show these metrics.
+
+    Raises:
+        UserError: if the directory cannot be written, or no figure shows one of the metrics.
+    """
+    if metrics is not None:
+        require_measures(metrics)
+    figures = every(runs) if metrics is None else chosen(every(runs), metrics)
+    written = []
+    with paper_style(paper.font):
+        for figure in figures:
+            data = drawn(figure, paper)
+            path = directory / f"{figure.name}.{paper.kind}"
+            with whole_file(path, runs.scenario.file) as part:
+                part.write_bytes(data)
+            written.append(path)
+    return written
+
+
+def drawn(figure: Figure, paper: Paper) -> bytes:
+    """All facets and the legend in one picture."""
+    from matplotlib.figure import Figure as Canvas
+
+    em = paper.font / _POINTS_PER_INCH
+    count = len(figure.facets)
+    across = max(1, min(count, int(paper.width / (figure.least * em))))
+    down = math.ceil(count / across)
+    per_row = legend_columns(figure.keys, paper.width / em)
+    titles = any(facet.title for facet in figure.facets)
+    legend = _LEGEND_ROW * math.ceil(len(figure.keys) / per_row) + 0.6 if figure.keys else 0.0
+    height = em * (down * (figure.height + (_TITLE if titles else 0.0)) + legend)
+    picture = Canvas(figsize=(paper.width, height), layout="constrained")
+    for number, facet in enumerate(figure.facets):
+        axis = picture.add_subplot(down, across, number + 1)
+        facet.draw(Notes(), axis)
+        # A label of the axis that says the same would be there twice.
+        is_named = facet.title and facet.title != axis.get_ylabel()
+        axis.set_title(facet.title if is_named else "")
+        wrap_labels(axis, paper.width / em / across, figure.height)
+    if figure.keys:
+        handles = [key.handle() for key in figure.keys]
+        picture.legend(handles, legend_names(figure.keys), loc="outside upper left", ncols=per_row)
+    buffer = io.BytesIO()
+    about = {"pdf": ("CreationDate", "Creator", "Producer"), "svg": ("Date", "Creator"), "png": ("Software",)}
+    picture.savefig(buffer, format=paper.kind, dpi=_RESOLUTION, metadata=dict.fromkeys(about[paper.kind]))
+    return buffer.getvalue()
+
+
+def legend_columns(keys: Sequence[Key], width: float) -> int:
+    """Columns of a legend that is no wider than so many heights of its text."""
+    column = LETTER * max((len(key.name) for key in keys), default=1) + _HANDLE
+    return max(1, min(len(keys) or 1, int(width / column)))
+
+
+def on_axes(figure: Figure, ax: Axes | None) -> Axes:
+    """Draws the first facet with its legend on axes, or on new ones."""
+    if ax is not None:
+        figure.facets[0].draw(Notes(), ax)
+        if figure.keys:
+            ax.legend([key.handle() for key in figure.keys], legend_names(figure.keys))
+        return ax
+    from matplotlib import pyplot as plt
+
+    with paper_style(10.0):
+        size = (5.4, 10.0 / _POINTS_PER_INCH * (figure.height + 3.0))
+        made: Axes = plt.figure(figsize=size, layout="constrained").add_subplot()
+        figure.facets[0].draw(Notes(), made)
+        wrap_labels(made, 5.4 * _POINTS_PER_INCH / 10.0, figure.height)
+        if figure.keys:
+            columns = legend_columns(figure.keys, 0.85 * 5.4 * _POINTS_PER_INCH / 10.0)
+            handles = [key.handle() for key in figure.keys]
+            places = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0}
+            made.legend(handles, legend_names(figure.keys), ncols=columns, **places)
+    return made

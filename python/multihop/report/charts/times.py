@@ -1,0 +1,142 @@
+"""Goodput, delay and windows over time: a facet for each flow, a line for each scheme."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from multihop.comparison.runs import Runs
+from multihop.report.charts.figure import (
+    Facet,
+    Figure,
+    Key,
+    faint,
+    flow_names,
+    looks,
+    scheme_keys,
+    seed_keys,
+    tokens,
+    typical_flows,
+)
+from multihop.report.notes import Notes
+from multihop.report.numbers import Panel
+from multihop.results.statistics import estimate_or_none
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What is drawn over time.
+
+    Attributes:
+        name: by which it is chosen, and which begins the name of its file.
+        title: of its figure.
+        label: of its axis, with the unit.
+        column: of the table `series`.
+        scale: from the column's unit to that of the axis.
+        adds_up: whether a sum over flows means something.
+        measures: other names by which it is chosen.
+    """
+
+    name: str
+    title: str
+    label: str
+    column: str
+    scale: float
+    adds_up: bool = False
+    measures: tuple[str, ...] = ()
+
+
+QUANTITIES = {
+    made.name: made
+    for made in (
+        Quantity("goodput", "Goodput over time", "goodput [Mb/s]", "goodput_bps", 1e-6, adds_up=True),
+        Quantity("rtt", "Round-trip time over time", "round-trip time [ms]", "rtt_s", 1e3, measures=("delay",)),
+        Quantity("window", "Congestion window over time", "window [kB]", "window_bytes", 1e-3),
+    )
+}
+
+
+def over_time(runs: Runs, quantity: Quantity, flows: Collection[int] | None = None) -> Figure:
+    """A facet for each of some flows that have the quantity, and one of their sum where it has a meaning.
+
+    With `flows`, a facet for each of these alone.
+    """
+    series = runs.series.dropna(subset=[quantity.column])
+    series = series[["variant", "seed", "flow", "time_s", quantity.column]]
+    measured = {int(flow) for flow in series["flow"].unique() if flows is None or int(flow) in flows}
+    some, note = typical_flows(runs, measured)
+    names = flow_names(runs)
+    wanted: list[tuple[str, int | None]] = [(names[flow], flow) for flow in some]
+    if flows is None and quantity.adds_up and len(names) > 1:
+        wanted = [("all flows", None), *wanted]
+    measures = {quantity.name, quantity.column, *quantity.measures}
+    facets = [
+        Facet(title, measures, partial(draw_over_time, runs=runs, series=series, quantity=quantity, flow=flow))
+        for title, flow in wanted
+    ]
+    keys = [*scheme_keys(runs, "line"), *seed_keys(runs, "band")]
+    keys += [Key("warm-up", "shade")] if _warmup(runs) > 0 else []
+    return Figure(f"{quantity.name}-time", quantity.title, facets, keys, least=24.0, height=13.0, note=note)
+
+
+def draw_over_time(
+    notes: Notes,
+    axis: Any,  # noqa: ANN401 - an Axes
+    *,
+    runs: Runs,
+    series: pd.DataFrame,
+    quantity: Quantity,
+    flow: int | None = None,
+) -> None:
+    """A line for each scheme with a 95 % band; of a flow, or of the sum of all."""
+    title = flow_names(runs)[flow] if flow is not None else "all flows" if len(flow_names(runs)) > 1 else ""
+    panel = notes.panel(axis, "time [s]", quantity.label, title, cursor=True, zooms=True)
+    shown = series if flow is None else series[series["flow"] == flow]
+    for variant, look in looks(runs.variants).items():
+        grouped = shown[shown["variant"] == variant].groupby(["time_s", "seed"])[quantity.column].sum()
+        if len(grouped):
+            table = quantity.scale * grouped.unstack("seed")  # noqa: PD010 - the index is unique by construction
+            _band(notes, panel, table, variant, look.colour, look.dash, tokens(runs, variant, flow))
+    warmup = _warmup(runs)
+    axis.set_ylim(bottom=0)
+    axis.margins(x=0.01)
+    if warmup > 0:
+        notes.tip(axis.axvspan(0, warmup, color=faint(), alpha=0.35, linewidth=0), "warm-up, not in the results")
+    axis.set_xlabel("time [s]")
+    axis.set_ylabel(quantity.label)
+
+
+def _band(
+    notes: Notes,
+    panel: Panel,
+    table: pd.DataFrame,
+    variant: str,
+    colour: str,
+    dash: str,
+    of: tuple[str, ...],
+) -> None:
+    """A line through the means of a table with a row per time and a column per seed, and its intervals."""
+    times = table.index.to_numpy(dtype=float)
+    found = [estimate_or_none(row) for row in table.to_numpy(dtype=float)]
+    shown = [(time, each.within(0.0)) for time, each in zip(times, found, strict=True) if each is not None]
+    at = np.array([time for time, _ in shown])
+    means = np.array([each.mean for _, each in shown])
+    low = np.array([each.mean if each.low is None else each.low for _, each in shown])
+    high = np.array([each.mean if each.high is None else each.high for _, each in shown])
+    if np.any(high > low):
+        notes.part(panel.axis.fill_between(at, low, high, color=colour, alpha=0.18, linewidth=0), of=of)
+    mark = "." if len(at) == 1 else ""
+    (drawn,) = panel.axis.plot(at, means, color=colour, linestyle=dash, linewidth=1.4, marker=mark)
+    notes.tip(drawn, f"{variant}: mean {means.mean():.4g}", of)
+    line = panel.line(variant, colour, of)
+    for time, each in shown:
+        line.add(time, each.mean, each.low, each.high)
+
+
+def _warmup(runs: Runs) -> float:
+    return float(next(iter(runs.results.values()))[0].view["warmup"])
