@@ -2,7 +2,7 @@
 
 use super::traffic::{GATEWAYS, Traffic, hops};
 use super::{App, Distribution, Flows, Offer, served};
-use crate::document::{Document, Result, key};
+use crate::document::{Result, key};
 use crate::error::{FlowProblem, KeyProblem};
 use crate::schemes::Schemes;
 use crate::values::Codepoint;
