@@ -4,26 +4,27 @@ use crate::error::{Gap, Reached};
 use crate::topology::Nodes;
 use crate::topology::reach::radius;
 use multihop_core::NodeId;
-use multihop_sim::config::Config;
-use multihop_sim::routing::LinkQuality;
+use multihop_sim::config::{Config, MediumModel};
 use std::collections::BTreeSet;
 
 /// The nearest of more pairs of nodes are not looked for.
 const PAIRS_MOST: usize = 10_000_000;
 
-/// Whether a node has a link by radio, or none at all: a node on wires alone is not on the air.
-pub(super) fn on_air(config: &Config) -> impl Fn(usize) -> bool {
+/// Whether a node has a radio. A node that no wire joins to others has one.
+pub(super) fn has_radio(config: &Config) -> impl Fn(usize) -> bool {
     let wired: BTreeSet<NodeId> = config.wires.iter().flat_map(|wire| [wire.from, wire.to]).collect();
-    let joined: BTreeSet<(NodeId, NodeId)> = config.wires.iter().map(|wire| (wire.from, wire.to)).collect();
-    let links = if wired.is_empty() { Vec::new() } else { LinkQuality::new(config).usable() };
-    let by_air: BTreeSet<NodeId> = links
-        .into_iter()
-        .filter(|(from, to, _)| !joined.contains(&(*from, *to)))
-        .map(|(from, _, _)| config.radios.node_of(from))
-        .collect();
+    let heard: Vec<[NodeId; 2]> = match &config.medium.model {
+        MediumModel::Matrix { links, .. } => links.iter().map(|link| [link.from, link.to]).collect(),
+        MediumModel::Sensed { links, .. } => links.iter().map(|link| [link.from, link.to]).collect(),
+        MediumModel::Ranges { .. } | MediumModel::Sinr { .. } => Vec::new(),
+    };
+    let by_distance = config.medium.model.needs_positions();
+    let placed = config.nodes.iter().map(|node| by_distance && node.position.is_some()).collect::<Vec<_>>();
+    let heard: BTreeSet<NodeId> =
+        heard.into_iter().flatten().map(|radio| config.radios.node_of(radio)).collect();
     move |node| {
-        let node = NodeId(node as u32);
-        !wired.contains(&node) || by_air.contains(&node)
+        let id = NodeId(node as u32);
+        !wired.contains(&id) || placed[node] || heard.contains(&id)
     }
 }
 

@@ -39,7 +39,7 @@ pub struct Traffic {
     pub pairs_seed: Option<u64>,
     /// `random-pairs`: ends of the flows; `to-gateway`: senders; `gateway`: clients. Names of nodes, in which
     /// `*` stands for any text, as in "m*". Default of `random-pairs`: all. Default of the others: the nodes
-    /// with a link by radio, so that a host whose only links are wires is no client.
+    /// with a radio, so that a host on a wire is no client.
     pub among: Option<Vec<String>>,
     /// `gateway`: names of the gateways. Default: `gateway_count` of the best connected.
     pub gateways: Option<Vec<String>>,
@@ -96,7 +96,7 @@ pub enum Pattern {
     AllToOne,
     /// Between all nodes that can reach each other, both ways.
     AllPairs,
-    /// Between random clients, which are on the air, and the nearest of some gateways each, by the metric of
+    /// Between random clients, which have a radio, and the nearest of some gateways each, by the metric of
     /// `[routing]`.
     Gateway,
 }
@@ -281,8 +281,8 @@ impl Traffic {
             let named = self.among(document, nodes, &all)?;
             return Ok(others.filter(|node| named[*node].is_some()).collect());
         }
-        let on_air = served::on_air(config);
-        let by_radio: Vec<usize> = others.clone().filter(|node| on_air(*node)).collect();
+        let has_radio = served::has_radio(config);
+        let by_radio: Vec<usize> = others.clone().filter(|node| has_radio(*node)).collect();
         // A network without a radio has users all the same.
         Ok(if by_radio.is_empty() { others.collect() } else { by_radio })
     }

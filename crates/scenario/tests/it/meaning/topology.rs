@@ -268,14 +268,23 @@ const ROOFS: &str = "nodes = [{ name = \"gw\", position = [\"0 m\", \"0 m\"] }, 
     { between = [\"roof\", \"both\"], rate = \"1 Mb/s\", delay = \"5 ms\" }]";
 
 #[test]
-fn users_of_gateways_are_on_the_air_unless_they_are_named() {
+fn users_of_gateways_have_a_radio_unless_they_are_named() {
     let traffic = |pattern: &str, more: &str| pairs(&of(ROOFS, &format!("pattern = \"{pattern}\"\n{more}")));
     let served = |more: &str| traffic("gateway", more);
-    assert_eq!(served("gateways = [\"gw\"]"), [(0, 3)], "the others hear nobody whom no wire joins to them");
-    assert_eq!(served("gateways = [\"server\"]"), [(1, 0), (1, 3)]);
+    assert_eq!(served("gateways = [\"gw\"]"), [(0, 2), (0, 3)]);
+    assert_eq!(served("gateways = [\"server\"]"), [(1, 0), (1, 2), (1, 3)]);
     assert_eq!(served("gateways = [\"gw\"]\namong = [\"server\", \"bo*\"]"), [(0, 1), (0, 2)]);
-    assert_eq!(traffic("to-gateway", "gateway = \"gw\""), [(3, 0)]);
+    assert_eq!(traffic("to-gateway", "gateway = \"gw\""), [(2, 0), (3, 0)]);
     assert_eq!(traffic("to-gateway", "gateway = \"gw\"\namong = [\"*\"]"), [(1, 0), (2, 0), (3, 0)]);
+}
+
+#[test]
+fn measured_nodes_without_a_link_by_radio_are_no_clients() {
+    let measured = "nodes = [{ name = \"gw\" }, { name = \"server\" }, { name = \"roof\" }]\n\
+        wires = [{ between = [\"gw\", \"server\"], rate = \"10 Mb/s\", delay = \"5 ms\" }]\n\
+        links = [{ from = \"gw\", to = \"roof\", delivery = 1, reverse = 1 }]\n\
+        [medium]\nmodel = \"matrix\"\nquantity = \"delivery\"";
+    assert_eq!(pairs(&of(measured, "pattern = \"gateway\"\ngateways = [\"gw\"]")), [(0, 2)]);
 }
 
 #[test]
