@@ -15,15 +15,16 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import typer
-from page_steps import Step
 
 from multihop import cli
 from multihop.cli.app import app
+from tools.page_steps import Step
 
 #: Other programs that pages use; a command with one that is not installed is not run.
 PROGRAMS = {"multihop", "cat", "head", "ls", "mkdir", "sleep", "tshark"}
@@ -119,7 +120,7 @@ class Place:
                 raise Failure(step.line, f"{step.text}\n    the Makefile has no target {target}")
 
     def _command(self, step: Step) -> str:
-        self._bring(step.text)
+        _bring(step.text)
         words = _words(step.text)
         code, printed = _inline(words) if words is not None else self._shell(step)
         if code != 0 and not (step.shown and step.shown.lines[0].startswith("multihop: ")):
@@ -130,7 +131,9 @@ class Place:
         """A line that only a shell understands."""
         programs = _programs(step.text)
         if strange := sorted(programs - PROGRAMS):
-            raise Failure(step.line, f"{step.text}\n    {strange[0]} is not run here; mark the block: <!-- not run: -->")
+            raise Failure(
+                step.line, f"{step.text}\n    {strange[0]} is not run here; mark the block: <!-- not run: -->"
+            )
         if any(shutil.which(name) is None for name in programs - {"multihop"}):
             return 0, "\n".join(step.shown.lines) if step.shown else ""
         tools = self.folder / ".bin"
@@ -160,18 +163,19 @@ class Place:
                 try:
                     if is_shown and isinstance(node, ast.Expr):
                         code = compile(ast.Expression(node.value), "page", "eval")
-                        self.values[step.line + line] = eval(code, self._namespace)  # noqa: S307 - of our own page
+                        self.values[step.line + line] = eval(code, self._namespace)
                     else:
-                        exec(compile(ast.Module([node], []), "page", "exec"), self._namespace)  # noqa: S102 - the same
+                        exec(compile(ast.Module([node], []), "page", "exec"), self._namespace)
                 except Exception as error:
                     raise Failure(step.line + 1 + line, f"{lines[line].strip()}\n    {error!r}") from error
         return printed.getvalue()
 
-    def _bring(self, command: str) -> None:
-        """Makes the files that readers have of their own, where a command names one that is not there."""
-        for name, make in READERS_FILES.items():
-            if re.search(rf"(?<![\w./-]){re.escape(name)}\b", command) and not Path(name).exists():
-                make(Path(name))
+
+def _bring(command: str) -> None:
+    """Makes the files that readers have of their own, where a command names one that is not there."""
+    for name, make in READERS_FILES.items():
+        if re.search(rf"(?<![\w./-]){re.escape(name)}\b", command) and not Path(name).exists():
+            make(Path(name))
 
 
 def values_of(place: Place, step: Step) -> Iterator[tuple[int, str, str]]:
@@ -212,7 +216,7 @@ def _programs(text: str) -> set[str]:
     words = [";", *lexer]
     return {
         Path(word).name
-        for before, word in zip(words, words[1:], strict=False)
+        for before, word in pairwise(words)
         if re.fullmatch(r"[|&;]+", before) and not re.fullmatch(r"[|&;]+", word)
     }
 
@@ -229,7 +233,7 @@ def _inline(words: list[str]) -> tuple[int, str]:
         sys.argv = before
         for number, handler in handlers.items():
             signal.signal(number, handler)
-    return code, screen.buffer.getvalue().decode()  # type: ignore[attr-defined]
+    return code, screen.buffer.getvalue().decode()
 
 
 def _mesh(path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 #: Commands that are not run wherever they stand, and why.
@@ -24,6 +24,9 @@ OTHERS = {
 LONG = ("reproduce", "league", "when")
 _HOURS = "takes hours; with --quick minutes"
 
+#: Why something is never run, and why it is slow.
+_Marks = tuple[str | None, str | None]
+
 _FENCE = re.compile(r"^\s*```+\s*(?P<info>\S*)")
 _MARK = re.compile(r"<!-- (?P<how>slow|not run): (?P<reason>.*?) -->")
 _INLINE = re.compile(r"`(?P<text>(?:\.venv/bin/)?multihop [^`]+)`")
@@ -31,7 +34,10 @@ _FILE = re.compile(r"^# (?P<name>[\w.-]+\.toml)$")
 _PLACEHOLDER = re.compile(r"\.\.\.|…|(?<![\w-])[A-Z]{3,}(?![\w-])|\[[A-Z]+\]")
 
 #: What differs between two runs of a command.
-_SPEED = re.compile(r"[\d.,]+ s, [\d.,]+ simulated s/s(?:, [\d.,]+ [kMG]? ?events/s)?|[\d.,]+ simulated s/s.*$|were there, [\d.]+ s$|[\d.]+ MB of runs$")
+_SPEED = re.compile(
+    r"[\d.,]+ s, [\d.,]+ simulated s/s(?:, [\d.,]+ [kMG]? ?events/s)?|[\d.,]+ simulated s/s.*$"
+    r"|were there, [\d.]+ s$|[\d.]+ MB of runs$"
+)
 
 
 @dataclass(frozen=True)
@@ -94,6 +100,7 @@ class Step:
         shown: its output on the page, if it is there.
         never: why it is not run.
         slow: why only the full form runs it.
+        is_inline: whether it stands in prose or a table, rather than in a block.
     """
 
     kind: str
@@ -103,6 +110,7 @@ class Step:
     shown: Shown | None = None
     never: str = ""
     slow: str = ""
+    is_inline: bool = False
 
     @property
     def left_out(self) -> str:
@@ -133,7 +141,8 @@ class Page:
 def read(path: Path) -> Page:
     """The steps of a page."""
     page = Page(path, path.read_text(encoding="utf-8").splitlines())
-    number, marks = 0, (None, None)
+    number = 0
+    marks: _Marks = (None, None)
     while number < len(page.lines):
         line = page.lines[number]
         fence = _FENCE.match(line)
@@ -153,13 +162,13 @@ def words_of(text: str) -> list[str]:
     return text.split()[1:]
 
 
-def _marks(line: str) -> tuple[str | None, str | None]:
-    """Why what follows is never run, and why it is slow."""
+def _marks(line: str) -> _Marks:
+    """The marks of a line."""
     found = {mark["how"]: mark["reason"] for mark in _MARK.finditer(line)}
     return found.get("not run"), found.get("slow")
 
 
-def _command(text: str, line: int, marks: tuple[str | None, str | None], shown: Shown | None = None) -> Step:
+def _command(text: str, line: int, marks: _Marks, shown: Shown | None = None) -> Step:
     never, slow = (mark or "" for mark in marks)
     program = Path(text.split()[0]).name
     words = words_of(text) if program == "multihop" else []
@@ -175,15 +184,18 @@ def _mentioned(line: str, number: int) -> Iterator[Step]:
     """Commands within prose or a table."""
     for found in _INLINE.finditer(line):
         text = found["text"].removeprefix(".venv/bin/")
-        if _PLACEHOLDER.search(text):
-            yield Step("mention", number + 1, text)
-        elif len([word for word in words_of(text) if not re.fullmatch(r"[a-z-]+", word)]) == 0:
+        if _PLACEHOLDER.search(text) or _is_name(words_of(text)):
             yield Step("mention", number + 1, text)
         else:
-            yield _command(text, number + 1, _marks(line))
+            yield replace(_command(text, number + 1, _marks(line)), is_inline=True)
 
 
-def _add_block(page: Page, info: str, first: int, end: int, marks: tuple[str | None, str | None]) -> None:
+def _is_name(words: list[str]) -> bool:
+    """Whether words are the name of a command, perhaps with options, and no more."""
+    return all(word.startswith("-") for word in words[2 if words[:1] == ["study"] else 1 :])
+
+
+def _add_block(page: Page, info: str, first: int, end: int, marks: _Marks) -> None:
     lines = page.lines[first:end]
     never, slow = (mark or "" for mark in marks)
     if info == "toml" and lines and (file := _FILE.match(lines[0])):
@@ -191,14 +203,12 @@ def _add_block(page: Page, info: str, first: int, end: int, marks: tuple[str | N
     elif info == "python":
         page.steps.append(Step("python", first, "\n".join(lines) + "\n", never=never, slow=slow))
     elif info == "output" and page.steps:
-        above = page.steps[-1]
-        shown = Shown(first, end, lines)
-        page.steps[-1] = Step(above.kind, above.line, above.text, above.name, shown, above.never, above.slow)
+        page.steps[-1] = replace(page.steps[-1], shown=Shown(first, end, lines))
     elif info in {"sh", "console"}:
         page.steps += _commands(page, info, first, end, marks)
 
 
-def _commands(page: Page, info: str, first: int, end: int, marks: tuple[str | None, str | None]) -> Iterator[Step]:
+def _commands(page: Page, info: str, first: int, end: int, marks: _Marks) -> Iterator[Step]:
     """The commands of a block, each with the output below it in a block of a console."""
     number = first
     while number < end:

@@ -1,10 +1,10 @@
 """Runs the commands and the Python of the hand-written pages, and compares the outputs that pages show.
 
-python tools/pages.py                  every page, as the tests run them
-python tools/pages.py --full           also what is marked as slow
-python tools/pages.py --write          writes the outputs into the pages instead
-python tools/pages.py --list           what is not run, and why
-python tools/pages.py docs/how-to/pcap.md README.md     these pages only
+python -m tools.pages                  every page, as the tests run them
+python -m tools.pages --full           also what is marked as slow
+python -m tools.pages --write          writes the outputs into the pages instead
+python -m tools.pages --list           what is not run, and why
+python -m tools.pages docs/how-to/pcap.md README.md     these pages only
 
 What a page has, in its order, is run in a folder of its own with copies of `scenarios/` and `studies/`:
 
@@ -24,18 +24,12 @@ What a page has, in its order, is run in a folder of its own with copies of `sce
 from __future__ import annotations
 
 import argparse
-import contextlib
-import re
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parent))
-
-from page_runs import Failure, Place, values_of
-from page_steps import Page, Step, read
+from tools.page_runs import Failure, Place, values_of
+from tools.page_steps import Page, Shown, Step, read
 
 ROOT = Path(__file__).parent.parent
 
@@ -96,7 +90,7 @@ def check(page: Page, *, full: bool = False, write: bool = False) -> list[Failur
             if step.shown is not None and not step.shown.fits(printed):
                 changes.append((step.shown.first, step.shown.last, step.shown.written(printed)))
                 if not write:
-                    failures.append(Failure(step.line, f"{step.text}\n{step.shown.difference(printed)}"))
+                    failures.append(_differs(step, step.shown, printed))
             for first, found, said in values_of(place, step):
                 changes.append((first, first + 1, [found]))
                 if not write:
@@ -104,6 +98,11 @@ def check(page: Page, *, full: bool = False, write: bool = False) -> list[Failur
     if write and changes:
         page.write(changes)
     return failures
+
+
+def _differs(step: Step, shown: Shown, printed: list[str]) -> Failure:
+    line, what = (step.line, step.text) if step.kind == "command" else (shown.first, "the block above prints")
+    return Failure(line, f"{what}\n{shown.difference(printed)}")
 
 
 if __name__ == "__main__":
