@@ -43,7 +43,7 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="print what is not run, and why")
     asked = parser.parse_args()
     wrong = 0
-    for path in asked.pages or hand_written():
+    for path in [page for given in asked.pages for page in (sorted(given.rglob("*.md")) or [given])] or hand_written():
         page = read(path)
         if asked.list:
             print("\n".join(f"{name(path)}:{step.line}: {step.text}\n    {step.left_out}" for step in left_out(page)))

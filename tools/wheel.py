@@ -28,7 +28,7 @@ MOST_BYTES = 250_000_000
 
 #: What every installation has to bring, below the package, besides its modules.
 EXAMPLES = sorted(
-    path.relative_to(ROOT).as_posix() for folder in ("scenarios", "studies") for path in (ROOT / folder).iterdir()
+    path.relative_to(ROOT).as_posix() for folder in ("scenarios", "studies") for path in (ROOT / folder).rglob("*.toml")
 )
 
 

@@ -156,7 +156,7 @@ def test_programs_that_are_not_run_need_a_mark(page):
 
 def test_documented_commands_of_scenarios_exist(page):
     """Those of the comments in scenarios and studies: the options are there."""
-    texts = [path.read_text("utf-8") for folder in ("scenarios", "studies") for path in (ROOT / folder).glob("*.toml")]
+    texts = [path.read_text("utf-8") for folder in ("scenarios", "studies") for path in (ROOT / folder).rglob("*.toml")]
     named = [
         line
         for text in texts
