@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build build-pgo demo test lint format test-rust test-python test-docs test-wheel wheel hunt fuzz fuzz-importers fuzz-store mutants faults audit bench bench-peers budget bench-capture bench-study bench-viewer validation results claims league when docs figures playground clean
+.PHONY: build build-pgo demo test lint format test-rust test-python test-docs test-wheel wheel pages hunt fuzz fuzz-importers fuzz-store mutants faults audit bench bench-peers budget bench-capture bench-study bench-viewer validation results claims league when docs figures playground clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -67,10 +67,15 @@ test-docs: docs
 # What is in wheel and sdist, and the README's commands from the wheel: in front of what is installed here, or, with `make wheel`, in a
 # clean environment of its own, where the plain install has to stay small; WHEEL=--pgo for one as `make build-pgo` makes it.
 test-wheel: build
-	$(BIN)/python tools/wheel.py --quick
+	$(BIN)/python -m tools.wheel --quick
 
 wheel: build
-	$(BIN)/python tools/wheel.py $(WHEEL)
+	$(BIN)/python -m tools.wheel $(WHEEL)
+
+# All commands and all Python of the hand-written pages, also those that the tests leave out as slow; PAGES=--write writes the outputs into
+# the pages, PAGES=--list says what is not run, and why.
+pages: build
+	$(BIN)/python -m tools.pages --full $(PAGES)
 
 # Scenarios drawn from the schema, with overflow checks and debug assertions: HUNT of them from number HUNT_FROM on. What fails is left, made
 # small, in target/hunt. Then check, bound, run and explain on one of fifty.

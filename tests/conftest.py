@@ -36,7 +36,7 @@ def _is_unicast(path: Path) -> bool:
 
 
 #: Those whose flows have one receiver each, which bounds are of.
-UNICAST_SCENARIOS = sorted(filter(_is_unicast, SCENARIOS.glob("*.toml")))
+UNICAST_SCENARIOS = sorted(filter(_is_unicast, SCENARIOS.rglob("*.toml")))
 
 #: Third-party files live beside the project, not in it.
 DATA = ROOT.parent / "shared" / "data" / "topology"

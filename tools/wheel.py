@@ -1,14 +1,14 @@
 """Builds wheel and sdist, looks into them, and tries the README's commands from the wheel elsewhere.
 
-python tools/wheel.py            in a clean environment, as pip makes one: the plain install, and how large it is
-python tools/wheel.py --quick    with the wheel unpacked in front of what is installed here: no network
+python -m tools.wheel            in a clean environment, as pip makes one: the plain install, and how large it is
+python -m tools.wheel --quick    with the wheel unpacked in front of what is installed here: no network
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -19,6 +19,8 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from tools.page_steps import read
+
 ROOT = Path(__file__).parent.parent
 
 #: The plain install, as `du` counts it, without pip's own packages.
@@ -26,7 +28,7 @@ MOST_BYTES = 250_000_000
 
 #: What every installation has to bring, below the package, besides its modules.
 EXAMPLES = sorted(
-    path.relative_to(ROOT).as_posix() for folder in ("scenarios", "studies") for path in (ROOT / folder).iterdir()
+    path.relative_to(ROOT).as_posix() for folder in ("scenarios", "studies") for path in (ROOT / folder).rglob("*.toml")
 )
 
 
@@ -111,24 +113,12 @@ def size(folder: Path) -> int:
     return sum(path.lstat().st_blocks * 512 for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
 
 
-def readme() -> tuple[dict[str, str], list[list[str]], str]:
-    """The README's scenario files by name, its commands of `multihop`, and its Python."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    files = dict(re.findall(r"```toml\n# (\S+\.toml)\n(.*?)```", text, re.DOTALL))
-    shell = "\n".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
-    lines = [line.partition("#")[0].split() for line in shell.splitlines()]
-    commands = [words[1:] for words in lines if words and Path(words[0]).name == "multihop"]
-    return files, commands, "\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL))
-
-
 def try_commands(place: Path, environment: Mapping[str, str]) -> None:
     """Every command of the README, its Python, and a scenario that `init` writes, away from the checkout."""
     place.mkdir()
-    files, commands, script = readme()
-    if not files or not commands or not script:
+    steps = [step for step in read(ROOT / "README.md").steps if step.is_run(full=False) and not step.is_inline]
+    if {step.kind for step in steps} < {"file", "command", "python"}:
         raise MissingError("README.md: no scenario, no command or no Python to try")
-    for name, text in files.items():
-        (place / name).write_text(text, encoding="utf-8")
     python = environment["MULTIHOP_TRIED"]
     where = run([python, "-P", "-c", "import multihop; print(multihop.__file__)"], place, environment)
     if ROOT.resolve() in Path(where.strip()).resolve().parents:
@@ -138,9 +128,15 @@ def try_commands(place: Path, environment: Mapping[str, str]) -> None:
         ["init", "examples"],
         ["run", "examples/scenarios/chain.toml", "--duration", "2 s", "--warmup", "1 s"],
     ]
-    for words in [*made, *commands]:
+    for words in made:
         run([python, "-P", "-m", "multihop", *words], place, environment)
-    run([python, "-P", "-c", script], place, environment)
+    for step in steps:
+        if step.kind == "file":
+            (place / step.name).write_text(step.text, encoding="utf-8")
+        elif step.kind == "python":
+            run([python, "-P", "-c", step.text], place, environment)
+        elif step.kind == "command":
+            run([python, "-P", "-m", "multihop", *shlex.split(step.text)[1:]], place, environment)
 
 
 def run(command: list[str], place: Path, environment: Mapping[str, str] | None = None) -> str:

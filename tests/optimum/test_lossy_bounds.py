@@ -154,7 +154,7 @@ def test_it_is_said_what_is_counted_and_what_is_not(inline, chain):
     assert not_counted(exposed.capacity, exposed.view) == [], "senders that sense each other are not hidden"
 
 
-@pytest.mark.parametrize("name", [path.name for path in UNICAST_SCENARIOS])
+@pytest.mark.parametrize("name", [path.relative_to(SCENARIOS).as_posix() for path in UNICAST_SCENARIOS])
 def test_every_shipped_scenario_is_within_its_bound_and_not_far_below_without_a_reason(name):
     path = SCENARIOS / name
     view = multihop.check(path)

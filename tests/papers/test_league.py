@@ -2,8 +2,10 @@
 
 import json
 import re
+import shlex
 import subprocess
 import sys
+import tomllib
 from importlib.resources import files
 
 import numpy as np
@@ -326,6 +328,26 @@ def test_a_scenario_of_the_reader_is_one_more_network(inline, tmp_path):
     assert "The same runs" not in text.partition("## Chain of 7")[2].partition("\n## ")[0]
     assert str(tmp_path) not in text + (tmp_path / "out" / "manifest.json").read_text()
     assert not (tmp_path / "out" / "differences.csv").exists() or len(pd.read_csv("out/differences.csv"))
+
+
+def test_a_mesh_is_imported_as_the_command_does_that_is_named(inline, tmp_path, monkeypatch):
+    grid = [{"node_id": name, "is_online": True} for name in "abcd"]
+    pairs = [("a", "b"), ("b", "c"), ("c", "d")]
+    links = [{"source": a, "target": b, "source_tq": 0.9, "target_tq": 0.9, "type": "wifi"} for a, b in pairs]
+    (tmp_path / "my mesh.json").write_text(json.dumps({"nodes": grid, "links": links}))
+    monkeypatch.setattr("multihop.league.networks", lambda mesh: networks(mesh)[-1:])
+    options = ["--schemes", "udp", "--seeds", "1", "--quick", "--out", "out"]
+    said = inline("league", "--mesh", "my mesh.json", *options).err
+    assert "radios and traffic are those of the league" in said
+    assert "multihop league --mesh SCENARIO.toml" in said
+    command = re.search(r": multihop (import .*)\n", said)[1]
+    assert "--standard 802.11g" in command
+    assert inline(*shlex.split(command)).code == 0
+    made, imported = (
+        tomllib.loads((tmp_path / name).read_text())
+        for name in ("out/community-mesh/scenario.toml", "community-mesh.toml")
+    )
+    assert made == imported
 
 
 def test_without_a_mesh_it_is_said_how_to_get_one(found):

@@ -11,7 +11,7 @@ import multihop
 from conftest import SCENARIOS
 
 SEED = 3
-FILES = sorted(SCENARIOS.glob("*.toml"))
+FILES = sorted(SCENARIOS.rglob("*.toml"))
 
 #: Runs what the page's own thread runs, from its own bytes.
 IN_THE_PAGE = """

@@ -280,7 +280,7 @@ def test_check_shows_paths():
     assert all(0 < quality <= 1 for _, _, quality in view["links"])
 
 
-@pytest.mark.parametrize("path", sorted(SCENARIOS.glob("*.toml")), ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", sorted(SCENARIOS.rglob("*.toml")), ids=lambda p: p.stem)
 def test_scenarios_that_people_start_from_run(path):
     result = multihop.run(path, duration="3 s", warmup="1 s")
     assert result.summary["events"] > 0

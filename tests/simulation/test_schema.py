@@ -50,7 +50,7 @@ def errors():
     return errors_of
 
 
-@pytest.mark.parametrize("path", sorted(SCENARIOS.glob("*.toml")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted(SCENARIOS.rglob("*.toml")), ids=lambda path: path.name)
 def test_it_accepts_every_shipped_scenario(errors, path):
     assert errors(path.read_text("utf-8")) == []
 

@@ -23,8 +23,8 @@ def league(
     mesh: Annotated[
         Path | None,
         typer.Option(
-            help="Your mesh as one more network: a scenario (TOML), or a file that multihop import reads; "
-            "without it there is no community mesh.",
+            help="Your mesh as one more network: a scenario (TOML), as it is, or a file that multihop import reads, with "
+            "the league's radios and traffic; without it there is no community mesh.",
             show_default=False,
         ),
     ] = None,
@@ -54,6 +54,12 @@ def league(
     for each in studies:
         each.plan  # noqa: B018 - whatever is wrong with a network is said before anything is written
     require_results_directory(out, table.NAMES)
+    if command := asked[-1].made_by:
+        console.note(
+            f"{asked[-1].title}: radios and traffic are those of the league, as this command makes them: {command}\n"
+            f"  to rank schemes on another scenario of this mesh: multihop league --mesh SCENARIO.toml",
+            quiet=quiet or as_json,
+        )
     results = [
         simulate(each, out / each.spec.name, out / "store", jobs=jobs, dask=dask, quiet=quiet or as_json)
         for each in studies

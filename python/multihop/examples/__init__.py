@@ -1,7 +1,7 @@
 """Scenarios and studies to start from, which `multihop init` writes.
 
 They are in the package, so that they are there wherever it is installed. In the repository the files are
-links to those of `scenarios/` and `studies/`; a wheel holds the files themselves.
+links to those of `scenarios/`, `scenarios/problems/` and `studies/`; a wheel holds the files themselves.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ FOLDER = Path(__file__).parent
 
 def examples() -> list[Path]:
     """What there is, relative to the folder, by name."""
-    return sorted(file.relative_to(FOLDER) for file in FOLDER.glob("*/*.toml"))
+    return sorted(file.relative_to(FOLDER) for file in FOLDER.rglob("*.toml"))
 
 
 def write(directory: Path) -> list[Path]:

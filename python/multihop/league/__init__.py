@@ -9,6 +9,7 @@ page        the same as Markdown
 
 from __future__ import annotations
 
+import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -55,6 +56,7 @@ class Network:
         set: further keys of it, by path.
         quick: keys that a quick look sets besides.
         beside: the network whose nodes and flows these are, on other radios.
+        made_by: the command that makes its scenario from the reader's mesh.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Network:
     set: Mapping[str, Any] = field(default_factory=dict)
     quick: Mapping[str, Any] = field(default_factory=dict)
     beside: str = ""
+    made_by: str = ""
 
 
 @dataclass(frozen=True)
@@ -214,5 +217,13 @@ def _community(mesh: Path) -> Network:
         return Network(said["name"], said["title"], str(mesh), about=f"The scenario {origin}, as it is")
     plan = replace(to_scenario.Plan(), **said["plan"])
     imported = to_scenario.write(importers.read(mesh, importers.Options()), plan, str(mesh))
-    about = f"From {origin}: {'; '.join(imported.summary)}"
-    return Network(said["name"], said["title"], tomllib.loads(imported.text), about, said["set"])
+    command = _import_command(origin, plan)
+    about = f"From {origin}, as `{command}` imports it: {'; '.join(imported.summary)}"
+    return Network(said["name"], said["title"], tomllib.loads(imported.text), about, said["set"], made_by=command)
+
+
+def _import_command(origin: str, plan: to_scenario.Plan) -> str:
+    """The command that imports a mesh by this plan: it names what differs from the command's defaults."""
+    usual = {name: value for name, value in vars(to_scenario.Plan()).items() if value != getattr(plan, name)}
+    options = [word for name in usual for word in (f"--{name.replace('_', '-')}", str(getattr(plan, name)))]
+    return shlex.join(["multihop", "import", origin, *options, "--out", f"{plan.name}.toml"])

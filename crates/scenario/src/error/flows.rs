@@ -4,6 +4,7 @@ use super::run::given_by;
 use super::{instead_of, problems};
 use crate::document::{option_like, seconds};
 use multihop_core::Span;
+use std::fmt;
 
 problems! {
     /// What can be wrong with flows.
@@ -68,12 +69,6 @@ problems! {
     TooFewPairs { found: usize, min_hops: usize } =>
         "VALUE flows are too many: there are {found} pairs of nodes over at least {min_hops} hops";
         "ask for fewer flows, or lower min_hops";
-    TooFewSources { found: usize, gateway: String, min_hops: usize } =>
-        "VALUE flows are too many: there are {found} nodes that reach {gateway:?} over at least {min_hops} hops";
-        "ask for fewer flows, or lower min_hops";
-    NoSources { gateway: String, min_hops: usize } =>
-        "there are no nodes that reach {gateway:?} over at least {min_hops} hops";
-        "choose another gateway, or lower min_hops";
     NoGateway { example: String } =>
         "missing";
         "name the node that receives, for example gateway = {example:?}";
@@ -85,10 +80,76 @@ problems! {
     NoClients { nodes: usize } =>
         "VALUE leaves no clients: there are {nodes} nodes";
         "ask for fewer gateways";
-    TooFewClients { found: usize, min_hops: usize } =>
-        "VALUE clients are too many: {found} nodes can reach a gateway over at least {min_hops} hops";
-        "ask for fewer clients, or lower min_hops";
-    NobodyServed { min_hops: usize } =>
-        "no node can reach a gateway over at least {min_hops} hops";
-        "choose other gateways, or lower min_hops";
+    TooFewReach { reached: Reached, number: &'static str } =>
+        "VALUE {number} are too many: {reached}";
+        "ask for fewer {number}{}", reached.remedy();
+    NobodyReaches { reached: Reached } =>
+        "no flow has two ends: {reached}";
+        "choose another gateway{}", reached.remedy();
+}
+
+/// Which nodes reach a gateway, and what parts the others from it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reached {
+    /// Number of nodes that may be an end of a flow and reach a gateway over enough hops.
+    pub found: usize,
+    /// Number of nodes that may be an end of a flow.
+    pub users: usize,
+    /// Names of the gateways.
+    pub gateways: Vec<String>,
+    /// Least number of hops of a flow.
+    pub min_hops: usize,
+    /// Names of the nodes without a path to any gateway.
+    pub apart: Vec<String>,
+    /// The shortest distance between a node with a path to a gateway and one without; none where distance
+    /// does not decide.
+    pub gap: Option<Gap>,
+}
+
+/// Two nodes that are too far apart for a link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gap {
+    /// Names of the node without a path to a gateway and of the nearest one with such a path.
+    pub ends: [String; 2],
+    /// The distance between the two in metres.
+    pub distance_m: f64,
+    /// The longest link in metres.
+    pub range_m: f64,
+}
+
+impl Reached {
+    /// What else would do, after "ask for fewer".
+    fn remedy(&self) -> String {
+        let hops = if self.min_hops > 1 { ", lower min_hops" } else { "" };
+        let links =
+            if self.apart.is_empty() { "" } else { ", join them: closer nodes, more range, or wires" };
+        format!("{hops}{links}")
+    }
+}
+
+impl fmt::Display for Reached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Reached { found, users, gateways, min_hops, apart, gap } = self;
+        let reach = if *found == 1 { "reaches" } else { "reach" };
+        write!(f, "{found} of {users} nodes {reach} {}", listed(gateways))?;
+        if *min_hops > 1 {
+            write!(f, " over at least {min_hops} hops")?;
+        }
+        if apart.is_empty() {
+            return Ok(());
+        }
+        write!(f, "; no path leads to {}", listed(apart))?;
+        let Some(Gap { ends: [from, to], distance_m, range_m }) = gap else { return Ok(()) };
+        write!(
+            f,
+            "; from {from:?} to {to:?}, the nearest with a path, it is {distance_m:.0} m, and links end at {range_m:.0} m"
+        )
+    }
+}
+
+/// Names with commas between, of many the first.
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let shown = names.iter().take(SHOWN).map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+    if names.len() > SHOWN { format!("{shown} and {} more", names.len() - SHOWN) } else { shown }
 }

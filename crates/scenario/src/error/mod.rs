@@ -13,7 +13,7 @@ mod settings;
 mod topology;
 mod trace;
 
-pub use flows::FlowProblem;
+pub use flows::{FlowProblem, Gap, Reached};
 pub use key::{Interval, Joined, KeyProblem, Limited, Named};
 pub use mac::MacProblem;
 pub use measure::{MeasureProblem, MediumProblem};

@@ -1,8 +1,8 @@
 //! `[traffic] pattern = "gateway"`: what the users of a mesh do, each by the nearest gateway.
 
 use super::traffic::{GATEWAYS, Traffic, hops};
-use super::{App, Distribution, Flows, Offer};
-use crate::document::{Document, Result, key};
+use super::{App, Distribution, Flows, Offer, served};
+use crate::document::{Result, key};
 use crate::error::{FlowProblem, KeyProblem};
 use crate::schemes::Schemes;
 use crate::values::Codepoint;
@@ -106,8 +106,11 @@ pub(super) fn add(
     }
     let quality = LinkQuality::new(config);
     let gateways = gateways(traffic, flows, &config.radios, &quality)?;
-    let served = nearest(&gateways, traffic.min_hops(), config, component, &quality);
-    let clients = chosen(traffic, document, served)?;
+    let users = traffic.users(document, nodes, config, &gateways)?;
+    let served = nearest(&gateways, &users, traffic.min_hops(), config, component, &quality);
+    let clients = traffic.chosen(document, traffic.clients, ("clients", "gateways"), served, |found| {
+        served::describe(nodes, config, component, &gateways, &users, found, traffic.min_hops())
+    })?;
     let Some(mix) = &traffic.mix else {
         let pairs: Vec<Pair> =
             clients.iter().flat_map(|client| pairs_of(*client, traffic.direction)).collect();
@@ -180,10 +183,11 @@ fn best_connected(nodes: usize, wanted: usize, radios: &Radios, quality: &LinkQu
     ranked
 }
 
-/// Each node that can reach a gateway over enough hops, with the one to which its route costs least; of equal
+/// Each of the users that can reach a gateway over enough hops, with the one to which its route costs least; of equal
 /// ones, the first.
 fn nearest(
     gateways: &[usize],
+    users: &[usize],
     min_hops: usize,
     config: &Config,
     component: &[u32],
@@ -192,7 +196,7 @@ fn nearest(
     let ids = gateways.iter().map(|gateway| NodeId(*gateway as u32));
     let routes = Routes::towards(ids, config, quality);
     let mut served: BTreeMap<usize, (f64, usize)> = BTreeMap::new();
-    for client in (0..component.len()).filter(|node| !gateways.contains(node)) {
+    for &client in users {
         for &gateway in gateways.iter().filter(|gateway| component[**gateway] == component[client]) {
             let ends = (NodeId(client as u32), NodeId(gateway as u32));
             let Some(cost) = routes.cost(ends, config, quality) else { continue };
@@ -203,25 +207,6 @@ fn nearest(
     }
     let pairs = served.into_iter().map(|(client, (_, gateway))| (client, gateway));
     pairs.filter(|pair| hops(&routes, &config.radios, *pair) >= min_hops).collect()
-}
-
-/// So many of them at random, or all.
-fn chosen(traffic: &Traffic, document: &Document<'_>, served: Vec<Pair>) -> Result<Vec<Pair>> {
-    let min_hops = traffic.min_hops();
-    match traffic.clients {
-        Some(wanted) if wanted as usize > served.len() => {
-            let problem = FlowProblem::TooFewClients { found: served.len(), min_hops };
-            Err(document.error(&key!["traffic", "clients"], problem))
-        }
-        Some(wanted) => {
-            let ranks = traffic.shuffle(served.len() as u64).take(wanted as usize);
-            Ok(ranks.map(|rank| served[rank as usize]).collect())
-        }
-        None if served.is_empty() => {
-            Err(document.error(&key!["traffic", "gateways"], FlowProblem::NobodyServed { min_hops }))
-        }
-        None => Ok(served),
-    }
 }
 
 /// The flows of a client and its gateway, from their sources.

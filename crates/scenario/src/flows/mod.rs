@@ -2,6 +2,7 @@
 
 mod gateway;
 mod receivers;
+mod served;
 mod traffic;
 mod video;
 

@@ -1,8 +1,9 @@
 //! `[traffic]`: flows by pattern. Those of gateways are in [`super::gateway`].
 
 use crate::document::{Document, Result, key};
-use crate::error::{FlowProblem, KeyProblem};
+use crate::error::{FlowProblem, KeyProblem, Reached};
 use crate::flows::gateway::{self, FlowDirection, Kind};
+use crate::flows::served;
 use crate::flows::{App, Flows, Offer};
 use crate::schemes::Schemes;
 use crate::settings::matches;
@@ -23,8 +24,8 @@ use std::collections::BTreeMap;
 pub struct Traffic {
     /// Sources and destinations.
     pub pattern: Pattern,
-    /// `random-pairs`, `to-gateway`: how many flows. Default of `to-gateway`: one from every node that can
-    /// reach the gateway.
+    /// `random-pairs`, `to-gateway`: how many flows. Default of `to-gateway`: one from every node that may
+    /// send and can reach the gateway.
     #[schemars(transform = bounds!(1, 100_000))]
     pub flows: Option<u32>,
     /// `to-gateway`, `all-to-one`: name of the node that receives.
@@ -36,8 +37,9 @@ pub struct Traffic {
     /// runs of a study share one choice.
     #[schemars(transform = usually(PAIRS_SEED))]
     pub pairs_seed: Option<u64>,
-    /// `random-pairs`: only between nodes of these names, in which `*` stands for any text, as in "m*".
-    /// Default: all.
+    /// `random-pairs`: ends of the flows; `to-gateway`: senders; `gateway`: clients. Names of nodes, in which
+    /// `*` stands for any text, as in "m*". Default of `random-pairs`: all. Default of the others: the nodes
+    /// with a radio, so that a host on a wire is no client.
     pub among: Option<Vec<String>>,
     /// `gateway`: names of the gateways. Default: `gateway_count` of the best connected.
     pub gateways: Option<Vec<String>>,
@@ -94,7 +96,8 @@ pub enum Pattern {
     AllToOne,
     /// Between all nodes that can reach each other, both ways.
     AllPairs,
-    /// Between random clients and the nearest of some gateways each, by the metric of `[routing]`.
+    /// Between random clients, which have a radio, and the nearest of some gateways each, by the metric of
+    /// `[routing]`.
     Gateway,
 }
 
@@ -249,31 +252,66 @@ impl Traffic {
         component: &[u32],
     ) -> Result<Vec<(usize, usize)>> {
         let gateway = self.gateway(document, nodes)?;
-        let mut sources: Vec<usize> = (0..component.len())
-            .filter(|node| *node != gateway && component[*node] == component[gateway])
-            .collect();
+        let users = self.users(document, nodes, config, &[gateway])?;
+        let mut sources = users.clone();
+        sources.retain(|node| component[*node] == component[gateway]);
         if self.min_hops() > 1 {
             let destination = std::iter::once(NodeId(gateway as u32));
             let routes = Routes::towards(destination, config, &LinkQuality::new(config));
             sources.retain(|source| hops(&routes, &config.radios, (*source, gateway)) >= self.min_hops());
         }
-        let (name, min_hops) = (nodes.list[gateway].name.clone(), self.min_hops());
-        let chosen: Vec<usize> = match self.flows {
-            Some(wanted) if wanted as usize > sources.len() => {
-                let problem = FlowProblem::TooFewSources { found: sources.len(), gateway: name, min_hops };
-                return Err(document.error(&key!["traffic", "flows"], problem));
+        let keys = ("flows", "gateway");
+        let chosen = self.chosen(document, self.flows, keys, sources, |found| {
+            served::describe(nodes, config, component, &[gateway], &users, found, self.min_hops())
+        })?;
+        Ok(chosen.into_iter().map(|source| (source, gateway)).collect())
+    }
+
+    /// The nodes that may be at the far end of a gateway's flows.
+    pub(super) fn users(
+        &self,
+        document: &Document<'_>,
+        nodes: &Nodes,
+        config: &Config,
+        gateways: &[usize],
+    ) -> Result<Vec<usize>> {
+        let others = (0..nodes.list.len()).filter(|node| !gateways.contains(node));
+        if self.among.is_some() {
+            let all = vec![0; nodes.list.len()];
+            let named = self.among(document, nodes, &all)?;
+            return Ok(others.filter(|node| named[*node].is_some()).collect());
+        }
+        let has_radio = served::has_radio(config);
+        let by_radio: Vec<usize> = others.clone().filter(|node| has_radio(*node)).collect();
+        // A network without a radio has users all the same.
+        Ok(if by_radio.is_empty() { others.collect() } else { by_radio })
+    }
+
+    /// As many as are wanted of what was found, at random, or all. `keys` are those of the number and of the
+    /// gateways, `reach` describes what was found.
+    pub(super) fn chosen<T: Copy>(
+        &self,
+        document: &Document<'_>,
+        wanted: Option<u32>,
+        (number, gateways): (&'static str, &'static str),
+        found: Vec<T>,
+        reach: impl Fn(usize) -> Reached,
+    ) -> Result<Vec<T>> {
+        match wanted {
+            Some(wanted) if wanted as usize > found.len() => {
+                let problem = FlowProblem::TooFewReach { reached: reach(found.len()), number };
+                Err(document.error(&key!["traffic", number], problem))
             }
             Some(wanted) => {
-                let ranks = self.shuffle(sources.len() as u64).take(wanted as usize);
-                ranks.map(|rank| sources[rank as usize]).collect()
+                let ranks = self.shuffle(found.len() as u64).take(wanted as usize);
+                Ok(ranks.map(|rank| found[rank as usize]).collect())
             }
-            None if sources.is_empty() => {
-                let problem = FlowProblem::NoSources { gateway: name, min_hops };
-                return Err(document.error(&key!["traffic", "gateway"], problem));
+            None if found.is_empty() => {
+                let key = if document.has(&key!["traffic", gateways]) { gateways } else { "pattern" };
+                Err(document.error(&key!["traffic", key], FlowProblem::NobodyReaches { reached: reach(0) }))
             }
-            None => sources,
-        };
-        Ok(chosen.into_iter().map(|source| (source, gateway)).collect())
+            None => Ok(found),
+        }
     }
 
     pub(super) fn min_hops(&self) -> usize {
@@ -290,12 +328,21 @@ impl Traffic {
         let (name, used): (&str, &[&str]) = match self.pattern {
             Pattern::Canonical => ("canonical", &[]),
             Pattern::RandomPairs => ("random-pairs", &["flows", "min_hops", "pairs_seed", "among"]),
-            Pattern::ToGateway => ("to-gateway", &["flows", "gateway", "min_hops", "pairs_seed"]),
+            Pattern::ToGateway => ("to-gateway", &["flows", "gateway", "min_hops", "pairs_seed", "among"]),
             Pattern::AllToOne => ("all-to-one", &["gateway"]),
             Pattern::AllPairs => ("all-pairs", &[]),
             Pattern::Gateway => (
                 "gateway",
-                &["min_hops", "pairs_seed", "gateways", "gateway_count", "clients", "direction", "mix"],
+                &[
+                    "min_hops",
+                    "pairs_seed",
+                    "among",
+                    "gateways",
+                    "gateway_count",
+                    "clients",
+                    "direction",
+                    "mix",
+                ],
             ),
         };
         let given = [

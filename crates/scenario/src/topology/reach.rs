@@ -187,9 +187,9 @@ fn joined(components: &[u32], wires: &[WireConfig]) -> Vec<u32> {
     components.iter().map(number).collect()
 }
 
-/// Up to which distance links are usable, at the nominal rate or at any that stations choose from; none where
+/// The longest link in metres, at the nominal rate or at any that stations choose from; none where
 /// distance does not decide.
-fn radius(config: &Config) -> Option<f64> {
+pub(crate) fn radius(config: &Config) -> Option<f64> {
     let nominal = nominal_radius(config)?;
     Some(candidates(config).into_iter().filter_map(|rate| radius_at(config, rate)).fold(nominal, f64::max))
 }

@@ -367,7 +367,11 @@ gateways = ["b"] => gateways = [] @ gateways -> traffic.gateways: [] is an empty
 clients = 2 => gateway_count = 1 @ clients -> traffic.gateway_count: 1 is given beside gateways | remove one of the two
 gateways = ["b"] => gateway_count = 3 @ gateways -> traffic.gateway_count: leaves no clients | 3 nodes
 gateways = ["b"] => gateway = "b" @ gateways -> traffic.gateway: no effect with pattern "gateway"
-clients = 2 => clients = 3 @ clients -> traffic.clients: too many: 2 nodes
+clients = 2 => clients = 3 @ clients -> traffic.clients: too many: 2 of 2 nodes reach "b"; | ask for fewer clients
+clients = 2 => clients = 2\nmin_hops = 2 @ clients -> traffic.clients: too many: 0 of 2 nodes reach "b" over at least 2 hops; | lower min_hops
+gateways = ["b"]\nclients = 2 => gateways = ["b"]\nmin_hops = 2 @ gateways -> traffic.gateways: 0 of 2 nodes reach "b" over at least 2 hops | choose another gateway, lower min_hops
+clients = 2 => among = ["x*"] @ clients -> traffic.among[0]: no node's name
+clients = 2 => clients = 2\namong = ["a"] @ clients -> traffic.clients: too many: 1 of 1 nodes reaches "b"
 clients = 2 => clients = 0 @ clients -> traffic.clients: 0 is out of range
 clients = 2 => flows = 2 @ clients -> traffic.flows: no effect with pattern "gateway"
 clients = 2 => direction = "down" @ clients -> traffic.direction: "down" | downloads

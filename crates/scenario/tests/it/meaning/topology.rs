@@ -260,6 +260,60 @@ fn clients_exchange_with_the_nearest_gateway() {
     assert!(traffic("gateway_count = 2").iter().all(|(from, _)| [1, 2].contains(from)));
 }
 
+/// A gateway with a server on a wire, a house with radio and wire, and a house with radio alone.
+const ROOFS: &str = "nodes = [{ name = \"gw\", position = [\"0 m\", \"0 m\"] }, { name = \"server\" }, \
+    { name = \"both\", position = [\"200 m\", \"0 m\"] }, { name = \"roof\", position = [\"0 m\", \"200 m\"] }]\n\
+    wires = [{ between = [\"gw\", \"server\"], rate = \"10 Mb/s\", delay = \"5 ms\" }, \
+    { between = [\"gw\", \"both\"], rate = \"10 Mb/s\", delay = \"5 ms\" }, \
+    { between = [\"roof\", \"both\"], rate = \"1 Mb/s\", delay = \"5 ms\" }]";
+
+#[test]
+fn users_of_gateways_have_a_radio_unless_they_are_named() {
+    let traffic = |pattern: &str, more: &str| pairs(&of(ROOFS, &format!("pattern = \"{pattern}\"\n{more}")));
+    let served = |more: &str| traffic("gateway", more);
+    assert_eq!(served("gateways = [\"gw\"]"), [(0, 2), (0, 3)]);
+    assert_eq!(served("gateways = [\"server\"]"), [(1, 0), (1, 2), (1, 3)]);
+    assert_eq!(served("gateways = [\"gw\"]\namong = [\"server\", \"bo*\"]"), [(0, 1), (0, 2)]);
+    assert_eq!(traffic("to-gateway", "gateway = \"gw\""), [(2, 0), (3, 0)]);
+    assert_eq!(traffic("to-gateway", "gateway = \"gw\"\namong = [\"*\"]"), [(1, 0), (2, 0), (3, 0)]);
+}
+
+#[test]
+fn measured_nodes_without_a_link_by_radio_are_no_clients() {
+    let measured = "nodes = [{ name = \"gw\" }, { name = \"server\" }, { name = \"roof\" }]\n\
+        wires = [{ between = [\"gw\", \"server\"], rate = \"10 Mb/s\", delay = \"5 ms\" }]\n\
+        links = [{ from = \"gw\", to = \"roof\", delivery = 1, reverse = 1 }]\n\
+        [medium]\nmodel = \"matrix\"\nquantity = \"delivery\"";
+    assert_eq!(pairs(&of(measured, "pattern = \"gateway\"\ngateways = [\"gw\"]")), [(0, 2)]);
+}
+
+#[test]
+fn where_all_links_are_wires_all_nodes_may_be_clients() {
+    let wired = "nodes = [{ name = \"a\" }, { name = \"b\" }, { name = \"c\" }]\n\
+        wires = [{ between = [\"a\", \"b\"], rate = \"10 Mb/s\", delay = \"5 ms\" }, \
+        { between = [\"b\", \"c\"], rate = \"10 Mb/s\", delay = \"5 ms\" }]";
+    assert_eq!(pairs(&of(wired, "pattern = \"gateway\"\ngateways = [\"b\"]")), [(1, 0), (1, 2)]);
+}
+
+#[test]
+fn too_few_users_are_reported_with_those_out_of_range() {
+    let refused = |pattern: &str| {
+        let text = format!(
+            "duration = \"1 s\"\n[topology]\nnodes = [{{ name = \"gw\", position = [\"0 m\", \"0 m\"] }}, \
+             {{ name = \"near\", position = [\"200 m\", \"0 m\"] }}, {{ name = \"far\", position = [\"500 m\", \"0 m\"] }}]\n\
+             [traffic]\nscheme = \"udp\"\n{pattern}\n"
+        );
+        resolve(&text, "case.toml", &Overrides::default()).err().unwrap().to_string()
+    };
+    let what = "2 are too many: 1 of 2 nodes reaches \"gw\"; no path leads to \"far\"; \
+        from \"far\" to \"near\", the nearest with a path, it is 300 m, and links end at 250 m";
+    let clients = refused("pattern = \"gateway\"\ngateways = [\"gw\"]\nclients = 2");
+    assert!(clients.contains(&what.replace("2 are", "2 clients are")), "{clients}");
+    let flows = refused("pattern = \"to-gateway\"\ngateway = \"gw\"\nflows = 2");
+    assert!(flows.contains(&what.replace("2 are", "2 flows are")), "{flows}");
+    assert!(flows.ends_with("ask for fewer flows, join them: closer nodes, more range, or wires"), "{flows}");
+}
+
 #[test]
 fn a_mix_gives_each_client_something_to_do() {
     let traffic =

@@ -1,0 +1,64 @@
+//! Which nodes gateways serve, and what parts others from them.
+
+use crate::error::{Gap, Reached};
+use crate::topology::Nodes;
+use crate::topology::reach::radius;
+use multihop_core::NodeId;
+use multihop_sim::config::{Config, MediumModel};
+use std::collections::BTreeSet;
+
+/// The nearest of more pairs of nodes are not looked for.
+const PAIRS_MOST: usize = 10_000_000;
+
+/// Whether a node has a radio. A node that no wire joins to others has one.
+pub(super) fn has_radio(config: &Config) -> impl Fn(usize) -> bool {
+    let wired: BTreeSet<NodeId> = config.wires.iter().flat_map(|wire| [wire.from, wire.to]).collect();
+    let heard: Vec<[NodeId; 2]> = match &config.medium.model {
+        MediumModel::Matrix { links, .. } => links.iter().map(|link| [link.from, link.to]).collect(),
+        MediumModel::Sensed { links, .. } => links.iter().map(|link| [link.from, link.to]).collect(),
+        MediumModel::Ranges { .. } | MediumModel::Sinr { .. } => Vec::new(),
+    };
+    let by_distance = config.medium.model.needs_positions();
+    let placed = config.nodes.iter().map(|node| by_distance && node.position.is_some()).collect::<Vec<_>>();
+    let heard: BTreeSet<NodeId> =
+        heard.into_iter().flatten().map(|radio| config.radios.node_of(radio)).collect();
+    move |node| {
+        let id = NodeId(node as u32);
+        !wired.contains(&id) || placed[node] || heard.contains(&id)
+    }
+}
+
+/// Which of the users reach a gateway: `found` of them, over at least `min_hops` hops.
+pub(super) fn describe(
+    nodes: &Nodes,
+    config: &Config,
+    component: &[u32],
+    gateways: &[usize],
+    users: &[usize],
+    found: usize,
+    min_hops: usize,
+) -> Reached {
+    let name = |node: &usize| nodes.list[*node].name.clone();
+    let joined = |node: &usize| gateways.iter().any(|gateway| component[*gateway] == component[*node]);
+    let apart: Vec<usize> = users.iter().copied().filter(|node| !joined(node)).collect();
+    let served: Vec<usize> = (0..nodes.list.len()).filter(joined).collect();
+    let gap = radius(config).filter(|_| apart.len() * served.len() <= PAIRS_MOST).and_then(|range_m| {
+        let place = |node: &usize| config.nodes[*node].position;
+        let distance = |one: &usize, other: &usize| {
+            let ([x, y], [u, v]) = (place(one)?, place(other)?);
+            Some((x - u).hypot(y - v))
+        };
+        let pairs = apart.iter().flat_map(|one| served.iter().map(move |other| (one, other)));
+        let apart_by = pairs.filter_map(|(one, other)| Some((distance(one, other)?, one, other)));
+        let (distance_m, one, other) = apart_by.min_by(|a, b| a.0.total_cmp(&b.0))?;
+        (distance_m > range_m).then(|| Gap { ends: [name(one), name(other)], distance_m, range_m })
+    });
+    Reached {
+        found,
+        users: users.len(),
+        gateways: gateways.iter().map(name).collect(),
+        min_hops,
+        apart: apart.iter().map(name).collect(),
+        gap,
+    }
+}

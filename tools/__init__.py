@@ -1,0 +1,1 @@
+"""What is run on the project itself: on its wheel, its pages, its dependencies."""
