@@ -213,7 +213,7 @@ class ScenarioError(ValueError):
     #: The key path that was set, as it was given, or the name of the option, such as `scheme`.
     setting: str | None
     #: Whether a key or a value does not fit by itself, whatever else the scenario has.
-    is_misfit: bool | None
+    is_parameter_error: bool | None
 
 class InternalError(RuntimeError):
     """A broken invariant of the engine: a bug. The message says where."""

@@ -39,7 +39,7 @@ create_exception!(multihop._core, InternalError, PyRuntimeError, "A broken invar
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     panics::remember_where();
     let scenario_error = module.py().get_type::<ScenarioError>();
-    for name in ["key", "found", "remedy", "line", "setting", "is_misfit"] {
+    for name in ["key", "found", "remedy", "line", "setting", "is_parameter_error"] {
         scenario_error.setattr(name, module.py().None())?; // of those that an error does not have
     }
     module.add("ScenarioError", scenario_error)?;
@@ -354,7 +354,7 @@ fn scenario_error(error: multihop_scenario::ScenarioError) -> PyErr {
         Place::Setting(path) => (None, Some(path)),
         Place::Override(option) => (None, Some(option.trim_start_matches('-').to_owned())),
     };
-    let is_misfit = matches!(*error.problem, multihop_scenario::Problem::Misfit { .. });
+    let is_parameter_error = matches!(*error.problem, multihop_scenario::Problem::ParameterError { .. });
     let described = Python::attach(|py| {
         let value = raised.value(py);
         value.setattr("found", error.found())?;
@@ -362,7 +362,7 @@ fn scenario_error(error: multihop_scenario::ScenarioError) -> PyErr {
         value.setattr("key", error.key)?;
         value.setattr("line", line)?;
         value.setattr("setting", setting)?;
-        value.setattr("is_misfit", is_misfit)
+        value.setattr("is_parameter_error", is_parameter_error)
     });
     described.map_or_else(|error| error, |()| raised)
 }

@@ -62,7 +62,7 @@ class Scenario:
         said: list[str] = []
         text: str | None = self.text
         undecided: set[str] = set()
-        while len(said) < _MOST_MISTAKES - 1 and error.is_misfit:
+        while len(said) < _MOST_MISTAKES - 1 and error.is_parameter_error:
             if (error.found or "").startswith("unknown name"):
                 # The name may decide which keys its table has.
                 undecided.add(_table_of(error))
@@ -74,7 +74,7 @@ class Scenario:
                 break
             except _core.ScenarioError as found:
                 error = found
-            if not error.is_misfit or error.found == "missing":
+            if not error.is_parameter_error or error.found == "missing":
                 break
             if _table_of(error) not in undecided:
                 said.append(str(error))
