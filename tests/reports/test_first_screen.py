@@ -1,10 +1,12 @@
 """The first screen of `run`, `compare` and `explain`: short, in plain words, and about what matters."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
 import multihop
+from multihop.comparison import verdict
 from multihop.comparison.kinds import delays, kinds
 from multihop.comparison.service import Status, Yardstick
 from multihop.results.columns import METRIC
@@ -290,3 +292,18 @@ def test_numbers_on_a_screen_have_few_digits_and_one_unit():
         "100 %",
     ]
     assert signed(metric, -0.0) == "0"
+
+
+def test_the_advice_names_all_schemes_that_tie_with_the_best(monkeypatch):
+    means = {"one": 1.40, "two": 1.39, "slow": 1.0}
+    monkeypatch.setattr(verdict, "_ranked", lambda *_: means)
+    monkeypatch.setattr(verdict, "_matters", lambda *_: True)
+
+    def leaders(*apart):
+        contrasts = [SimpleNamespace(a=a, b=b, significant=True) for a, b in apart]
+        return verdict._leaders(SimpleNamespace(contrasts=lambda _: contrasts), METRIC["goodput_total_bps"])
+
+    assert leaders(("one", "slow"), ("two", "slow")) == ["one", "two"]
+    assert leaders(("one", "slow"), ("one", "two")) == ["one"]
+    assert leaders() == []
+    assert leaders(("two", "slow")) == [], "the best cannot be told from any"

@@ -316,23 +316,26 @@ def _by_preference(runs: Runs) -> str:
     if len(runs.seeds) == 1:
         return "What to do: repeat with --seeds 10 before choosing a scheme."
     ahead = {
-        what: leader
+        what: " or ".join(leaders)
         for what, name in (("goodput", "goodput_total_bps"), ("delay", "delay_p95_s"))
-        if (leader := _leader(runs, METRIC[name])) is not None
+        if (leaders := _leaders(runs, METRIC[name]))
     }
     if not ahead:
         return "What to do: any of these schemes will do, or more seeds: no difference is beyond chance."
     if len(set(ahead.values())) == 1:
         return f"What to do: take {next(iter(ahead.values()))}, for {listed(list(ahead))}."
-    return "What to do: " + ", ".join(f"take {leader} for {what}" for what, leader in ahead.items()) + "."
+    return "What to do: " + ", ".join(f"take {which} for {what}" for what, which in ahead.items()) + "."
 
 
-def _leader(runs: Runs, metric: Metric) -> str | None:
-    """The variant that no other equals by a metric, beyond chance; none without one."""
-    leader, *others = _ranked(runs, metric) or [None]
+def _leaders(runs: Runs, metric: Metric) -> list[str]:
+    """The variants that cannot be told from the best by a metric; none if that is all of them."""
     means = _ranked(runs, metric)
+    if not means:
+        return []
+    best = next(iter(means))
     apart = {frozenset((c.a, c.b)) for c in runs.contrasts(metric) if c.significant and _matters(c, means)}
-    return leader if leader is not None and any(frozenset((leader, v)) in apart for v in others) else None
+    leaders = [variant for variant in means if frozenset((best, variant)) not in apart]
+    return leaders if len(leaders) < len(means) else []
 
 
 def _ranked(runs: Runs, metric: Metric) -> dict[str, float]:
