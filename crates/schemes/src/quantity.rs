@@ -334,7 +334,7 @@ mod tests {
         ] {
             assert!(format!("{number} s").parse::<Duration>().is_err(), "{number}");
         }
-        assert_eq!("1_000.000_001e0 s".parse(), Ok(Duration(1000.000_001)));
+        assert_eq!("1_000.000_001e0 s".parse(), Ok(Duration(1_000.000_001)));
         assert!("fast".parse::<BitRate>().unwrap_err().found.contains("no number"));
         assert!("nan s".parse::<Duration>().is_err());
         assert!("1e999 s".parse::<Duration>().unwrap_err().found.contains("finite"));

@@ -38,8 +38,8 @@ table! {
     derived jain("1");
     /// mean delay, each data packet that arrived counting once
     derived delay_mean_s("s");
-    /// median delay of the data packets of flows that want the same, of the largest group of such, each packet
-    /// counting once; from `delays`, within 3 %
+    /// median delay of the data packets of flows that want the same, of the largest group of such, each
+    /// packet counting once; from `delays`, within 3 %
     derived delay_p50_s("s");
     /// 95th percentile of the same delays
     derived delay_p95_s("s");

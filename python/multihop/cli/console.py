@@ -50,7 +50,8 @@ def say(text: str = "") -> None:
 def paragraph(text: str, indent: str = "") -> None:
     """A sentence of a result on lines that fit a screen, the following ones further in."""
     width = min(120, out().width)
-    say(textwrap.fill(text, width, initial_indent=indent, subsequent_indent=f"{indent}  ", break_long_words=False))
+    wrapper = textwrap.TextWrapper(width, indent, f"{indent}  ", break_long_words=False, break_on_hyphens=False)
+    say(wrapper.fill(text))
 
 
 def note(text: str, *, quiet: bool = False) -> None:

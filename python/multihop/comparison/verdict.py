@@ -196,9 +196,10 @@ class Unserved:
             by_reason.setdefault(each.sentence(), []).append(each.name)
         reasons = _MOST_REASONS if len(self.services) == 1 else 1
         shown = list(by_reason.items())[:reasons]
-        left = sum(len(names) for names in list(by_reason.values())[reasons:])
+        left = [name for names in list(by_reason.values())[reasons:] for name in names]
         parts = [f"{several(names, _MOST_FLOWS)} ({why})" for why, names in shown]
-        return ", ".join([*parts, *([f"{left} more"] if left else [])])
+        most = max(_MOST_FLOWS - sum(len(names) for _, names in shown), 0)
+        return ", ".join([*parts, *([several(left, most)] if left else [])])
 
 
 def _flows(runs: Runs) -> list[_core.FlowView]:

@@ -11,8 +11,8 @@ table! {
     flow("1"): u32;
     /// name of the flow
     derived name("");
-    /// upper edge of the bin, which belongs to it; each bin reaches at most 3 % below its edge, and the first,
-    /// of 100 ns, to zero
+    /// upper edge of the bin, which belongs to it; each bin reaches at most 3 % below its edge, and the
+    /// first, of 100 ns, to zero
     delay_s("s"): f64;
     /// data packets that reached the other end with a delay in the bin
     packets("packets"): u64;
