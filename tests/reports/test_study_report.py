@@ -5,17 +5,24 @@ import gzip
 import html as markup
 import re
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import pytest
 
 from multihop.base.errors import UserError
 from multihop.claims.study import Study
 from multihop.models import MODELS
+from multihop.papers import __file__ as papers
 from multihop.report.study import write_study
 from multihop.report.study.plots import charts_of, plot
 from multihop.report.study.provenance import spans
+from multihop.report.svg import sides
+from multihop.results.statistics import Estimate
+from multihop.study.metrics import metric_of
 from multihop.study.spec import Chart
 from small_study import STUDY, outline, write_small_study
+
+PAPERS = Path(papers).parent
 
 
 @pytest.fixture(scope="module")
@@ -304,3 +311,18 @@ def test_charts_that_make_no_sense_are_refused(folder, chart, said):
 
 def test_spans():
     assert spans([1, 2, 3, 7, 9, 10]) == "1 to 3, 7, 9, 10"
+
+
+def test_intervals_end_at_zero_unless_a_difference_is_in_the_metric():
+    spec = Study.load(PAPERS / "retfrc" / "cap.toml").spec
+    least = {name: metric_of(spec, name, "").least for name in spec.metrics}
+    differences = {name for name, metric in spec.metrics.items() if metric.less is not None}
+    assert differences
+    for name, metric in spec.metrics.items():
+        parts = {name, metric.metric, metric.over}
+        assert (least[name] < 0) == bool(parts & differences), name
+
+
+def test_whiskers_reach_as_far_as_the_interval():
+    assert sides(Estimate(1.0, -2.0, 4.0, 3).within(0.0)) == [[1.0], [3.0]]
+    assert sides(Estimate(1.0, None, None, 1)) is None
