@@ -144,7 +144,9 @@ def test_importing_the_package_is_light():
 def test_examples_are_the_scenarios_and_studies_of_the_repository(tmp_path):
     made = {path.relative_to(tmp_path / "e").as_posix() for path in examples.write(tmp_path / "e")}
     here = {
-        path.relative_to(ROOT).as_posix() for folder in ("scenarios", "studies") for path in (ROOT / folder).rglob("*.toml")
+        path.relative_to(ROOT).as_posix()
+        for folder in ("scenarios", "studies")
+        for path in (ROOT / folder).rglob("*.toml")
     }
     assert made == here, "each needs a link: ln -s ../../../../scenarios/NAME.toml python/multihop/examples/scenarios/"
     for name in here:
