@@ -23,8 +23,8 @@ def league(
     mesh: Annotated[
         Path | None,
         typer.Option(
-            help="Your mesh as one more network: a scenario (TOML), as it is, or a file that multihop import reads, with "
-            "the league's radios and traffic; without it there is no community mesh.",
+            help="Your mesh as one more network: a scenario (TOML), as it is, or a file that multihop import reads, "
+            "with the league's radios and traffic; without it there is no community mesh.",
             show_default=False,
         ),
     ] = None,
