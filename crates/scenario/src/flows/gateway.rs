@@ -183,8 +183,8 @@ fn best_connected(nodes: usize, wanted: usize, radios: &Radios, quality: &LinkQu
     ranked
 }
 
-/// Each of the users that can reach a gateway over enough hops, with the one to which its route costs least; of equal
-/// ones, the first.
+/// Each of the users that can reach a gateway over enough hops, with the one to which its route costs least;
+/// of equal ones, the first.
 fn nearest(
     gateways: &[usize],
     users: &[usize],
