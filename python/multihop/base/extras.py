@@ -27,8 +27,11 @@ def has(extra: str) -> bool:
 
 
 def install(extra: str) -> str:
-    """The command that installs an extra."""
-    return f'pip install "multihop[{extra}]"'
+    """The command that installs what is missing of an extra, or all of it.
+
+    Names the libraries, as no package index has multihop itself. Works from a clone and from a wheel.
+    """
+    return f"pip install {' '.join(missing(extra) or EXTRAS[extra])}"
 
 
 def require(extra: str, what: str) -> None:
