@@ -71,7 +71,7 @@ def test_a_plain_install_runs_compares_and_writes_tables(scenario, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     whole = without((), *command, "--out", "whole", cwd=tmp_path)
     assert (whole.returncode, whole.stderr) == (0, "")
-    why = 'it needs scipy, clarabel, networkx: pip install scipy clarabel networkx'
+    why = "it needs scipy, clarabel, networkx: pip install scipy clarabel networkx"
     optimum = f"Optimum: not drawn, as {why}."
     rest = done.stdout.splitlines()
     rest.remove(optimum)
@@ -87,7 +87,7 @@ def test_a_plain_install_runs_compares_and_writes_tables(scenario, tmp_path):
 def test_no_report_is_said_in_one_line(scenario, tmp_path):
     done = without(("report",), "run", scenario, "--out", "o", cwd=tmp_path)
     said = [line for line in done.stderr.splitlines() if "report" in line]
-    assert said == ['no report: matplotlib is not installed; pip install matplotlib']
+    assert said == ["no report: matplotlib is not installed; pip install matplotlib"]
     assert (tmp_path / "o" / "flows.parquet").exists()
 
 
@@ -119,7 +119,7 @@ def test_doctor_says_which_extras_are_there(tmp_path):
     done = without(("parquet", "optimum"), "doctor", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
     assert "extra        report: installed\n" in done.stdout
-    assert 'extra        parquet: lacks pyarrow; pip install pyarrow\n' in done.stdout
+    assert "extra        parquet: lacks pyarrow; pip install pyarrow\n" in done.stdout
     found = json.loads(without(("parquet",), "doctor", "--json", cwd=tmp_path).stdout)
     assert found["extras"] == {"report": True, "parquet": False, "mesh": True, "optimum": True, "cluster": True}
 

@@ -22,7 +22,7 @@ import pandas as pd
 from multihop import _core
 from multihop.base.errors import UserError
 from multihop.results import statistics
-from multihop.simulation.scenario import read_text
+from multihop.simulation.scenario import TimeLike, read_text, time_text
 
 #: What stamps may mark: the beginning of the preamble, the first bit of the MAC header, the end of the frame.
 Stamps = Literal["begin", "mpdu", "end"]
@@ -339,7 +339,7 @@ class Measurement:
 def measure(
     capture: str | Path,
     *,
-    bin: str | float = "1 s",
+    bin: TimeLike = "1 s",
     stamps: Stamps | None = None,
     station: str | None = None,
     estimators: str | Path | None = None,
@@ -350,7 +350,7 @@ def measure(
     Args:
         capture: pcap or pcapng, plain or gzip, with radiotap, Prism, AVS, PPI or bare headers, or of Ethernet
             or IP with what remote sniffers send (TZSP, PEEKREMOTE, Aruba ERM).
-        bin: width of the bins of time, as text with a unit or in seconds.
+        bin: width of the bins of time, in seconds or as text with a unit.
         stamps: what stamps mark; found out if not given.
         station: the address of the station whose estimators are run, as far as its frames, and those around
             it, were captured. By default the station that captured, if the capture shows it, or a sniffer
@@ -455,10 +455,12 @@ def side_by_side(seen: Sequence[Measurement]) -> pd.DataFrame:
     return table.reindex([link for link in by_most if seen_by[link] > 1])
 
 
-def _seconds(bin: str | float) -> float:
+def _seconds(bin: TimeLike) -> float:
     try:
-        seconds = _core.seconds(bin) if isinstance(bin, str) else float(bin)
+        seconds = _core.seconds(time_text("bin", bin))
     except ValueError as error:
+        if isinstance(error, UserError):
+            raise
         raise UserError(f"bin: {error}") from error
     if not 1e-6 <= seconds <= 1e6:
         raise UserError(f"bin: found {bin!r}; a time from 1 us to 1e6 s would do")

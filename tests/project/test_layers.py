@@ -31,7 +31,7 @@ LAYERS = [
     "claims",
     "papers",
     "report",
-    "league",
+    "leagues",
     "api",
     "emulation",
     "cli",

@@ -16,7 +16,7 @@ from multihop.cli.studies import DaskOption, QuickOption, simulate
 
 if TYPE_CHECKING:
     from multihop.claims.study import StudyResult
-    from multihop.league import League
+    from multihop.leagues import League
 
 
 def league(
@@ -43,7 +43,7 @@ def league(
     quiet: QuietOption = False,
 ) -> None:
     """Run every scheme on one common set of networks, and rank them on each. Interrupted, it resumes."""
-    from multihop.league import League, networks, page, schemes, study, table, words
+    from multihop.leagues import League, networks, page, schemes, study, table, words
     from multihop.results.folders import require_results_directory
 
     check_counts(seeds, jobs)
@@ -82,7 +82,7 @@ def _command(mesh: Path | None, compared: str | None, seeds: int | None, *, quic
 
 
 def _report(found: League, out: Path, command: str, *, quiet: bool) -> None:
-    from multihop.league import page
+    from multihop.leagues import page
     from multihop.report.markup import section, table
     from multihop.report.study import write_study
 
@@ -98,7 +98,7 @@ def _report(found: League, out: Path, command: str, *, quiet: bool) -> None:
 
 
 def _tell_what_is_missing(found: League, *, quiet: bool) -> None:
-    from multihop.league.page import WITHOUT_MESH
+    from multihop.leagues.page import WITHOUT_MESH
 
     if found.without_mesh:
         console.note(f"{WITHOUT_MESH}.", quiet=quiet)

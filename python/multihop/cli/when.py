@@ -33,8 +33,8 @@ def when(
 
     Interrupted, it resumes.
     """
-    from multihop.league import study, words
-    from multihop.league import when as pages
+    from multihop.leagues import study, words
+    from multihop.leagues import when as pages
     from multihop.results.folders import require_results_directory
 
     check_counts(seeds, jobs)

@@ -14,7 +14,7 @@ import pandas as pd
 
 from multihop.base.files import write_text
 from multihop.claims.study import StudyResult
-from multihop.league import League, kind_of, rules
+from multihop.leagues import League, kind_of, rules
 from multihop.results.columns import Column
 from multihop.results.folders import results_directory, table_file, write_table
 from multihop.results.provenance import record as build_record
