@@ -34,6 +34,7 @@ LAYERS = [
     "leagues",
     "api",
     "emulation",
+    "explaining",
     "cli",
     "__init__",
     "__main__",
