@@ -49,7 +49,7 @@ class ImportedMesh(Displayed):
 
     @property
     def links(self) -> pd.DataFrame:
-        """A row per directed link: `from`, `to`, and the delivery of a frame at the data rate."""
+        """A row per directed link: `from`, `to`, and the delivery of a frame, as `check` has it."""
         names = [node["name"] for node in self.view["nodes"]]
         rows = [(names[sender], names[receiver], delivery) for sender, receiver, delivery in self.view["links"]]
         return pd.DataFrame(rows, columns=["from", "to", "delivery"])

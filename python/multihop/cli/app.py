@@ -62,7 +62,7 @@ _COMMANDS = {
     "check": ("inspect:check", "Read a scenario and show what would be run, without running it."),
     "list": (
         "inspect:list_names",
-        "List schemes, PHYs, media, mobility, routing, apps, generators, estimators, models, papers, columns.",
+        "List schemes, scenario keys, PHYs, media, routing, apps, estimators, models, papers, columns.",
     ),
     "schema": (
         "inspect:schema",

@@ -66,7 +66,7 @@ class Network:
     beside: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class League:
     """What was asked for, and what was found.
 
