@@ -121,7 +121,9 @@ def test_doctor_says_which_extras_are_there(tmp_path):
     assert "extra        report: installed\n" in done.stdout
     assert "extra        parquet: lacks pyarrow; pip install pyarrow\n" in done.stdout
     found = json.loads(without(("parquet",), "doctor", "--json", cwd=tmp_path).stdout)
-    assert found["extras"] == {"report": True, "parquet": False, "mesh": True, "optimum": True, "cluster": True}
+    assert found["extras"] == {"report": True, "parquet": False, "mesh": True, "optimum": True, "cluster": True} | {
+        "vendors": extras.has("vendors")
+    }
 
 
 def test_list_and_help_need_no_extra(tmp_path):

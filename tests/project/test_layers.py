@@ -24,6 +24,7 @@ LAYERS = [
     "optima",
     "models",
     "importers",
+    "stations",
     "measurement",
     "comparison",
     "explanation",

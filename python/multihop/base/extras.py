@@ -13,6 +13,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "mesh": ("scipy",),
     "optimum": ("scipy", "clarabel", "networkx"),
     "cluster": ("distributed",),
+    "vendors": ("netaddr",),
 }
 
 
