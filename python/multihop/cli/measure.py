@@ -206,7 +206,7 @@ def _print(found: Measurement, sniffer: Sniffer, capture: Path | None, *, everyt
     where = f"{capture}, " if capture is not None else ""
     console.say(f"{where}{sniffer.title}: {records} records in {sniffer.length_s:.3f} s, {stations} stations")
     for sentence in found.summary(sniffer):
-        console.say(sentence)
+        console.say(textwrap.fill(sentence, _REASON_WIDTH, subsequent_indent="  "))
     console.say(f"capture quality: {sniffer.grade}")
     most = _ALL if everything else _SCREEN_REASONS
     for reason in _reasons(sniffer, most):

@@ -74,7 +74,7 @@ def _first_screen(found: Measurement) -> str:
         [found.names.label(str(row["station"])), f"{row['frames']}", share(row["share"]), share(row["retry_ratio"])]
         for row in found.busiest(sniffer).head(_FIRST_ROWS).to_dict("records")
     ]
-    busiest = table(["busiest stations", "frames", "airtime", "data sent again"], rows) if rows else ""
+    busiest = table(["busiest stations", "frames", "airtime", "data sent again"], rows, "stations") if rows else ""
     return f"<p>{escape(of + said)}</p>{busiest}<p>{escape(grade)}.</p>"
 
 
