@@ -432,30 +432,32 @@ def measure(
         raise UserError(f"{path}: {error}") from error
     except ValueError as error:
         raise UserError(str(error)) from error
-    sniffers = [
-        Sniffer(
-            interface=raw["interface"],
-            channel_mhz=raw["channel_mhz"],
-            name=raw["name"] or "",
-            start_s=raw["start_s"],
-            length_s=raw["length_s"],
-            bin_s=raw["bin_s"],
-            step_s=raw["step_s"],
-            stamps=raw["stamps"],
-            stamp_pairs=raw["stamp_pairs"],
-            own=raw["own"],
-            at=raw["at"],
-            grade=raw["quality"]["grade"],
-            reasons=raw["quality"]["reasons"],
-            quality={key: value for key, value in raw["quality"].items() if key not in ("grade", "reasons")},
-        )
-        for raw in found["interfaces"]
-    ]
+    sniffers = [_sniffer(raw) for raw in found["interfaces"]]
     if station is not None and not any(sniffer.at for sniffer in sniffers):
         heard = sorted({name for raw in found["interfaces"] for name in raw["stations"]["station"]})
         some = ", ".join(heard[:5]) or "none"
         raise UserError(f"station: found {station!r}, which is in no frame of {path}; stations there: {some}")
     return Measurement(path, found["records"], found["bytes"], found["broken"], sniffers, found["interfaces"], called)
+
+
+def _sniffer(raw: dict[str, Any]) -> Sniffer:
+    """An interface on a channel, as the engine has it."""
+    return Sniffer(
+        interface=raw["interface"],
+        channel_mhz=raw["channel_mhz"],
+        name=raw["name"] or "",
+        start_s=raw["start_s"],
+        length_s=raw["length_s"],
+        bin_s=raw["bin_s"],
+        step_s=raw["step_s"],
+        stamps=raw["stamps"],
+        stamp_pairs=raw["stamp_pairs"],
+        own=raw["own"],
+        at=raw["at"],
+        grade=raw["quality"]["grade"],
+        reasons=raw["quality"]["reasons"],
+        quality={key: value for key, value in raw["quality"].items() if key not in ("grade", "reasons")},
+    )
 
 
 def _label(table: pd.DataFrame, sniffer: Sniffer) -> pd.DataFrame:

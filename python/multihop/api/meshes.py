@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -130,8 +130,7 @@ def import_mesh(
         nodes: a second file with nodes and positions.
         component: `largest`: the largest set that two-way links connect; or `all`.
         sensing: `inferred`: nodes sense beyond the links in the file; `listed`: they do not.
-        two_hops_sense: nodes of which one has no position sense each other if they have a neighbour in
-            common.
+        two_hops_sense: nodes with a neighbour in common sense each other, if one has no position.
         shadowing_seed: seed of the shadowing that inferred pairs have.
         radios: `one` or `several` per node; by default several where the file names them.
         traffic: `to-gateway`, `random-pairs` or `gateway`.
@@ -146,7 +145,7 @@ def import_mesh(
         standard: PHY; that of the file, else 802.11b, by default.
         data_rate: rate of DATA frames, as in `"11 Mb/s"`.
         duration: of the scenario, in seconds or as text with a unit.
-        warmup: of the scenario, in seconds or as text with a unit.
+        warmup: as `duration`.
         probe_size: size of the frames that deliver as measured.
         min_delivery: leaves out links that deliver less, either way.
         assume_delivery: delivery of every link, where the file has none.
@@ -157,35 +156,23 @@ def import_mesh(
     Raises:
         UserError: if the file cannot be read, its format is not known, or an argument makes no sense for it.
     """
-    path = Path(file)
-    given = None if nodes is None else Path(nodes)
-    mesh = importers.read(path, importers.Options(format, given, assume_delivery, noise_level, range))
-    for what, names in (("gateways", gateways), ("mix", mix)):
-        if isinstance(names, str):
-            raise UserError(f"{what}: found the text {names!r}; needs a list, as in {names.split(',')!r}")
-    plan = to_scenario.Plan(
-        name=name or path.name.split(".")[0],
-        component=component,
-        traffic=traffic,
-        flows=flows,
-        gateway=gateway,
-        scheme=scheme,
-        standard=standard,
-        data_rate=data_rate,
-        duration=time_text("duration", duration),
-        warmup=time_text("warmup", warmup),
-        probe_size=probe_size,
-        min_delivery=min_delivery,
-        sensing=sensing,
-        two_hops=two_hops_sense,
-        shadowing_seed=shadowing_seed,
-        radios=radios,
-        clients=clients,
-        gateways=tuple(gateways),
-        gateway_count=gateway_count,
-        direction=direction,
-        mix=tuple(mix),
-    )
+    return _imported(Path(file), dict(locals()))
+
+
+def _imported(path: Path, given: dict[str, Any]) -> ImportedMesh:
+    """The scenario of a mesh, by the arguments of `import_mesh`."""
+    for what in ("gateways", "mix"):
+        if isinstance(given[what], str):
+            names = given[what].split(",")
+            raise UserError(f"{what}: found the text {given[what]!r}; needs a list, as in {names!r}")
+        given[what] = tuple(given[what])
+    for what in ("duration", "warmup"):
+        given[what] = time_text(what, given[what])
+    nodes = None if given["nodes"] is None else Path(given["nodes"])
+    numbers = (given["assume_delivery"], given["noise_level"], given["range"])
+    mesh = importers.read(path, importers.Options(given["format"], nodes, *numbers))
+    given |= {"name": given["name"] or path.name.split(".")[0], "two_hops": given["two_hops_sense"]}
+    plan = to_scenario.Plan(**{each.name: given[each.name] for each in fields(to_scenario.Plan)})
     found = to_scenario.write(mesh, plan, path.name)
     # The engine has the last word on what is a scenario: options that make none fail here, not at the first
     # run.
