@@ -11,13 +11,13 @@ from __future__ import annotations
 import argparse
 import resource
 
-from multihop import league, run
+from multihop import leagues, run
 from multihop.results.words import markdown_table
 
 
-def cost(network: league.Network, compared: list[str], seeds: int) -> tuple[float, float]:
+def cost(network: leagues.Network, compared: list[str], seeds: int) -> tuple[float, float]:
     """User CPU of so many runs of each scheme, and the time that a run simulates, in seconds."""
-    study = league.study(network, compared)
+    study = leagues.study(network, compared)
     settings = [study.overrides(point) for point in range(len(study.plan.points))]
     before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
     for given in settings:
@@ -32,8 +32,8 @@ def main() -> None:
     parser.add_argument("--schemes", help="only these, as in recn,tcp-newreno")
     parser.add_argument("--seeds", type=int, default=1, help="runs of each scheme")
     options = parser.parse_args()
-    compared = league.schemes(options.schemes.split(",") if options.schemes else None)
-    networks = {network.name: network for network in league.networks()}
+    compared = leagues.schemes(options.schemes.split(",") if options.schemes else None)
+    networks = {network.name: network for network in leagues.networks()}
     pairs = [(networks[network.beside], network) for network in networks.values() if network.beside]
     costs = {network.name: cost(network, compared, options.seeds) for pair in pairs for network in pair}
     rows = []

@@ -12,6 +12,7 @@ import multihop
 from multihop import _core
 from multihop.cli.inspect import field_place
 from multihop.results.columns import METRICS, RUN_COLUMNS, TABLES, Column
+from multihop.simulation.keys import limits, names, resolved, tables
 
 TARGET = Path(__file__).parent / "reference" / "generated"
 
@@ -88,10 +89,10 @@ def scenario_page(schema: dict[str, Any]) -> str:
         "",
     ]
     known = schema.get("$defs", {})
-    plain = {k: v for k, v in schema["properties"].items() if not _tables(v, known) and k != "schemes"}
+    plain = {k: v for k, v in schema["properties"].items() if not tables(v, known) and k != "schemes"}
     lines += ["## Top level", "", *_key_table(plain, known), ""]
     for name, about in _in_reading_order(schema["properties"]):
-        if _tables(about, known):
+        if tables(about, known):
             lines += _table_section(name, about, known)
     return "\n".join(lines)
 
@@ -100,7 +101,7 @@ def study_page(schema: dict[str, Any]) -> str:
     """Every key of a study, from the JSON Schema."""
     known = schema["$defs"]
     keys = schema["properties"]
-    tables = {
+    headings = {
         "[factors.NAME]": "Factor",
         "[stop]": "Stop",
         "[metrics.NAME]": "MetricSpec",
@@ -120,7 +121,7 @@ def study_page(schema: dict[str, Any]) -> str:
         *_key_table({name: keys[name] for name in keys if name not in _TABLES_OF_STUDIES}, known, schema["required"]),
         "",
     ]
-    for heading, name in tables.items():
+    for heading, name in headings.items():
         about = known[name]
         lines += [f"## {heading}", "", _one_line(about["description"]), ""]
         lines += [*_key_table(about["properties"], known, about.get("required", [])), ""]
@@ -194,8 +195,8 @@ def headers_page(headers: list[dict[str, Any]]) -> str:
 
 
 def _header_number(header: dict[str, Any]) -> str:
-    names = {"type": "Type", "ip_protocol": "IP protocol", "udp_port": "UDP port"}
-    return next(f"{title} {header[key]}" for key, title in names.items() if key in header)
+    kinds = {"type": "Type", "ip_protocol": "IP protocol", "udp_port": "UDP port"}
+    return next(f"{title} {header[key]}" for key, title in kinds.items() if key in header)
 
 
 def results_page() -> str:
@@ -242,9 +243,9 @@ def results_page() -> str:
 
 def frame_log_page() -> str:
     """Every table and column of a frame log, from the core."""
-    tables, enumerations = _core.frame_layout()
+    layout, enumerations = _core.frame_layout()
     lines = [*_FRAME_LOG.splitlines(), ""]
-    for name, row, columns in tables:
+    for name, row, columns in layout:
         lines += [
             f"## {name}",
             "",
@@ -270,32 +271,16 @@ def _in_reading_order(properties: dict[str, Any]) -> list[tuple[str, Any]]:
     return sorted(properties.items(), key=lambda item: order.index(item[0]) if item[0] in order else -1)
 
 
-def _tables(about: dict[str, Any], known: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """The shapes of table that a key can hold, each with what distinguishes it."""
-    about = _resolved(about, known)
-    if about.get("type") == "array":
-        return _tables(about.get("items", {}), known)
-    if "properties" in about:
-        return [(_tag(about), about)]
-    shapes = about.get("oneOf", []) + about.get("anyOf", [])
-    return [found for shape in shapes for found in _tables(shape, known)]
-
-
-def _tag(about: dict[str, Any]) -> str:
-    constants = {name: p["const"] for name, p in about["properties"].items() if "const" in p}
-    return ", ".join(f'{name} = "{value}"' for name, value in constants.items())
-
-
 def _table_section(name: str, about: dict[str, Any], known: dict[str, Any]) -> list[str]:
-    resolved = _resolved(about, known)
-    brackets = f"[[{name}]]" if resolved.get("type") == "array" else f"[{name}]"
-    lines = [f"## {brackets}", "", _one_line(about.get("description") or resolved.get("description", "")), ""]
-    for tag, shape in _tables(about, known):
+    whole = resolved(about, known)
+    brackets = f"[[{name}]]" if whole.get("type") == "array" else f"[{name}]"
+    lines = [f"## {brackets}", "", _one_line(about.get("description") or whole.get("description", "")), ""]
+    for tag, shape in tables(about, known):
         if tag:
             lines += [f"### {name}: {tag}", "", _one_line(shape.get("description", "")), ""]
         lines += [*_key_table(shape["properties"], known), ""]
         for key, value in shape["properties"].items():
-            for inner_tag, inner in _tables(value, known):
+            for inner_tag, inner in tables(value, known):
                 title = f"{name}.{key}" + (f": {inner_tag}" if inner_tag else "")
                 lines += [f"### {title}", "", _one_line(inner.get("description", "")), ""]
                 lines += [*_key_table(inner["properties"], known), ""]
@@ -309,56 +294,21 @@ def _key_table(properties: dict[str, Any], known: dict[str, Any], required: Sequ
     for name, about in properties.items():
         if "const" in about:
             continue
-        resolved = _resolved(about, known)
-        meaning = about.get("description") or resolved.get("description", "")
-        names = _names(resolved, known)
-        if names:
-            listed = ", ".join(f"`{n}`" for n in names)
-            meaning = f"{meaning} One of {listed}." if len(names) > 1 else f"{meaning} Or {listed}."
+        whole = resolved(about, known)
+        meaning = about.get("description") or whole.get("description", "")
+        found = names(whole, known)
+        if found:
+            listed = ", ".join(f"`{n}`" for n in found)
+            meaning = f"{meaning} One of {listed}." if len(found) > 1 else f"{meaning} Or {listed}."
         default = about.get("default")
         shown = "" if default in (None, "") or isinstance(default, dict) else f"`{_toml(default)}`"
         shown = "required" if name in required else shown
-        rows.append((f"`{name}`", shown, _range(resolved if "$ref" in about else about, known), _cell(meaning)))
+        rows.append((f"`{name}`", shown, limits(whole if "$ref" in about else about, known), _cell(meaning)))
     # A table of names and choices has no ranges.
     columns = [i for i in range(4) if i != 2 or any(row[2] for row in rows)]
     heads = ("key", "default", "range", "meaning")
     lines = [[row[i] for i in columns] for row in (heads, ("---",) * 4, *rows)]
     return ["| " + " | ".join(cells) + " |" for cells in lines]
-
-
-def _range(about: dict[str, Any], known: dict[str, Any]) -> str:
-    """The range of a key, from the key itself or from the one of its forms that has one."""
-    for shape in (about, *(_resolved(form, known) for form in about.get("anyOf", []))):
-        least = shape.get("minimum", shape.get("x-minimum"))
-        above, below = shape.get("exclusiveMinimum"), shape.get("exclusiveMaximum")
-        most = shape.get("maximum", shape.get("x-maximum"))
-        if most is not None:
-            return (
-                f"above {_number(above)}, to {_number(most)}"
-                if above is not None
-                else f"{_number(least)} to {_number(most)}"
-            )
-        if below is not None:
-            return f"{_number(least)} to below {_number(below)}"
-        if least not in (None, 0):
-            return f"from {_number(least)}"
-    return ""
-
-
-def _number(bound: float | str) -> str:
-    return bound if isinstance(bound, str) else f"{bound:.10g}"
-
-
-def _names(about: dict[str, Any], known: dict[str, Any]) -> list[str]:
-    shapes = [_resolved(shape, known) for shape in about.get("oneOf", []) + about.get("anyOf", [])]
-    found = [shape["const"] for shape in shapes if isinstance(shape.get("const"), str)]
-    return found + [name for shape in [about, *shapes] for name in shape.get("enum", []) if isinstance(name, str)]
-
-
-def _resolved(about: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
-    while "$ref" in about:
-        about = known[about["$ref"].rpartition("/")[2]]
-    return about
 
 
 def _toml(value: Any) -> str:  # noqa: ANN401 - any JSON value

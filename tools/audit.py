@@ -91,7 +91,7 @@ def main() -> int:
             advisories(
                 "Python advisories (PyPI)",
                 [sys.executable, "-m", "pip_audit", *options],
-                'pip install "multihop[audit]"',
+                "pip install pip-audit packaging",
             ),
             licences("Rust licences", rust_licences()),
             licences("Python licences", packages),

@@ -1,16 +1,33 @@
 """Congestion control over multi-hop IEEE 802.11: simulated, measured, compared.
 
+Functions, in the words of the commands:
+
+    run             simulates a scenario once
+    compare         runs several schemes over common seeds, and tests the differences
+    explain         says what holds flows back, and tries what would help
+    check           reads a scenario without running it
+    bound           what the channel of a scenario carries at most
+    optimum         the flow rates that maximise a sum of utilities
+    league          ranks every scheme on common networks
+    when            finds which scheme helps in which regime
+    import_mesh     turns a measured mesh into a scenario
+    measure         airtime, links and stations of a monitor-mode capture
+    frames          reads a frame log; `capture_frames` makes one of a capture
+    emulate         runs real programs over the simulated air
+    catalogue       what can be named; `schema` is the JSON Schema of scenarios and studies
+    version         of the package; `commit` and `engine` name the build
+
+`Study` is a scenario over factors and seeds, with claims that are tested. `Run` goes on in steps, and takes
+packets from outside.
+
 >>> import multihop
->>> result = multihop.run("scenarios/chain.toml", seed=1)       # doctest: +SKIP
+>>> result = multihop.run("scenarios/chain.toml", seed=1, duration=30, warmup=10)        # doctest: +SKIP
 >>> result.flows[["name", "goodput_bps", "delay_p95_s"]]         # doctest: +SKIP
 >>> both = multihop.compare("scenarios/chain.toml", ["tcp-newreno", "recn"], seeds=10)   # doctest: +SKIP
 >>> both.report("report.html")                                   # doctest: +SKIP
 
-`run` simulates one seed, `compare` several schemes over common seeds, and a `Study` a scenario over factors
-and seeds, with claims that are tested. A `Run` goes on in steps, and takes packets from outside. `check`
-reads a scenario without running it, `bound` says what its channel can carry at all, and `optimum` what a fair
-share of it would be. The work is done in Rust with the GIL released; columns arrive as NumPy arrays and are
-handed out as DataFrames.
+A result shows itself in a terminal and in a notebook, and has its tables as DataFrames. Times are seconds, or
+text with a unit. The work is done in Rust with the GIL released.
 """
 
 from __future__ import annotations
@@ -21,11 +38,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from multihop._core import ScenarioError
     from multihop.api import bound, catalogue, check, compare, optimum, run, schema
+    from multihop.api.leagues import League, When, league, when
+    from multihop.api.meshes import ImportedMesh, import_mesh
     from multihop.api.results import Comparison, Result
     from multihop.api.stepping import Run
     from multihop.base.errors import UserError
     from multihop.claims.study import Study, StudyResult
     from multihop.emulation.client import emulate
+    from multihop.explaining import Explanation, explain
     from multihop.framelog.captured import capture_frames
     from multihop.framelog.reading import frames
     from multihop.measurement import Measurement, measure
@@ -38,57 +58,74 @@ if TYPE_CHECKING:
 #: Where each public name is. They are imported when first used: all of them take most of a second, in which
 #: the command has to be able to see Ctrl-C, and a study's need not be there for one run.
 _HOMES = {
-    "Bound": "optima.capacity",
-    "Comparison": "api.results",
-    "Measurement": "measurement",
-    "Optimum": "optima.optimum",
-    "Result": "api.results",
-    "Run": "api.stepping",
-    "ScenarioError": "_core",
-    "Study": "claims.study",
-    "StudyResult": "claims.study",
-    "UserError": "base.errors",
-    "bound": "api",
-    "catalogue": "api",
-    "check": "api",
-    "commit": "results.provenance",
-    "compare": "api",
-    "emulate": "emulation.client",
-    "engine": "results.provenance",
-    "capture_frames": "framelog.captured",
-    "frames": "framelog.reading",
-    "measure": "measurement",
-    "optimum": "api",
     "run": "api",
+    "compare": "api",
+    "explain": "explaining",
+    "check": "api",
+    "bound": "api",
+    "optimum": "api",
+    "league": "api.leagues",
+    "when": "api.leagues",
+    "import_mesh": "api.meshes",
+    "measure": "measurement",
+    "frames": "framelog.reading",
+    "capture_frames": "framelog.captured",
+    "emulate": "emulation.client",
+    "catalogue": "api",
     "schema": "api",
     "version": "results.provenance",
+    "commit": "results.provenance",
+    "engine": "results.provenance",
+    "Result": "api.results",
+    "Comparison": "api.results",
+    "Run": "api.stepping",
+    "Study": "claims.study",
+    "StudyResult": "claims.study",
+    "Explanation": "explaining",
+    "Bound": "optima.capacity",
+    "Optimum": "optima.optimum",
+    "League": "api.leagues",
+    "When": "api.leagues",
+    "ImportedMesh": "api.meshes",
+    "Measurement": "measurement",
+    "ScenarioError": "_core",
+    "UserError": "base.errors",
 }
 
-__all__ = [
-    "Bound",
-    "Comparison",
-    "Measurement",
-    "Optimum",
-    "Result",
-    "Run",
-    "ScenarioError",
-    "Study",
-    "StudyResult",
-    "UserError",
-    "bound",
-    "capture_frames",
-    "catalogue",
-    "check",
-    "commit",
-    "compare",
-    "emulate",
-    "engine",
-    "frames",
-    "measure",
-    "optimum",
+# Functions first, in the order of the description above; then what they return, and errors.
+__all__ = [  # noqa: RUF022
     "run",
+    "compare",
+    "explain",
+    "check",
+    "bound",
+    "optimum",
+    "league",
+    "when",
+    "import_mesh",
+    "measure",
+    "frames",
+    "capture_frames",
+    "emulate",
+    "catalogue",
     "schema",
     "version",
+    "commit",
+    "engine",
+    "Result",
+    "Comparison",
+    "Run",
+    "Study",
+    "StudyResult",
+    "Explanation",
+    "Bound",
+    "Optimum",
+    "League",
+    "When",
+    "ImportedMesh",
+    "Measurement",
+    "ScenarioError",
+    "UserError",
 ]
 
 

@@ -11,7 +11,7 @@ Memory does not depend on the length of the capture.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -20,9 +20,15 @@ import numpy as np
 import pandas as pd
 
 from multihop import _core
+from multihop.base.display import Displayed, Overview
 from multihop.base.errors import UserError
 from multihop.results import statistics
-from multihop.simulation.scenario import read_text
+from multihop.results.words import share
+from multihop.simulation.scenario import TimeLike, read_text, time_text
+from multihop.stations import StationNames, read_names
+
+#: Values from which on quantiles are shown: of fewer, the 5 % quantile is but the least.
+ENOUGH = 20
 
 #: What stamps may mark: the beginning of the preamble, the first bit of the MAC header, the end of the frame.
 Stamps = Literal["begin", "mpdu", "end"]
@@ -62,8 +68,8 @@ class Sniffer:
     own: str | None
     at: str | None
     grade: str
-    reasons: list[str]
-    quality: dict[str, Any]
+    reasons: list[str] = field(repr=False)
+    quality: dict[str, Any] = field(repr=False)
 
     @property
     def title(self) -> str:
@@ -77,8 +83,8 @@ class Sniffer:
         return bool(self.quality["channel_changes"])
 
 
-@dataclass(frozen=True)
-class Measurement:
+@dataclass(frozen=True, repr=False)
+class Measurement(Displayed):
     """What a capture says.
 
     Attributes:
@@ -87,6 +93,7 @@ class Measurement:
         bytes: of the file, uncompressed.
         broken: why it could not be read to its end, if it could not.
         sniffers: one per interface and channel.
+        names: what stations are called.
     """
 
     path: Path
@@ -95,6 +102,7 @@ class Measurement:
     broken: str | None
     sniffers: list[Sniffer]
     _raw: list[dict[str, Any]]
+    names: StationNames = field(default_factory=StationNames)
 
     @cached_property
     def _by_sniffer(self) -> dict[tuple[int, int], dict[str, Any]]:
@@ -314,6 +322,47 @@ class Measurement:
         half = statistics.estimate(whole).half_width if len(whole) > 1 else None
         return float("nan") if half is None else half
 
+    def busiest(self, sniffer: Sniffer) -> pd.DataFrame:
+        """The stations of a sniffer, those with most airtime first."""
+        return self.of(self.stations, sniffer).sort_values(["airtime_s", "frames"], ascending=False)
+
+    def summary(self, sniffer: Sniffer) -> list[str]:
+        """Three sentences at most: how busy the channel was, who took most of it, and who is slow."""
+        said = []
+        if self.knows_airtime(sniffer):
+            at_least = "at least " if sniffer.quality["unknown_airtime"] else ""
+            said.append(
+                f"The channel was busy {at_least}{share(self.busy_ratio(sniffer))} of {sniffer.length_s:.1f} s."
+            )
+        stations = self.busiest(sniffer)
+        said += [
+            f"Most airtime: {self.names.label(str(row['station']))}, {share(row['share'])}."
+            for row in stations[stations["airtime_s"] > 0].head(1).to_dict("records")
+        ]
+        links = self.of(self.links, sniffer)
+        carrying = links[(links["answered"] >= ENOUGH) & (links["rate_mean_bps"] > 0)]
+        if len(carrying) > 1:
+            slow = carrying.nsmallest(1, "rate_mean_bps").to_dict("records")[0]
+            names = " > ".join(self.names.label(str(slow[end])) for end in ("sender", "receiver"))
+            rate = f"{slow['rate_mean_bps'] / 1e6:.3g} Mb/s"
+            said.append(f"Slowest link: {names}, {rate}, {share(slow['airtime'])} of the airtime.")
+        return said
+
+    def overview(self, *, whole: bool = True) -> Overview:
+        """The stations with most airtime, and the quality of the capture."""
+        del whole
+        title = f"{self.path.name}, {self.records} records, {len(self.sniffers)} sniffers"
+        if len(self.sniffers) != 1:
+            rows = [[each.title, str(each.quality["records"]), each.grade] for each in self.sniffers]
+            return Overview(title, ["sniffer", "records", "quality"], rows)
+        (sniffer,) = self.sniffers
+        rows = [
+            [self.names.label(str(row["station"])), str(row["frames"]), share(row["share"])]
+            for row in self.busiest(sniffer).to_dict("records")
+        ]
+        said = [*self.summary(sniffer), f"Capture quality: {'; '.join([sniffer.grade, *sniffer.reasons[:1]])}."]
+        return Overview(title, ["station", "frames", "airtime"], rows, said)
+
     def record(self) -> dict[str, Any]:
         """All of it but what changes over time, as plain values."""
         return {
@@ -339,10 +388,11 @@ class Measurement:
 def measure(
     capture: str | Path,
     *,
-    bin: str | float = "1 s",
+    bin: TimeLike = "1 s",
     stamps: Stamps | None = None,
     station: str | None = None,
     estimators: str | Path | None = None,
+    names: str | Path | None = None,
     watch: Callable[[int], object] | None = None,
 ) -> Measurement:
     """Measures a monitor-mode capture of 802.11.
@@ -350,13 +400,14 @@ def measure(
     Args:
         capture: pcap or pcapng, plain or gzip, with radiotap, Prism, AVS, PPI or bare headers, or of Ethernet
             or IP with what remote sniffers send (TZSP, PEEKREMOTE, Aruba ERM).
-        bin: width of the bins of time, as text with a unit or in seconds.
+        bin: width of the bins of time, in seconds or as text with a unit.
         stamps: what stamps mark; found out if not given.
         station: the address of the station whose estimators are run, as far as its frames, and those around
             it, were captured. By default the station that captured, if the capture shows it, or a sniffer
             that sends nothing.
         estimators: a file with `[[measure]]` tables as scenarios have them. By default all that a capture has
             enough for, with their default options.
+        names: a file with names of stations: lines of an address and a name.
         watch: called with the bytes read, now and then.
 
     Raises:
@@ -364,6 +415,7 @@ def measure(
     """
     if stamps not in (None, "begin", "mpdu", "end"):
         raise UserError(f"stamps: found {stamps!r}; begin, mpdu or end would do")
+    called = StationNames() if names is None else read_names(Path(names))
     path = Path(capture)
     if path.is_dir():
         raise UserError(f"{path}: this is a directory; name a capture (pcap or pcapng)")
@@ -380,30 +432,32 @@ def measure(
         raise UserError(f"{path}: {error}") from error
     except ValueError as error:
         raise UserError(str(error)) from error
-    sniffers = [
-        Sniffer(
-            interface=raw["interface"],
-            channel_mhz=raw["channel_mhz"],
-            name=raw["name"] or "",
-            start_s=raw["start_s"],
-            length_s=raw["length_s"],
-            bin_s=raw["bin_s"],
-            step_s=raw["step_s"],
-            stamps=raw["stamps"],
-            stamp_pairs=raw["stamp_pairs"],
-            own=raw["own"],
-            at=raw["at"],
-            grade=raw["quality"]["grade"],
-            reasons=raw["quality"]["reasons"],
-            quality={key: value for key, value in raw["quality"].items() if key not in ("grade", "reasons")},
-        )
-        for raw in found["interfaces"]
-    ]
+    sniffers = [_sniffer(raw) for raw in found["interfaces"]]
     if station is not None and not any(sniffer.at for sniffer in sniffers):
         heard = sorted({name for raw in found["interfaces"] for name in raw["stations"]["station"]})
         some = ", ".join(heard[:5]) or "none"
         raise UserError(f"station: found {station!r}, which is in no frame of {path}; stations there: {some}")
-    return Measurement(path, found["records"], found["bytes"], found["broken"], sniffers, found["interfaces"])
+    return Measurement(path, found["records"], found["bytes"], found["broken"], sniffers, found["interfaces"], called)
+
+
+def _sniffer(raw: dict[str, Any]) -> Sniffer:
+    """An interface on a channel, as the engine has it."""
+    return Sniffer(
+        interface=raw["interface"],
+        channel_mhz=raw["channel_mhz"],
+        name=raw["name"] or "",
+        start_s=raw["start_s"],
+        length_s=raw["length_s"],
+        bin_s=raw["bin_s"],
+        step_s=raw["step_s"],
+        stamps=raw["stamps"],
+        stamp_pairs=raw["stamp_pairs"],
+        own=raw["own"],
+        at=raw["at"],
+        grade=raw["quality"]["grade"],
+        reasons=raw["quality"]["reasons"],
+        quality={key: value for key, value in raw["quality"].items() if key not in ("grade", "reasons")},
+    )
 
 
 def _label(table: pd.DataFrame, sniffer: Sniffer) -> pd.DataFrame:
@@ -455,10 +509,12 @@ def side_by_side(seen: Sequence[Measurement]) -> pd.DataFrame:
     return table.reindex([link for link in by_most if seen_by[link] > 1])
 
 
-def _seconds(bin: str | float) -> float:
+def _seconds(bin: TimeLike) -> float:
     try:
-        seconds = _core.seconds(bin) if isinstance(bin, str) else float(bin)
+        seconds = _core.seconds(time_text("bin", bin))
     except ValueError as error:
+        if isinstance(error, UserError):
+            raise
         raise UserError(f"bin: {error}") from error
     if not 1e-6 <= seconds <= 1e6:
         raise UserError(f"bin: found {bin!r}; a time from 1 us to 1e6 s would do")

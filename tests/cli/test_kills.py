@@ -24,7 +24,7 @@ from studies import STUDY, contents, places, write_study
 
 #: The command line, with a league of its first network only.
 LEAGUE = """
-import multihop.league as league
+import multihop.leagues as league
 from multihop.cli import main
 networks = league.networks
 league.networks = lambda mesh: networks(mesh)[:1]

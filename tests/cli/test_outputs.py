@@ -378,3 +378,21 @@ def test_require_writable_file_follows_links(tmp_path):
     (tmp_path / "link").symlink_to("source")
     with pytest.raises(UserError, match="would be lost"):
         require_writable_file(tmp_path / "link", source)
+
+
+# Folders that are missing
+
+
+def test_every_output_makes_the_folders_on_its_way_and_says_so(inline, folder, words):
+    made = inline(*words, "new/deep/file")
+    assert made.code == 0
+    assert (folder / "new" / "deep" / "file").exists()
+    assert "new folder: new\n" in made.err
+
+
+def test_a_folder_that_was_there_or_was_named_is_not_said_to_be_new(inline, folder, words):
+    (folder / "there").mkdir()
+    assert "new folder" not in inline(*words, "there/file").err
+    assert "new folder" not in inline("run", "chain.toml", "--out", "named").err
+    assert "new folder: a\n" in inline("run", "chain.toml", "--out", "a/b").err
+    assert inline("run", "chain.toml", "--pcap", "other/x", "-q").err == ""

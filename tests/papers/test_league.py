@@ -16,7 +16,7 @@ from docs import league as page_of_league
 import multihop
 from conftest import DATA, ROOT
 from multihop import _core
-from multihop.league import headers, kind_of, networks, rules, schemes, settings, study
+from multihop.leagues import headers, kind_of, networks, rules, schemes, settings, study
 from multihop.simulation.scenario import load
 
 NETWORKS = [
@@ -118,7 +118,7 @@ def test_nothing_is_said_of_networks_and_schemes_that_are_not_there():
         given = network.scenario.get("schemes", {})
         assert set(given) <= set(schemes())
         # What schemes are configured with of the network is so.
-        text = (files("multihop.league") / "scenarios" / f"{network.name}.toml").read_text()
+        text = (files("multihop.leagues") / "scenarios" / f"{network.name}.toml").read_text()
         sent = multihop.run(text, set={"duration": "5 s", "warmup": "0 s"})
         rate_bps = sent.links["rate_mean_bps"].max()
         assert given["tcp-ap"]["rate"] == f"{rate_bps / 1e6:g} Mb/s"
@@ -295,7 +295,7 @@ def test_a_quick_look_has_as_many_seeds_as_can_decide():
 
 
 def test_seeds_that_decide_nothing_are_said_to(inline, tmp_path, monkeypatch):
-    monkeypatch.setattr("multihop.league.networks", lambda mesh: networks(mesh)[:1])
+    monkeypatch.setattr("multihop.leagues.networks", lambda mesh: networks(mesh)[:1])
     pair = ["league", "--quick", "--schemes", "tcp-newreno,tcp-sack", "--out"]
     shown = inline(*pair, "two", "--seeds", "2")
     nothing = "Nothing is decided: 2 seeds tell no two schemes apart on any network; use --seeds 10 or more."
@@ -335,7 +335,7 @@ def test_a_mesh_is_imported_as_the_command_does_that_is_named(inline, tmp_path, 
     pairs = [("a", "b"), ("b", "c"), ("c", "d")]
     links = [{"source": a, "target": b, "source_tq": 0.9, "target_tq": 0.9, "type": "wifi"} for a, b in pairs]
     (tmp_path / "my mesh.json").write_text(json.dumps({"nodes": grid, "links": links}))
-    monkeypatch.setattr("multihop.league.networks", lambda mesh: networks(mesh)[-1:])
+    monkeypatch.setattr("multihop.leagues.networks", lambda mesh: networks(mesh)[-1:])
     options = ["--schemes", "udp", "--seeds", "1", "--quick", "--out", "out"]
     said = inline("league", "--mesh", "my mesh.json", *options).err
     assert "radios and traffic are those of the league" in said

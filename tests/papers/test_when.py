@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from multihop.league import study, words
-from multihop.league.when import compared, regimes
+from multihop.leagues import study, words
+from multihop.leagues.when import compared, regimes
 from multihop.results.columns import METRIC
 
 NAMES = {"goodput": "goodput_total_bps", "delay": "delay_p95_s", "jain": "jain"}

@@ -329,8 +329,8 @@ def test_arguments_of_another_type():
         multihop.compare(CHAIN, [3])
     with pytest.raises(multihop.UserError, match="jobs: found 0"):
         multihop.compare(CHAIN, ["udp"], jobs=0)
-    with pytest.raises(multihop.UserError, match="duration: found 5; needs text"):
-        multihop.run(CHAIN, duration=5)
+    with pytest.raises(multihop.UserError, match="scheme: found 5; needs the name of a scheme"):
+        multihop.run(CHAIN, scheme=5)
     with pytest.raises(multihop.UserError, match="scenario: found int"):
         multihop.run(3)
 

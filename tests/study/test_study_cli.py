@@ -303,7 +303,7 @@ OPTIONS = {
 def test_broken_options(tmp_path, command, monkeypatch, case):
     arguments, names = OPTIONS[case]
     if "--dask" in arguments:
-        pytest.importorskip("distributed", reason="Dask is not installed: pip install 'multihop[cluster]'")
+        pytest.importorskip("distributed", reason="Dask is not installed: pip install distributed")
         monkeypatch.setattr("multihop.study.cluster._CONNECT_WITHIN_S", 0.5)
     if "s" in arguments:
         assert command("study", "run", "small.toml", "--out", "s").code == 0

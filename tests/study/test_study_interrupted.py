@@ -156,7 +156,7 @@ class Cluster:
 
 @pytest.fixture
 def cluster(tmp_path):
-    pytest.importorskip("distributed", reason="Dask is not installed: pip install 'multihop[cluster]'")
+    pytest.importorskip("distributed", reason="Dask is not installed: pip install distributed")
     (tmp_path / "cluster").mkdir()
     made = Cluster(tmp_path / "cluster")
     yield made

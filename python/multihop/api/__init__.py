@@ -6,10 +6,11 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from multihop import _core
 from multihop.api.results import Comparison, Result
+from multihop.base.display import Plain
 from multihop.base.errors import UserError
 from multihop.comparison.varying import varying
 from multihop.optima import capacity
@@ -17,13 +18,14 @@ from multihop.optima import optimum as optima
 from multihop.optima.utility import Utility
 from multihop.simulation.logs import NO_LOGS, Logs
 from multihop.simulation.runner import Job, run_all
-from multihop.simulation.scenario import Scenario, ScenarioLike, load, registered, settings
+from multihop.simulation.scenario import Scenario, ScenarioLike, TimeLike, load, registered, settings, time_text
 from multihop.simulation.scenario import schema as schema_of_scenarios
 from multihop.simulation.seeds import is_whole, seed_list, seed_number
 from multihop.simulation.store import Store
 
 #: Keys that `run` and `compare` accept besides the seed.
-OVERRIDES = ("duration", "warmup", "record_interval", "scheme")
+TIMES = ("duration", "warmup", "record_interval")
+OVERRIDES = (*TIMES, "scheme")
 
 
 def run(
@@ -33,7 +35,7 @@ def run(
     pcap: str | os.PathLike[str] | None = None,
     frames: str | os.PathLike[str] | None = None,
     set: Mapping[str, Any] | None = None,
-    **overrides: str | None,
+    **overrides: TimeLike | None,
 ) -> Result:
     """Runs a scenario once.
 
@@ -43,10 +45,10 @@ def run(
         pcap: writes what each node's radio saw to this file, as pcapng with radiotap.
         frames: writes every transmission to this file, as a frame log, which `multihop.frames` reads.
         set: replaces or adds any keys: paths as messages show them with TOML values, as in
-            `{"topology.hops": 5}`. `flows[*].start` is a key of every flow; `flows.length` keeps that many
-            first flows. Applied in this order.
-        **overrides: `duration`, `warmup` and `record_interval` as text with a unit (`"60 s"`); `scheme` for
-            all flows.
+            `{"topology.hops": 5}`. Times are text with a unit. `flows[*].start` is a key of every flow;
+            `flows.length` keeps that many first flows. Applied in this order.
+        **overrides: `duration`, `warmup` and `record_interval`, in seconds or as text with a unit (`"60 s"`);
+            `scheme` for all flows.
 
     Raises:
         ScenarioError: naming file, line, key, what was found and what would do.
@@ -75,7 +77,7 @@ def compare(
     on_done: Callable[[Result], None] | None = None,
     vary: str | None = None,
     set: Mapping[str, Any] | None = None,
-    **overrides: str | None,
+    **overrides: TimeLike | None,
 ) -> Comparison:
     """Runs a scenario with each scheme, over common seeds.
 
@@ -89,7 +91,7 @@ def compare(
             for every flow. By default flows without congestion control keep theirs where schemes with it
             are compared.
         set: replaces or adds any keys, as in `run`.
-        **overrides: `duration`, `warmup`, `record_interval` as text with a unit.
+        **overrides: `duration`, `warmup`, `record_interval`, in seconds or as text with a unit.
 
     Raises:
         ScenarioError: naming file, line, key, what was found and what would do.
@@ -163,7 +165,11 @@ def run_variants(
 
 
 def check(
-    scenario: ScenarioLike, *, seed: int | None = None, set: Mapping[str, Any] | None = None, **overrides: str | None
+    scenario: ScenarioLike,
+    *,
+    seed: int | None = None,
+    set: Mapping[str, Any] | None = None,
+    **overrides: TimeLike | None,
 ) -> _core.ScenarioView:
     """Reads and resolves a scenario without running it: nodes, links, flows with their paths.
 
@@ -172,7 +178,8 @@ def check(
     replaced = replacements({**overrides, "set": set})
     if seed is not None:
         replaced["seed"] = seed_number(seed)
-    return load(scenario).check(replaced)
+    view = load(scenario).check(replaced)
+    return cast("_core.ScenarioView", Plain(dict(view), f"{view['name']}, a scenario"))
 
 
 def bound(scenario: ScenarioLike, *, set: Mapping[str, Any] | None = None, scheme: str | None = None) -> capacity.Bound:
@@ -235,10 +242,10 @@ def schema(of: str = "scenario") -> dict[str, Any]:
     if of == "study":
         from multihop.study.spec import schema as schema_of_studies
 
-        return schema_of_studies()
+        return Plain(schema_of_studies(), "JSON Schema of studies")
     if of != "scenario":
         raise UserError(f"schema: found {of!r}; there is a schema of: scenario, study")
-    return schema_of_scenarios()
+    return Plain(schema_of_scenarios(), "JSON Schema of scenarios")
 
 
 def catalogue() -> dict[str, list[dict[str, Any]]]:
@@ -254,7 +261,8 @@ def catalogue() -> dict[str, list[dict[str, Any]]]:
     from multihop.study.spec import REDUCTIONS
 
     made = {"tables": columns.catalogue(), "reductions": [{"name": n, "summary": s} for n, s in REDUCTIONS.items()]}
-    return {**registered(), **made, "models": models.catalogue(), "papers": papers.catalogue()}
+    found = {**registered(), **made, "models": models.catalogue(), "papers": papers.catalogue()}
+    return Plain(found, "what scenarios, studies and commands can name")
 
 
 def _result(job: Job, output: _core.Output) -> Result:
@@ -269,9 +277,10 @@ def replacements(given: dict[str, Any]) -> dict[str, Any]:
     for name, value in texts.items():
         if name not in OVERRIDES:
             raise UserError(f"{name}: cannot be overridden; what can is {', '.join(OVERRIDES)}, seed, and keys by set")
-        if not isinstance(value, str | None):
-            raise UserError(f'{name}: found {value!r}; needs text, as in "60 s" or the name of a scheme')
+        if name not in TIMES and not isinstance(value, str | None):
+            raise UserError(f"{name}: found {value!r}; needs the name of a scheme")
     kept: dict[str, Any] = {name: value for name, value in texts.items() if value is not None}
+    kept |= {name: time_text(name, kept[name]) for name in TIMES if name in kept}
     if given.get("varying") is not None:
         kept["varying"] = list(given["varying"])
     return {**kept, "set": replaced} if replaced else kept

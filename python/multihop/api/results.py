@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from multihop.base import extras
+from multihop.base.display import Overview
 from multihop.comparison.run import Run
 from multihop.comparison.runs import Runs
 from multihop.comparison.saving import save
 from multihop.comparison.verdict import about_optimum, sentences
-from multihop.results.words import with_interval
 
 if TYPE_CHECKING:
     from multihop.report.plot import Plot
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result(Run):
     """One run. Tables are DataFrames; the reference of results says each column's unit and meaning."""
 
@@ -42,7 +40,7 @@ class Result(Run):
         return Comparison(self.scenario, {"scenario": (self,)})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison(Runs):
     """Runs of one scenario: for each variant, one `Result` per seed, in the same order of seeds."""
 
@@ -119,11 +117,7 @@ class Comparison(Runs):
         """Writes the tables (Parquet and CSV), the scenario and a manifest, and returns the directory."""
         return save(self, Path(directory))
 
-    def _repr_html_(self) -> str:
-        rows = []
-        for variant in self.variants:
-            cells = [with_interval(self.estimate(variant, m.name), m) for m in self.metrics]
-            rows.append([variant, *cells])
-        heads = ["", *(f"{m.title} [{m.unit}]" if m.unit else m.title for m in self.metrics)]
-        table = pd.DataFrame(rows, columns=heads).to_html(index=False, border=0)
-        return f"<div>{table}<ul>{''.join(f'<li>{line}</li>' for line in self.verdict())}</ul></div>"
+    def overview(self, *, whole: bool = True) -> Overview:
+        """Metrics of each variant; `whole` includes those of the optimum, and the verdict."""
+        shown = super().overview(whole=whole)
+        return replace(shown, sentences=self.verdict()) if whole else shown

@@ -10,8 +10,9 @@ from typing import Any
 from multihop import _core
 from multihop.api import replacements
 from multihop.api.results import Result
+from multihop.base.display import Displayed, Overview
 from multihop.base.errors import UserError
-from multihop.simulation.scenario import Scenario, ScenarioLike, for_core, load
+from multihop.simulation.scenario import Scenario, ScenarioLike, TimeLike, for_core, load
 from multihop.simulation.seeds import seed_number
 
 
@@ -31,7 +32,7 @@ class PacketOutcome:
     marked: bool
 
 
-class Run:
+class Run(Displayed):
     """A run in steps.
 
     `step` lets virtual time pass; between steps, `result` has the tables so far, and `inject` sends packets
@@ -45,7 +46,8 @@ class Run:
         scenario: a path, TOML text, or a dictionary of the same shape.
         seed: replaces the scenario's seed; 0 to 2**64 - 1.
         set: replaces or adds any keys, as in `run`.
-        **overrides: `duration`, `warmup`, `record_interval` as text with a unit; `scheme` for all flows.
+        **overrides: `duration`, `warmup`, `record_interval`, in seconds or as text with a unit; `scheme` for
+            all flows.
 
     Raises:
         ScenarioError: naming file, line, key, what was found and what would do.
@@ -58,7 +60,7 @@ class Run:
         *,
         seed: int | None = None,
         set: Mapping[str, Any] | None = None,
-        **overrides: str | None,
+        **overrides: TimeLike | None,
     ) -> None:
         self._scenario: Scenario = load(scenario)
         self._overrides = replacements({**overrides, "set": set})
@@ -128,6 +130,14 @@ class Run:
     def result(self) -> Result:
         """The run so far: tables as they would be if it ended now."""
         return Result(self._scenario, self._view, dict(self._overrides), self._stepper.tables())
+
+    def overview(self, *, whole: bool = True) -> Overview:
+        """How far the run is; `whole` includes what its flows have so far."""
+        title = f"{self._view['name']}, {self.now_s:g} s of {self.duration_s:g} s have passed"
+        if not whole:
+            return Overview(title)
+        so_far = self.result().overview()
+        return Overview(title, so_far.heads, so_far.rows)
 
     def finish(self) -> Result:
         """Runs to the end; the result is that of `run`."""

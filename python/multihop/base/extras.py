@@ -13,6 +13,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "mesh": ("scipy",),
     "optimum": ("scipy", "clarabel", "networkx"),
     "cluster": ("distributed",),
+    "vendors": ("netaddr",),
 }
 
 
@@ -27,8 +28,11 @@ def has(extra: str) -> bool:
 
 
 def install(extra: str) -> str:
-    """The command that installs an extra."""
-    return f'pip install "multihop[{extra}]"'
+    """The command that installs what is missing of an extra, or all of it.
+
+    Names the libraries, as no package index has multihop itself. Works from a clone and from a wheel.
+    """
+    return f"pip install {' '.join(missing(extra) or EXTRAS[extra])}"
 
 
 def require(extra: str, what: str) -> None:

@@ -77,8 +77,9 @@ def announce_waiting(say: Callable[[str], object]) -> None:
 
 
 def forget_written() -> None:
-    """Begins anew what `what_is_written` says, as a command begins."""
+    """Begins anew what `what_is_written` and `new_directories` say, as a command begins."""
     _written.clear()
+    _made.clear()
 
 
 def what_is_written() -> str:
@@ -102,6 +103,11 @@ def remove_parts() -> None:
 
 
 signals.before_end(remove_parts)
+
+
+def new_directories() -> list[Path]:
+    """Directories that this process made for its outputs; of nested ones the outermost."""
+    return [path for path in dict.fromkeys(_made) if not any(outer in path.parents for outer in _made)]
 
 
 def remove_empty_directories() -> None:

@@ -3,6 +3,9 @@
 Exit codes: 0 done; 1 a run failed, or what it found cannot be written; 2 what was asked for cannot be done
 (one message on standard error says why); 70 a bug of ours; 130 interrupted; 141 the reader of the output went
 away; 143 terminated.
+
+Folders that are missing on the way to an output are made, and the command names each new one. A command that
+fails leaves no empty folder.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -61,7 +62,7 @@ _COMMANDS = {
     "check": ("inspect:check", "Read a scenario and show what would be run, without running it."),
     "list": (
         "inspect:list_names",
-        "List schemes, PHYs, media, mobility, routing, apps, generators, estimators, models, papers, columns.",
+        "List schemes, scenario keys, PHYs, media, routing, apps, estimators, models, papers, columns.",
     ),
     "schema": (
         "inspect:schema",
@@ -139,9 +140,26 @@ def _prepared(callback: Callable[..., Any] | None) -> Callable[..., Any]:
 
         _require_usable(arguments)
         signals.interrupt()
-        return callback(**arguments) if callback is not None else None
+        code = callback(**arguments) if callback is not None else None
+        _note_new_directories(arguments)
+        return code
 
     return call
+
+
+def _note_new_directories(arguments: Mapping[str, Any]) -> None:
+    """Names each folder that was made on the way to an output, unless an option names that very folder.
+
+    All outputs have one rule: missing folders are made, and the command says so.
+    """
+    from multihop.base.files import new_directories
+    from multihop.cli import console
+
+    named = [value for value in arguments.values() if isinstance(value, Path)]
+    quiet = bool(arguments.get("quiet") or arguments.get("as_json"))
+    for directory in new_directories():
+        if directory not in named:
+            console.note(f"new folder: {directory}", quiet=quiet)
 
 
 def _require_words(words: Sequence[str]) -> None:

@@ -42,7 +42,14 @@ def kind(incomplete: str) -> list[str]:
     """Of what `multihop list` can list."""
     from multihop import api
 
-    return _that_begin([*api.catalogue(), *ALIASES], incomplete)
+    return _that_begin([*api.catalogue(), "keys", *ALIASES], incomplete)
+
+
+def key(incomplete: str) -> list[str]:
+    """Of the path of a scenario's key."""
+    from multihop.simulation.keys import every
+
+    return _that_begin(dict.fromkeys(each.path for each in every()), incomplete)
 
 
 def paper(incomplete: str) -> list[str]:

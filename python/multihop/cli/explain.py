@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from multihop.base.errors import UserError
-from multihop.base.names import file_names
 from multihop.cli import console
 from multihop.cli.runs import JobsOption, JsonOption, QuietOption
 
@@ -50,10 +48,8 @@ def explain(
     quiet: QuietOption = False,
 ) -> None:
     """Say what holds flows back, and try what would help."""
-    from multihop.explanation.explain import explain as explained
+    from multihop.explaining import explain as explained
 
-    if jobs is not None and jobs < 1:
-        raise UserError(f"--jobs: found {jobs}; needs at least 1")
     said: list[str] = []
 
     def tick(what: str, _: float) -> None:
@@ -61,26 +57,10 @@ def explain(
             said.append(what)
             console.note(f"running {what} ...")
 
-    if results.suffix == ".toml" and results.is_file():
-        raise UserError(
-            f"{results}: this is no result; run it first: multihop run {results} --out results, then "
-            "multihop explain results"
-        )
-    if results.is_file():
-        found = _of_journal(results, flow, variant, seeds)
-    else:
-        tries = not no_try
-        found = explained(results, flow, variant=variant, seeds=seeds, try_remedies=tries, threads=jobs, on_tick=tick)
+    made = explained(results, flow, variant=variant, seeds=seeds, no_try=no_try, jobs=jobs, on_tick=tick)
+    found = made.found
     if report is not None:
-        from multihop.api.results import Comparison, Result
-        from multihop.framelog.reading import read_log
-        from multihop.report import Shown, write
-
-        runs = tuple(Result(run.scenario, run.view, run.overrides, run.output) for run in found.runs)
-        log = results / "frames" / f"{file_names([*found.others, found.variant])[found.variant]}.frames"
-        frames = {found.variant: Shown(read_log(log))} if log.is_file() else None
-        written = write(Comparison(runs[0].scenario, {found.variant: runs}), report, found, frames)
-        console.note(f"report: {written}", quiet=quiet)
+        console.note(f"report: {made.report(report)}", quiet=quiet)
     if as_json:
         console.print_json(found.record())
         return
@@ -116,11 +96,3 @@ def _print(found: Explanation, results: Path, *, no_try: bool) -> None:
                 console.say(f"  {heading}")
             for sentence in sentences:
                 console.paragraph(sentence.text, "    " if heading else "  ")
-
-
-def _of_journal(journal: Path, flow: str | None, variant: str | None, seeds: int | None) -> Explanation:
-    from multihop.emulation.replay import explain as explained
-
-    if variant is not None or seeds is not None:
-        raise UserError("--variant, --seeds: a journal is one run, with one seed")
-    return explained(journal, flow)

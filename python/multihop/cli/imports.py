@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from multihop import importers
-from multihop._core import ScenarioError
-from multihop.base.errors import UserError
-from multihop.base.files import require_writable_file, write_text
+from multihop.base.files import require_writable_file
 from multihop.cli import completion, console
 from multihop.importers import to_scenario
 from multihop.importers.radios import RADIOS
-from multihop.simulation.scenario import Scenario
+
+if TYPE_CHECKING:
+    from multihop.api.meshes import ImportedMesh
 
 MeshArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The mesh.", show_default=False)]
 OutOption = Annotated[Path | None, typer.Option(help="Write the scenario to this file; standard output by default.")]
@@ -141,13 +141,25 @@ def import_mesh(
     if out is not None:
         for source in (file, nodes):
             require_writable_file(out, source)
-    mesh = importers.read(file, importers.Options(format, nodes, assume_delivery, noise_level, range_m))
-    plan = to_scenario.Plan(
-        name=name or file.name.split(".")[0],
+    from multihop.api.meshes import import_mesh as imported
+
+    found = imported(
+        file,
+        format=format,
+        nodes=nodes,
         component=component,
+        sensing=sensing,
+        two_hops_sense=two_hops,
+        shadowing_seed=shadowing_seed,
+        radios=radios,
         traffic=traffic,
         flows=flows,
         gateway=gateway,
+        clients=clients,
+        gateways=_names(gateways),
+        gateway_count=gateway_count,
+        direction=direction,
+        mix=_names(mix),
         scheme=scheme,
         standard=standard,
         data_rate=data_rate,
@@ -155,30 +167,18 @@ def import_mesh(
         warmup=warmup,
         probe_size=probe_size,
         min_delivery=min_delivery,
-        sensing=sensing,
-        two_hops=two_hops,
-        shadowing_seed=shadowing_seed,
-        radios=radios,
-        clients=clients,
-        gateways=_names(gateways),
-        gateway_count=gateway_count,
-        direction=direction,
-        mix=_names(mix),
+        assume_delivery=assume_delivery,
+        noise_level=noise_level,
+        range=range_m,
+        name=name,
     )
-    imported = to_scenario.write(mesh, plan, file.name)
-    # The engine has the last word on what is a scenario: options that make none fail here, not at the first
-    # run.
-    try:
-        Scenario(imported.text, "<imported>").check()
-    except ScenarioError as error:
-        raise UserError(f"{file}: the scenario of this mesh would be refused: {error}") from error
-    _show(imported, out, as_json=as_json, quiet=quiet)
+    _show(found, out, as_json=as_json, quiet=quiet)
 
 
-def _show(imported: to_scenario.Imported, out: Path | None, *, as_json: bool, quiet: bool) -> None:
+def _show(imported: ImportedMesh, out: Path | None, *, as_json: bool, quiet: bool) -> None:
     """The scenario to its file or standard output, with what was kept and left out."""
     if out is not None:
-        write_text(out, imported.text)
+        imported.save(out)
     elif not as_json and sys.stdout.isatty():
         console.say(imported.text.rstrip())
     elif not as_json:
@@ -186,20 +186,8 @@ def _show(imported: to_scenario.Imported, out: Path | None, *, as_json: bool, qu
         sys.stdout.flush()
         sys.stdout.buffer.write(imported.text.encode())
     if as_json:
-        console.print_json(
-            {
-                "nodes": imported.nodes,
-                "links": imported.links,
-                "left_out": imported.left_out,
-                "first_broken": imported.first_broken,
-                "parallel": imported.parallel,
-                "gateway": imported.gateway,
-                "gateways": imported.gateways,
-                "sensing": imported.sensed,
-                "scenario": str(out) if out else None,
-                "text": None if out else imported.text,
-            }
-        )
+        text = None if out else imported.text
+        console.print_json({**imported.record(), "scenario": str(out) if out else None, "text": text})
         return
     console.note("\n".join(imported.summary), quiet=quiet)
     if out is not None:

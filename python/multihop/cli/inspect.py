@@ -7,6 +7,7 @@ import os
 import platform
 import re
 import sys
+import textwrap
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
@@ -92,20 +93,38 @@ def list_names(
         str | None,
         typer.Argument(metavar="[KIND]", help="Only these, as in: list schemes.", autocompletion=completion.kind),
     ] = None,
+    word: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[PREFIX]",
+            help="Only what begins with this, as in: list keys mac.aggregation; or else has it in its description.",
+            autocompletion=completion.key,
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List schemes, PHYs, media, mobility, routing, apps, generators, estimators, models, papers, columns."""
-    from multihop import api
+    """List schemes, scenario keys, PHYs, media, routing, apps, estimators, models, papers, columns.
 
-    catalogue = api.catalogue()
+    Of all kinds, unless one is given; keys of scenarios are listed if asked for: multihop list keys [PREFIX].
+    """
+    from multihop import api
+    from multihop.simulation import keys
+
     wanted = kind.lower() if kind is not None else None
+    catalogue = {"keys": [key.record() for key in keys.every()]} if wanted == "keys" else api.catalogue()
     if wanted is not None and wanted not in catalogue and wanted not in completion.ALIASES:
-        known = [*catalogue, *completion.ALIASES]
+        known = [*catalogue, "keys", *completion.ALIASES]
         raise UserError(f"list: found {kind!r}; {instead_of(wanted, known)}")
     names = catalogue if wanted is None else completion.ALIASES.get(wanted, (wanted,))
-    chosen = {name: catalogue[name] for name in names}
+    chosen = {name: catalogue[name] if word is None else keys.chosen(catalogue[name], word) for name in names}
+    if word is not None and not any(chosen.values()):
+        known = [entry["name"] for name in names for entry in catalogue[name]]
+        raise UserError(f"list {kind}: nothing has {word!r} in its name or description; {instead_of(word, known)}")
     if as_json:
         console.print_json(chosen)
+        return
+    if wanted == "keys":
+        _print_keys(chosen["keys"])
         return
     for title, entries in chosen.items():
         console.say(title)
@@ -114,6 +133,15 @@ def list_names(
             for key, meaning in _keys(entry).items():
                 console.say(f"    {key:<26} {meaning}")
         console.say()
+
+
+def _print_keys(entries: list[dict[str, Any]]) -> None:
+    for entry in entries:
+        only = f"  (with {' or '.join(entry['only_with'])})" if entry["only_with"] else ""
+        console.say(f"{entry['name']}{only}")
+        default = f"default {entry['default']}" if entry["default"] else "required" if entry["required"] else ""
+        for text in ("; ".join(filter(None, [entry["takes"], entry["range"], default])), entry["summary"]):
+            console.say(textwrap.fill(text, 110, initial_indent="    ", subsequent_indent="    "))
 
 
 def schema(

@@ -15,7 +15,7 @@ from multihop.base.files import require_writable_file, whole_file
 from multihop.cli import completion, console
 from multihop.cli.runs import JsonOption
 from multihop.measurement import Measurement, Sniffer
-from multihop.results.words import share
+from multihop.results.words import share, three_digits
 from multihop.simulation.logs import interval
 
 #: Rows of a table, and reasons, that are printed: of one screen, and of all that `--all` has.
@@ -52,6 +52,12 @@ EstimatorsOption = Annotated[
     Path | None,
     typer.Option(help="A file with [[measure]] tables, as in scenarios: the estimators, and their options."),
 ]
+NamesOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Names of stations: a line for each, its address and its name.", show_default=False
+    ),
+]
 OutOption = Annotated[Path | None, typer.Option(help="Write the tables (Parquet and CSV) into this folder.")]
 FramesOption = Annotated[
     Path | None,
@@ -86,6 +92,7 @@ def measure(
     stamps: StampsOption = None,
     station: StationOption = None,
     estimators: EstimatorsOption = None,
+    names: NamesOption = None,
     out: OutOption = None,
     frames: FramesOption = None,
     interface: InterfaceOption = None,
@@ -106,7 +113,14 @@ def measure(
     window = None if between is None else interval(between)
     seen = []
     for capture in captures:
-        found = measurement.measure(capture, bin=bin, stamps=stamps, station=station, estimators=estimators)  # type: ignore[arg-type]
+        found = measurement.measure(
+            capture,
+            bin=bin,
+            stamps=stamps,  # type: ignore[arg-type]
+            station=station,
+            estimators=estimators,
+            names=names,
+        )
         seen.append(found)
     if frames is not None:
         _write_frames(captures[0], frames, (interface, channel), window, stamps, quiet=as_json)
@@ -191,6 +205,8 @@ def _print(found: Measurement, sniffer: Sniffer, capture: Path | None, *, everyt
     records, stations = sniffer.quality["records"], len(found.of(found.stations, sniffer))
     where = f"{capture}, " if capture is not None else ""
     console.say(f"{where}{sniffer.title}: {records} records in {sniffer.length_s:.3f} s, {stations} stations")
+    for sentence in found.summary(sniffer):
+        console.say(textwrap.fill(sentence, _REASON_WIDTH, subsequent_indent="  "))
     console.say(f"capture quality: {sniffer.grade}")
     most = _ALL if everything else _SCREEN_REASONS
     for reason in _reasons(sniffer, most):
@@ -234,12 +250,12 @@ def _print_kinds(found: Measurement, sniffer: Sniffer) -> None:
 
 
 def _print_stations(found: Measurement, sniffer: Sniffer, most: int) -> None:
-    table = found.of(found.stations, sniffer).sort_values(["airtime_s", "frames"], ascending=False)
+    table = found.busiest(sniffer)
     if table.empty:
         return
     rows = [
         [
-            str(row["station"]),
+            found.names.label(str(row["station"])),
             str(row["frames"]),
             _airtime(row["airtime_s"], sniffer.length_s or float("nan")),
             share(row["retry_ratio"]),
@@ -260,7 +276,7 @@ def _print_links(found: Measurement, sniffer: Sniffer, most: int) -> None:
         return
     rows = [
         [
-            f"{row['sender']} > {row['receiver']}",
+            _link(found, row),
             f"{row['answered']} of {row['exchanges']}",
             _mbps(row["goodput_bps"]),
             _interval(row, "capacity"),
@@ -287,7 +303,7 @@ def _print_rates(found: Measurement, sniffer: Sniffer, *, everything: bool) -> N
         shares = [f"{rate['rate_bps'] / 1e6:g}: {share(rate['share'])}" for rate in own[:most_rates]]
         shares += [f"{len(own) - most_rates} more"] if len(own) > most_rates else []
         numbers = ("" if n != n else f"{n:.2f}" for n in (row["aggregate_mean"], row["tries_mean"]))
-        rows.append([f"{row['sender']} > {row['receiver']}", *numbers, share(row["airtime"]), _in_lines(shares)])
+        rows.append([_link(found, row), *numbers, share(row["airtime"]), _in_lines(shares)])
     console.out().print(console.table(["link", "MPDUs", "tries", "airtime", "rates [Mb/s]"], rows))
     console.say()
 
@@ -326,7 +342,7 @@ def _numbers(seen: list[Measurement], names: list[str]) -> list[str]:
 
 
 def _print_estimates(found: Measurement, sniffer: Sniffer, *, everything: bool) -> None:
-    from multihop.report.measurement import QUANTITIES
+    from multihop.report.measurement import QUANTITIES, summarised
 
     rows = []
     estimates = found.of(found.estimates_over_time, sniffer)
@@ -336,13 +352,18 @@ def _print_estimates(found: Measurement, sniffer: Sniffer, *, everything: bool) 
         if not everything and row["quantity"] == "capacity_bps" and row["estimator"] in available:
             continue
         name, scale, decimals = QUANTITIES[str(row["quantity"])]
-        values = (f"{scale * row[key]:.{decimals}f}" for key in ("mean", "q05", "q95"))
-        rows.append([str(row["estimator"]), name, *values])
+        rows.append([str(row["estimator"]), name, *summarised(row, scale, decimals)])
     if not rows:
         console.say(f"no estimates: {found.why_no_estimates(sniffer)}")
         return
     where = f"estimates at {sniffer.at or 'a sniffer'}"
     console.out().print(console.table([where, "of", "mean", "5 %", "95 %"], rows))
+
+
+def _link(found: Measurement, row: dict[Hashable, Any]) -> str:
+    """The ends of a link by their names; those without one by their addresses."""
+    given = found.names.given
+    return " > ".join(given.get(str(row[end]).lower(), str(row[end])) for end in ("sender", "receiver"))
 
 
 def _in_lines(entries: list[str]) -> str:
@@ -368,6 +389,8 @@ def _mbps(value: float) -> str:
 
 
 def _interval(row: dict[Hashable, Any], what: str) -> str:
-    """A value with the ends of its interval, which need not be as far from it."""
+    """A value with the ends of its interval; one of few exchanges has three digits, and no interval."""
     value, low, high = (row[f"{what}{end}_bps"] for end in ("", "_low", "_high"))
+    if row["answered"] < measurement.ENOUGH:
+        return "" if value != value else three_digits(value / 1e6)
     return _mbps(value) if low != low else f"{_mbps(value)} ({low / 1e6:.1f}-{high / 1e6:.1f})"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from multihop.cli import completion, console
-from multihop.cli.league import check_counts, command_of, exit_if_any_failed, listed
+from multihop.cli.league import exit_if_any_failed, listed
 from multihop.cli.runs import JobsOption, QuietOption, runs_are_kept
 from multihop.cli.studies import DaskOption, QuickOption, simulate
 
@@ -33,25 +34,19 @@ def when(
 
     Interrupted, it resumes.
     """
-    from multihop.league import study, words
-    from multihop.league import when as pages
-    from multihop.results.folders import require_results_directory
+    from multihop.api.leagues import when as made
 
-    check_counts(seeds, jobs)
-    names = pages.compared(listed(compared))
-    asked = pages.regimes(quick=quick)
-    if quick and seeds is None:
-        seeds = words.regimes()["quick"]["seeds"]
-    studies = [study(network, names, seeds) for network in asked]
-    studies = [each.quick() for each in studies] if quick else studies
-    require_results_directory(out, pages.NAMES)
-    results = [
-        simulate(each, out / each.spec.name, out / "store", jobs=jobs, dask=dask, quiet=quiet) for each in studies
-    ]
+    found = made(
+        schemes=listed(compared),
+        seeds=seeds,
+        quick=quick,
+        out=out,
+        jobs=jobs,
+        dask=dask,
+        simulate=partial(simulate, jobs=jobs, dask=dask, quiet=quiet),
+    )
     with runs_are_kept(out):
-        command = command_of("when", [], compared, seeds, quick=quick)
-        page = pages.export(asked, results, out, command)
-        for network, result in zip(asked, results, strict=True):
-            console.say("\n".join([network.title, *words.said(result)]))
+        page = found.save()
+        console.say("\n".join(found.sentences()))
         console.note(f"page: {page}", quiet=quiet)
-    exit_if_any_failed(results)
+    exit_if_any_failed(found.failures)

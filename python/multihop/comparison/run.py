@@ -10,13 +10,14 @@ from typing import Any
 import pandas as pd
 
 from multihop import _core
+from multihop.base.display import Displayed, Overview
 from multihop.results import frames
 from multihop.results.columns import METRICS, TABLES
 from multihop.simulation.scenario import Scenario
 
 
-@dataclass(frozen=True)
-class Run:
+@dataclass(frozen=True, repr=False)
+class Run(Displayed):
     """One run. Tables are DataFrames; `multihop.results.columns` says each column's unit and meaning."""
 
     #: What was run.
@@ -95,13 +96,29 @@ class Run:
     def _frame(self, name: str) -> pd.DataFrame:
         return frames.table(name, self.view, [self.output]).drop(columns="seed")
 
-    def _repr_html_(self) -> str:
-        shown = [f"{m.title}: {m.shown(float(self.summary[m.name])):.4g} {m.unit}".strip() for m in METRICS]
-        columns = ["name", "scheme", "hops", "goodput_bps", "delay_p50_s", "delay_p95_s", "loss_ratio"]
-        table = self.flows[columns].to_html(index=False, border=0, float_format=lambda v: f"{v:.4g}")
-        head = f"<b>{_escape(self.view['name'])}</b>, seed {self.seed}, {self.summary['measured_s']:g} s measured"
-        return f"<div>{head}<br>{_escape(' · '.join(shown))}{table}</div>"
+    def overview(self, *, whole: bool = True) -> Overview:
+        """Metrics of the run, and its flows: those that got least first."""
+        del whole
+        summary = self.summary
+        fairness = len(frames.largest_alike(self.view["flows"])) > 1
+        metrics = [m for m in METRICS if m.name != "jain" or fairness]
+        shown = [f"{m.title} {m.shown(float(summary[m.name])):.4g} {m.unit}".strip() for m in metrics]
+        title = f"{self.view['name']}, seed {self.seed}, {summary['measured_s']:g} s measured"
+        flows = self.flows.sort_values("goodput_bps", kind="stable").to_dict("records")
+        rows = [
+            [
+                str(flow["name"]),
+                str(flow["scheme"]),
+                f"{flow['goodput_bps'] / 1e6:.3f}",
+                _cell(1e3 * flow["delay_p50_s"], 1),
+                _cell(1e3 * flow["delay_p95_s"], 1),
+                _cell(100 * flow["loss_ratio"], 2),
+            ]
+            for flow in flows
+        ]
+        heads = ["flow", "scheme", "goodput Mb/s", "delay p50 ms", "p95 ms", "lost %"]
+        return Overview(title, heads, rows, [", ".join(shown)])
 
 
-def _escape(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+def _cell(value: float, decimals: int) -> str:
+    return "none" if value != value else f"{value:.{decimals}f}"

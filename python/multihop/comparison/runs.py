@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from multihop.base import extras
+from multihop.base.display import Displayed, Overview
 from multihop.base.errors import UserError
 from multihop.comparison import varying
 from multihop.comparison.run import Run
@@ -30,7 +31,7 @@ from multihop.results.statistics import (
     holm,
     paired_difference,
 )
-from multihop.results.words import several
+from multihop.results.words import several, with_interval
 from multihop.simulation.scenario import Scenario, inline_toml
 
 #: Metrics of the largest group of flows that want the same.
@@ -56,8 +57,8 @@ class Contrast:
         return self.adjusted_p is not None and self.adjusted_p < SIGNIFICANCE
 
 
-@dataclass(frozen=True)
-class Runs:
+@dataclass(frozen=True, repr=False)
+class Runs(Displayed):
     """Runs of one scenario: for each variant, one `Run` per seed, in the same order of seeds."""
 
     #: What was run.
@@ -160,12 +161,13 @@ class Runs:
             UserError: if there is no such variant or metric.
         """
         if variant not in self.results:
-            raise UserError(f"variant: found {variant!r}; there are: {', '.join(self.variants)}")
+            swapped = "; the variant is the first argument, the metric the second" if metric in self.results else ""
+            raise UserError(f"variant: found {variant!r}; there are: {', '.join(self.variants)}{swapped}")
         results = self.results[variant]
         if metric in {about.name for about in OPTIMUM_METRICS}:
             rates, best = self.rates(variant), self.optima[variant]
             return best.distance(rates) if metric == "optimum_distance" else best.gap(rates)
-        if metric not in results[0].summary:
+        if isinstance(results[0].summary.get(metric, ""), str):
             known = [name for name, value in results[0].summary.items() if not isinstance(value, str)]
             raise UserError(f"metric: found {metric!r}; there are: {', '.join(known)}")
         return np.array([float(result.summary[metric]) for result in results])
@@ -264,6 +266,20 @@ class Runs:
     def summary(self) -> pd.DataFrame:
         """One row per variant and seed."""
         return self.table("summary")
+
+    def overview(self, *, whole: bool = True) -> Overview:
+        """Metrics of each variant, means with their intervals; `whole` includes those of the optimum."""
+        metrics = self.metrics if whole else self.measured_metrics
+        rows = [
+            [
+                f"{m.title} [{m.unit}]" if m.unit else m.title,
+                *(with_interval(self.estimate(v, m.name), m) for v in self.variants),
+            ]
+            for m in metrics
+        ]
+        first, seeds = next(iter(self.results.values()))[0], len(self.seeds)
+        over = f"{seeds} seeds, mean ± 95 % interval" if seeds > 1 else "one seed"
+        return Overview(f"{first.view['name']}, {over}", ["", *self.variants], rows)
 
     def statistics(self) -> dict[str, Any]:
         """Estimates and paired differences as plain data (JSON), in SI units."""

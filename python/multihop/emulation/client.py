@@ -17,11 +17,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from multihop import _core
+from multihop.base.display import Displayed, Overview
 from multihop.base.errors import UserError
 from multihop.emulation.isolate import command
 from multihop.emulation.outcome import Emulated
 from multihop.emulation.session import Settings, overriding
-from multihop.simulation.scenario import ScenarioLike, load
+from multihop.simulation.scenario import ScenarioLike, TimeLike, load, time_text
 
 #: How often it is asked whether a program has ended.
 _ASK_EVERY_S = 0.02
@@ -41,11 +42,11 @@ def emulate(
     shim: bool = False,
     uplink: str | None = None,
     slow: float = 1.0,
-    max_lag: str = "2 ms",
+    max_lag: TimeLike = "2 ms",
     sysctls: Mapping[str, str | int] | None = None,
     pcap: str | Path | None = None,
     record: str | Path | None = None,
-    **overrides: str | None,
+    **overrides: TimeLike | None,
 ) -> Emulation:
     """Real programs over the simulated air, in real time: each node is a network namespace of Linux.
 
@@ -67,21 +68,21 @@ def emulate(
         uplink: a node that leads to the networks of the host, and is the other nodes' gateway; needs
             slirp4netns.
         slow: real seconds for each virtual one, 0.01 to 1000000. Programs do not know of it.
-        max_lag: the p99 of packets' lag up to which the result counts, with a unit, or "off".
+        max_lag: the p99 of packets' lag up to which the result counts, in seconds or with a unit; or "off".
         sysctls: settings of every node's kernel, such as `{"net.ipv4.tcp_ecn": 1}`.
         pcap: where a capture of all radios goes.
         record: where the journal goes that `multihop replay` runs again.
-        **overrides: `duration`, `warmup` (0 s by default), `record_interval` as text with a unit; `scheme`,
-            whose routers see the packets.
+        **overrides: `duration`, `warmup` (0 s by default), `record_interval`, in seconds or as text with a
+            unit; `scheme`, whose routers see the packets.
 
     Raises:
         ScenarioError: naming file, line, key, what was found and what would do.
         UserError: if an argument makes no sense, or this machine cannot emulate.
     """
     try:
-        max_lag_s = math.inf if max_lag == "off" else _core.seconds(max_lag)
-    except (TypeError, ValueError) as error:
-        raise UserError(f'max_lag: found {max_lag!r}; needs a time with a unit, as in "2 ms", or "off"') from error
+        max_lag_s = math.inf if max_lag == "off" else _core.seconds(time_text("max_lag", max_lag))
+    except ValueError as error:
+        raise UserError(f'max_lag: found {max_lag!r}; needs seconds, text as in "2 ms", or "off"') from error
     capture, journal = (None if path is None else Path(path).absolute() for path in (pcap, record))
     replaced = overriding({"warmup": "0 s", **overrides, "set": set}, seed, traffic=traffic)
     settings = Settings(load(scenario), replaced, slow, max_lag_s, sysctls, capture, journal, mode, shim, uplink)
@@ -89,7 +90,7 @@ def emulate(
     return Emulation(settings)
 
 
-class Emulation:
+class Emulation(Displayed):
     """An emulation that runs during a `with` block."""
 
     def __init__(self, settings: Settings) -> None:
@@ -125,6 +126,11 @@ class Emulation:
                 self._outcome = self.ask("finish")
         finally:
             self._close()
+
+    def overview(self, *, whole: bool = True) -> Overview:
+        """Whether the emulation runs."""
+        del whole
+        return Overview(self._silence or "runs")
 
     def node(self, name: str) -> Node:
         """A node, on which programs can be started."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 
 from multihop import _core
 from multihop.api.results import Comparison, Result
+from multihop.base.display import Displayed, Overview
 from multihop.simulation.scenario import Scenario
 
 #: The application of a flow whose packets come from outside of the run.
@@ -24,8 +25,8 @@ _OF_TRANSPORT = ("retransmissions", "timeouts", "recoveries", "ecn_reductions", 
 ANSWERING_SHARE = 0.01
 
 
-@dataclass(frozen=True)
-class Emulated:
+@dataclass(frozen=True, repr=False)
+class Emulated(Displayed):
     """An emulation that is over."""
 
     #: Tables and report, as of a run. Only pairs of nodes between which there were packets are flows; with
@@ -49,6 +50,11 @@ class Emulated:
     mode: str
     #: Bytes that arrived, by pair of nodes: payloads, or with mode ethernet what unicast frames carry.
     delivered_bytes: Mapping[str, int]
+
+    def overview(self, *, whole: bool = True) -> Overview:
+        """The run's flows, and whether the result counts."""
+        said = self.why_invalid or ["the result counts"]
+        return replace(self.result.overview(whole=whole), sentences=[*said, *self.failures])
 
     @property
     def overflowed(self) -> int:

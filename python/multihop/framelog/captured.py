@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from multihop import _core
+from multihop.base.display import Displayed, Overview
 from multihop.base.errors import UserError
 from multihop.base.files import whole_file
 from multihop.framelog.reading import window_of
@@ -18,8 +19,8 @@ from multihop.simulation.seeds import is_whole
 MOST = 5_000_000
 
 
-@dataclass(frozen=True)
-class CapturedLog:
+@dataclass(frozen=True, repr=False)
+class CapturedLog(Displayed):
     """What was written: which interface of how many, how much, and why the capture ends early, if so.
 
     `channel_mhz` is the frequency of the channel, where the interface was on several.
@@ -31,6 +32,14 @@ class CapturedLog:
     channel_mhz: int | None
     transmissions: int
     broken: str | None
+
+    def overview(self, *, whole: bool = True) -> Overview:
+        """How many transmissions of which interface."""
+        del whole
+        at = "" if self.channel_mhz is None else f" at {self.channel_mhz} MHz"
+        broken = [] if self.broken is None else [self.broken]
+        of = f"{self.name}{at}, interface {self.interface} of {self.interfaces}"
+        return Overview(f"{self.transmissions} transmissions of {of}", sentences=broken)
 
 
 def capture_frames(

@@ -26,6 +26,7 @@ import pandas as pd
 
 from multihop import _core
 from multihop.base import extras
+from multihop.base.display import Displayed, Overview
 from multihop.base.errors import UserError
 from multihop.simulation.scenario import Scenario
 
@@ -139,8 +140,8 @@ class Shares:
         return float(-found.fun) * largest
 
 
-@dataclass(frozen=True)
-class Bound:
+@dataclass(frozen=True, repr=False)
+class Bound(Displayed):
     """Upper bounds on the goodput of a scenario; see `LEVELS`.
 
     Attributes:
@@ -201,6 +202,15 @@ class Bound:
                     }
                 )
         return pd.DataFrame(rows)
+
+    def overview(self, *, whole: bool = True) -> Overview:
+        """The largest sum of goodputs at each level, in kb/s."""
+        del whole
+        rows = [
+            [level.title, f"{row['total_bps'] / 1e3:.1f}", f"{row['total_with_feedback_bps'] / 1e3:.1f}"]
+            for level, row in zip(LEVELS, self.totals.to_dict("records"), strict=True)
+        ]
+        return Overview(f"{self.view['name']}, all flows together", ["level", "kb/s", "with transport ACKs"], rows)
 
     def record(self) -> dict[str, Any]:
         """Everything as plain data (JSON)."""

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from multihop import _core
+from multihop.base.display import Displayed, Overview
 from multihop.base.errors import UserError, instead_of
 from multihop.base.finite import finite
 from multihop.optima.capacity import LEVELS, Shares, crossings, interference_shares, multicast_flow, not_counted, shares
@@ -72,8 +73,8 @@ class Question:
         return make(capacity, level, feedback=self.feedback)
 
 
-@dataclass(frozen=True)
-class Optimum:
+@dataclass(frozen=True, repr=False)
+class Optimum(Displayed):
     """The rates of a scenario that maximise the sum of utilities.
 
     Attributes:
@@ -192,6 +193,17 @@ class Optimum:
     def gap(self, rates: np.ndarray) -> np.ndarray:
         """`gap` of rates in bit/s, of shape (..., flows)."""
         return gap(rates, self.rates_bps)
+
+    def overview(self, *, whole: bool = True) -> Overview:
+        """The optimum of each flow, and what the flow could have alone, in kb/s."""
+        del whole
+        rows = [
+            [str(row["name"]), str(row["hops"]), f"{row['optimum_bps'] / 1e3:.1f}", f"{row['alone_bps'] / 1e3:.1f}"]
+            for row in self.flows.to_dict("records")
+        ]
+        title = f"{self.view['name']}, {self.question.utility.name} optimum"
+        said = f"all flows together {self.total_bps / 1e3:.1f} kb/s, Jain index {self.jain:.4f}"
+        return Overview(title, ["flow", "hops", "optimum kb/s", "alone kb/s"], rows, [said])
 
     def record(self) -> dict[str, Any]:
         """Everything as plain data (JSON); what is missing, such as prices of max-min fairness, is None."""

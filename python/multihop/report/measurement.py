@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from multihop.measurement import Measurement, Sniffer
+from multihop.measurement import ENOUGH, Measurement, Sniffer
 from multihop.report.markup import document, escape, facts, section, table
 from multihop.report.svg import Chart, legend_above, style
 from multihop.results.provenance import build
-from multihop.results.words import share
+from multihop.results.words import share, three_digits
 
 #: In the order in which they are stacked.
 _KINDS = {
@@ -28,6 +28,9 @@ _KINDS = {
 #: Of the lines of estimators.
 _LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 
+#: Stations of the first screen.
+_FIRST_ROWS = 5
+
 #: Stations and links that are listed.
 _MOST_ROWS = 50
 
@@ -37,7 +40,9 @@ def page(found: Measurement) -> str:
     parts = [f"<header><h1>{escape(found.path.name)}</h1></header>"]
     if found.broken is not None:
         parts.append(section("Broken", f"<p>{escape(found.broken)}</p>"))
-    parts.append(section("Overview", _overview(found)))
+    parts.append(section("Overview", _first_screen(found)))
+    if len(found.sniffers) > 1:
+        parts.append(section("Sniffers", _overview(found)))
     if any(sniffer.hops for sniffer in found.sniffers):
         said = "The radio changed its channel: each is measured over the time that the radio listened there."
         parts.append(section("Channels", _channels(found), said))
@@ -52,6 +57,25 @@ def page(found: Measurement) -> str:
     ]
     parts.append(section("Provenance", facts(about)))
     return document(f"{found.path.name}: measured", "\n".join(parts))
+
+
+def _first_screen(found: Measurement) -> str:
+    """What a reader needs first: channel use, who is slow, the busiest stations, the grade and why.
+
+    Of several sniffers it is of the one that saw most.
+    """
+    if not found.sniffers:
+        return "<p>There is no record.</p>"
+    sniffer = max(found.sniffers, key=lambda each: int(each.quality["records"]))
+    of = f"At {sniffer.title}, which saw most: " if len(found.sniffers) > 1 else ""
+    grade = "; ".join([f"Capture quality: {sniffer.grade}", *sniffer.reasons[:2]])
+    said = " ".join(found.summary(sniffer))
+    rows = [
+        [found.names.label(str(row["station"])), f"{row['frames']}", share(row["share"]), share(row["retry_ratio"])]
+        for row in found.busiest(sniffer).head(_FIRST_ROWS).to_dict("records")
+    ]
+    busiest = table(["busiest stations", "frames", "airtime", "data sent again"], rows, "stations") if rows else ""
+    return f"<p>{escape(of + said)}</p>{busiest}<p>{escape(grade)}.</p>"
 
 
 def _overview(found: Measurement) -> str:
@@ -201,6 +225,18 @@ QUANTITIES = {
     "busy_ratio": ("busy ratio", 1.0, 3),
 }
 
+
+def summarised(row: dict[Hashable, Any], scale: float, decimals: int) -> list[str]:
+    """Mean and quantiles of a quantity, with as many digits as the number of values carries.
+
+    A few values have three digits, and no quantiles.
+    """
+    count = int(row["count"])
+    if count < ENOUGH:
+        return [three_digits(scale * row["mean"]), "", ""]
+    return [_number(scale * row[key], decimals) for key in ("mean", "q05", "q95")]
+
+
 #: Points of a line; more are averaged.
 _MOST_POINTS = 600
 
@@ -238,17 +274,17 @@ def _estimates(found: Measurement, sniffer: Sniffer) -> str:
     cells = []
     for row in found.of(summary, sniffer).to_dict("records"):
         name, scale, decimals = QUANTITIES[str(row["quantity"])]
-        cells.append([row["estimator"], name, *(_number(scale * row[key], decimals) for key in ("mean", "q05", "q95"))])
+        cells.append([str(row["estimator"]), name, *summarised(row, scale, decimals)])
     pictures = chart.svg() if axis.lines else ""
     return pictures + table(["estimator", "of", "mean", "5 %", "95 %"], cells, names=2)
 
 
 def _stations(found: Measurement, sniffer: Sniffer) -> str:
-    rows = found.of(found.stations, sniffer).sort_values("airtime_s", ascending=False)
+    rows = found.busiest(sniffer)
     heads = ["station", "frames", "airtime", "data sent again", "signal [dBm]", "service [ms]"]
     cells = [
         [
-            row["station"],
+            found.names.label(str(row["station"])),
             f"{row['frames']}",
             share(row["share"]) if row["airtime_s"] > 0 else "unknown",
             share(row["retry_ratio"]),
@@ -266,8 +302,7 @@ def _links(found: Measurement, sniffer: Sniffer) -> str:
     heads += ["goodput [Mb/s]", "capacity [Mb/s]", "available [Mb/s]"]
     cells = [
         [
-            row["sender"],
-            row["receiver"],
+            *(found.names.given.get(str(row[end]).lower(), str(row[end])) for end in ("sender", "receiver")),
             f"{row['exchanges']}",
             f"{row['answered']}",
             _number(row["aggregate_mean"], 1),
@@ -275,8 +310,8 @@ def _links(found: Measurement, sniffer: Sniffer) -> str:
             share(row["airtime"]),
             _number(row["rate_mean_bps"] / 1e6, 1),
             _number(row["goodput_bps"] / 1e6, 3),
-            _number(row["capacity_bps"] / 1e6, 3) + _ends(row, "capacity"),
-            _number(row["available_bps"] / 1e6, 3) + _ends(row, "available"),
+            _rate(row, "capacity"),
+            _rate(row, "available"),
         ]
         for row in rows.head(_MOST_ROWS).to_dict("records")
     ]
@@ -287,8 +322,7 @@ def _rates(found: Measurement, sniffer: Sniffer) -> str:
     rows = found.of(found.rates, sniffer).sort_values(["sender", "receiver", "rate_bps"], ascending=[True, True, False])
     cells = [
         [
-            row["sender"],
-            row["receiver"],
+            *(found.names.given.get(str(row[end]).lower(), str(row[end])) for end in ("sender", "receiver")),
             _number(row["rate_bps"] / 1e6, 1),
             f"{row['frames']}",
             share(row["share"]),
@@ -298,10 +332,12 @@ def _rates(found: Measurement, sniffer: Sniffer) -> str:
     return table(["from", "to", "rate [Mb/s]", "frames", "share"], cells, names=2) + _rest(rows)
 
 
-def _ends(row: dict[Hashable, Any], what: str) -> str:
-    """The interval, whose ends need not be as far from the value."""
-    low, high = row[f"{what}_low_bps"] / 1e6, row[f"{what}_high_bps"] / 1e6
-    return "" if low != low else f" ({low:.3f}-{high:.3f})"
+def _rate(row: dict[Hashable, Any], what: str) -> str:
+    """A rate in Mb/s with its interval; one of few exchanges has three digits, and no interval."""
+    value, low, high = (row[f"{what}{end}_bps"] / 1e6 for end in ("", "_low", "_high"))
+    if row["answered"] < ENOUGH:
+        return "" if value != value else three_digits(value)
+    return _number(value, 3) + ("" if low != low else f" ({low:.3f}-{high:.3f})")
 
 
 def _rest(rows: pd.DataFrame) -> str:

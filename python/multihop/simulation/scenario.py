@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import stat
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +21,9 @@ from multihop import _core
 from multihop.base.errors import UserError
 
 ScenarioLike = str | Path | Mapping[str, Any]
+
+#: A time: text with a unit, or seconds.
+TimeLike = str | float | timedelta
 
 # A scenario is written by hand or imported; the largest real one so far is 300 kB.
 MAX_BYTES = 16_000_000
@@ -152,6 +159,22 @@ def settings(given: Mapping[str, Any] | None) -> dict[str, Any]:
     if not isinstance(given, Mapping) or not all(isinstance(path, str) for path in given):
         raise UserError(f'set: found {given!r}; needs paths of keys with values, as in {{"topology.hops": 5}}')
     return {path: tomllib.loads(_document(path, value))["value"] for path, value in given.items()}
+
+
+def time_text(name: str, value: object) -> str:
+    """A time as scenarios have it: text as it is, a number as seconds.
+
+    Raises:
+        UserError: if it is neither, or below zero or infinite.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, timedelta):
+        value = value.total_seconds()
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < math.inf:
+        raise UserError(f'{name}: found {value!r}; needs seconds, or text with a unit, as in "60 s"')
+    # Without an exponent, which commands that repeat the run would have to show as well.
+    return f"{Decimal(float(value)).normalize() if float(value).is_integer() else Decimal(repr(float(value))):f} s"
 
 
 def registered() -> dict[str, list[dict[str, Any]]]:

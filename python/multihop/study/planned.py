@@ -13,6 +13,7 @@ import numpy as np
 import tomli_w
 
 from multihop import _core
+from multihop.base.display import Displayed, Overview
 from multihop.base.errors import UserError
 from multihop.models import evaluate
 from multihop.results.provenance import engine
@@ -53,7 +54,7 @@ class Plan:
         return {}
 
 
-class PlannedStudy:
+class PlannedStudy(Displayed):
     """What a study file says, checked, with its scenario."""
 
     def __init__(self, **keys: Any) -> None:  # noqa: ANN401 - what a study file can hold
@@ -150,6 +151,15 @@ class PlannedStudy:
         made = self._made(spec, self.origin, self._directory, self.text)
         made.folder, made.is_quick, made._set_at_last = self.folder, self.is_quick, self._set_at_last
         return made
+
+    def overview(self, *, whole: bool = True) -> Overview:
+        """The factors with their values."""
+        del whole
+        spec = self.spec
+        rows = [[name, ", ".join(map(str, factor.names))] for name, factor in spec.factors.items()]
+        asked = f"the closed form {spec.model}" if spec.model is not None else f"{self.seeds_asked} seeds"
+        title = f"{spec.name}, {asked}, {len(spec.metrics)} metrics, {len(spec.claims)} claims"
+        return Overview(title, ["factor", "values"], rows)
 
     @property
     def file_text(self) -> str:

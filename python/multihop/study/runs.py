@@ -10,12 +10,14 @@ import numpy as np
 import pandas as pd
 
 from multihop import _core
+from multihop.base.display import Displayed, Overview
 from multihop.base.errors import UserError
 from multihop.models import evaluate
 from multihop.optima.optimum import Optimum, Question, optimum
 from multihop.results import frames
 from multihop.results.columns import METRICS, Metric
 from multihop.results.statistics import Estimate, PairedDifference, estimate_or_none, paired_difference
+from multihop.results.words import with_interval
 from multihop.simulation.store import Failure, Store
 from multihop.study.derived import combined, of_model
 from multihop.study.design import RESERVED, Point
@@ -24,8 +26,11 @@ from multihop.study.optima import of_all_flows, question_of, with_optimum
 from multihop.study.planned import PlannedStudy
 from multihop.study.spec import Label, MetricSpec
 
+#: Points that a study's runs show of themselves.
+MOST_POINTS = 30
 
-class StudyRuns:
+
+class StudyRuns(Displayed):
     """The finished runs of a study."""
 
     def __init__(
@@ -73,10 +78,15 @@ class StudyRuns:
 
     def values(self, point: int, metric: str) -> pd.Series[float]:
         """One value per finished run of a point, by seed, in SI units; `metric(...).shown` converts."""
-        return self.of_seeds(point, metric, self.seeds.get(point, []))
+        self._require(point, metric)
+        return self._of_seeds(point, metric, self.seeds.get(point, []))
 
     def of_seeds(self, point: int, metric: str, seeds: Sequence[int]) -> pd.Series[float]:
         """As `values`, for these seeds as far as they are there now."""
+        self._require(point, metric)
+        return self._of_seeds(point, metric, seeds)
+
+    def _of_seeds(self, point: int, metric: str, seeds: Sequence[int]) -> pd.Series[float]:
         if self.study.spec.model is not None:
             found = self._model(point)
             if metric not in found:
@@ -89,6 +99,19 @@ class StudyRuns:
         there = [seed for seed in seeds if seed in known]
         index = np.array(there, dtype=np.uint64)
         return pd.Series(np.array([known[seed] for seed in there], dtype=float), index=index, dtype=float)
+
+    def _require(self, point: object, metric: object) -> None:
+        """Refuses a point or a metric that is not of the study.
+
+        Raises:
+            UserError: if so.
+        """
+        swapped = isinstance(point, str) and not isinstance(metric, str)
+        hint = "; the point is the first argument, the metric the second" if swapped else ""
+        if isinstance(point, bool) or not isinstance(point, int | np.integer) or not 0 <= point < len(self.points):
+            last = len(self.points) - 1
+            raise UserError(f"point: found {point!r}; needs the index of a point, 0 to {last}{hint}")
+        metric_of(self.study.spec, str(metric), "metric")
 
     def _learn(self, point: int, metric: str, seeds: Sequence[int]) -> None:
         """Reads runs once for all metrics of the study: reading is what takes time."""
@@ -224,6 +247,21 @@ class StudyRuns:
         for position, factor in enumerate(labels):
             df.insert(position, column_name(factor, df.columns), self.label(point, factor))
         return df
+
+    def overview(self, *, whole: bool = True) -> Overview:
+        """How many runs are there; `whole` includes the mean of each metric at each point."""
+        runs = sum(map(len, self.seeds.values()))
+        said = f"{len(self.points)} points, {runs} runs, {self.missing} missing, {len(self.failures)} failed"
+        title = f"{self.study.spec.name}, {said}"
+        if not whole:
+            return Overview(title)
+        metrics = [self.metric(name) for name in self.metric_names]
+        heads = [*self.points[0].labels, *(f"{m.title} [{m.unit}]" if m.unit else m.title for m in metrics)]
+        rows = [
+            [*map(str, point.labels.values()), *(with_interval(self.estimate(index, m.name), m) for m in metrics)]
+            for index, point in enumerate(self.points[:MOST_POINTS])
+        ]
+        return Overview(title, heads, rows, more=len(self.points) - len(rows))
 
     def label(self, point: int, factor: str) -> Label:
         """What a point's value of a factor is called in tables, whose columns hold one type."""

@@ -93,15 +93,26 @@ function cursor(g, { state, box, x, colours }) {
 function labels(g, frame, scales) {
   const { model, state, box, colours } = frame;
   g.textAlign = "left";
-  const fit = (text, bold) => {
-    g.font = `${bold ? "600 " : ""}12px system-ui, sans-serif`;
+  const fits = (text) => g.measureText(text).width <= box.left - 12;
+  const fit = (text) => {
+    g.font = "12px system-ui, sans-serif";
     let shown = text;
-    while (shown.length > 1 && g.measureText(shown).width > box.left - 12) shown = `${shown.slice(0, -2)}\u2026`;
+    while (shown.length > 1 && !fits(shown)) shown = `${shown.slice(0, -2)}\u2026`;
+    return shown;
+  };
+  // Addresses of one vendor differ at their ends: names are shortened in the middle.
+  const fitName = (name, bold) => {
+    g.font = `${bold ? "600 " : ""}12px system-ui, sans-serif`;
+    let shown = name;
+    for (let kept = name.length - 1; kept > 2 && !fits(shown); kept -= 1) {
+      const front = Math.floor(kept / 3);
+      shown = `${name.slice(0, front)}\u2026${name.slice(front - kept)}`;
+    }
     return shown;
   };
   box.lanes.forEach((node, index) => {
     g.fillStyle = node === state.node ? colours.accent : colours.ink;
-    g.fillText(fit(model.name(node), node === state.node), 6, AXIS + index * LANE + LANE / 2);
+    g.fillText(fitName(model.name(node), node === state.node), 6, AXIS + index * LANE + LANE / 2);
   });
   g.fillStyle = colours.soft;
   labelTracks(g, frame, scales, fit);

@@ -11,8 +11,8 @@ from typing import Any
 from multihop.base.errors import UserError
 from multihop.base.files import write_text
 from multihop.claims.study import StudyResult
-from multihop.league import Network, networks, schemes, words
-from multihop.league.words import CARRIES, LEAST_INDEX, LEAST_SHARE, QUESTIONS, Win, listed, wins
+from multihop.leagues import Network, networks, schemes, words
+from multihop.leagues.words import CARRIES, LEAST_INDEX, LEAST_SHARE, QUESTIONS, Win, listed, wins
 from multihop.report.study.provenance import spans
 from multihop.results.folders import results_directory
 from multihop.results.provenance import build, record

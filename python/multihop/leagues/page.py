@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from multihop.claims.study import StudyResult
-from multihop.league import League, Network, headers, rules, settings
-from multihop.league.table import Standing, decided, main_metric, overtaken, standings
+from multihop.leagues import League, Network, headers, rules, settings
+from multihop.leagues.table import Standing, decided, main_metric, overtaken, standings
 from multihop.report.study.provenance import spans
 from multihop.results.columns import Metric
 from multihop.results.provenance import build

@@ -14,7 +14,7 @@ import pandas as pd
 
 from multihop.base.files import write_text
 from multihop.claims.study import StudyResult
-from multihop.league import League, kind_of, rules
+from multihop.leagues import League, kind_of, rules
 from multihop.results.columns import Column
 from multihop.results.folders import results_directory, table_file, write_table
 from multihop.results.provenance import record as build_record
@@ -162,6 +162,11 @@ def record(league: League) -> list[dict[str, Any]]:
     ]
 
 
+def frame(league: League) -> pd.DataFrame:
+    """The standings as a table, in SI units."""
+    return pd.DataFrame(record(league)).astype(dict.fromkeys(["mean", "low", "high"], float))
+
+
 def export(league: League, directory: Path, command: str, page: str) -> list[Path]:
     """Writes `standings`, `runs` and `differences` (Parquet, CSV), page and manifest; returns the paths.
 
@@ -169,9 +174,7 @@ def export(league: League, directory: Path, command: str, page: str) -> list[Pat
         UserError: if the directory cannot be written, or holds files of these names that are not results.
         OutputError: if the disk is full or broken.
     """
-    numbers = ["mean", "low", "high"]
-    table = pd.DataFrame(record(league)).astype(dict.fromkeys(numbers, float))
-    tables = {"standings": table, "runs": runs(league), "differences": league.differences}
+    tables = {"standings": frame(league), "runs": runs(league), "differences": league.differences}
     about = _manifest(league, command, [name for name, df in tables.items() if len(df)])
     paths = []
     with results_directory(directory, NAMES):

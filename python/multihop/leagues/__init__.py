@@ -69,7 +69,7 @@ class Network:
     made_by: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class League:
     """What was asked for, and what was found.
 

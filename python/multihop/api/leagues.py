@@ -1,0 +1,277 @@
+"""`league` and `when`: schemes on common networks, and in regimes around a base network."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+
+from multihop import leagues
+from multihop.base.display import Displayed, Overview
+from multihop.base.errors import UserError
+from multihop.claims.study import Study, StudyResult
+from multihop.leagues import page, table, words
+from multihop.leagues import when as regimes
+from multihop.results.folders import require_results_directory
+from multihop.simulation.store import Failure
+
+#: Runs what is missing of a study, in its folder, with its finished runs in a store.
+Simulate = Callable[[Study, Path, Path], StudyResult]
+
+
+@dataclass(frozen=True, repr=False)
+class League(leagues.League, Displayed):
+    """Ranks of schemes on common networks, by significant differences.
+
+    Attributes:
+        command: the command that reproduces this.
+        folder: where its runs are.
+    """
+
+    command: str
+    folder: Path
+
+    @cached_property
+    def standings(self) -> pd.DataFrame:
+        """A row per network, scheme and metric: mean, 95 % interval (SI units), and rank within its kind."""
+        return table.frame(self)
+
+    @cached_property
+    def runs(self) -> pd.DataFrame:
+        """A row per network, scheme and seed, with every metric in SI units."""
+        return table.runs(self)
+
+    @property
+    def failures(self) -> list[Failure]:
+        """Runs that did not finish."""
+        return [failure for result in self.results for failure in result.failures]
+
+    def decision(self) -> str:
+        """How many pairs of schemes the seeds tell apart, as a sentence; empty where there is no pair."""
+        return page.decision(self)
+
+    def advice(self) -> list[str]:
+        """Which scheme wins on your own mesh, as lines; empty without a mesh."""
+        return [] if self.without_mesh else words.said(self.results[-1])
+
+    def markdown(self) -> str:
+        """The page, as Markdown."""
+        return page.markdown(self, self.command)
+
+    def save(self, directory: str | os.PathLike[str] | None = None) -> Path:
+        """Writes tables (Parquet, CSV), page and manifest, by default beside the runs; returns the folder."""
+        folder = self.folder if directory is None else Path(directory)
+        table.export(self, folder, self.command, self.markdown())
+        return folder
+
+    def report(self, path: str | os.PathLike[str]) -> list[Path]:
+        """Writes an HTML report, with its charts as SVG beside it; returns the paths, the report's first."""
+        from multihop.report.markup import section
+        from multihop.report.markup import table as rows
+        from multihop.report.study import write_study
+
+        rank = " ".join(filter(None, (self.decision(), page.RANK)))
+        front = section("Which scheme is better where", rows(*page.summary(self)), rank)
+        return write_study(self.results, Path(path), title="League of schemes", command=self.command, front=front)
+
+    def overview(self, *, whole: bool = True) -> Overview:
+        """What was compared; `whole` includes the ranks."""
+        title = f"{len(self.schemes)} schemes on {len(self.networks)} networks, runs in {self.folder}"
+        if not whole:
+            return Overview(title)
+        heads, rows = page.summary(self)
+        return Overview(title, heads, rows, [*filter(None, [self.decision()]), *self.advice()])
+
+
+def league(
+    mesh: str | os.PathLike[str] | None = None,
+    *,
+    schemes: Sequence[str] | None = None,
+    seeds: int | None = None,
+    quick: bool = False,
+    out: str | os.PathLike[str] = "results/league",
+    jobs: int | None = None,
+    dask: str | None = None,
+    simulate: Simulate | None = None,
+) -> League:
+    """Runs every scheme on one common set of networks, and ranks them on each. Interrupted, it resumes.
+
+    Args:
+        mesh: your mesh as one more network: a scenario (TOML), or a file that `import_mesh` reads.
+        schemes: only these; all by default.
+        seeds: runs of each scheme on each network.
+        quick: fewer seeds, shorter runs.
+        out: finished runs are kept in this folder; `save` writes tables and page there.
+        jobs: runs at once; all cores by default. Results do not depend on it.
+        dask: address of the scheduler of a Dask cluster, which runs them.
+        simulate: runs one study, given its folder and the store of finished runs: for a progress bar of your
+            own. Silent by default.
+
+    Raises:
+        UserError: if a file cannot be read or written, or an argument makes no sense.
+        OutputError: if the disk is full.
+    """
+    _require(schemes, seeds, jobs)
+    path, folder = None if mesh is None else Path(mesh), Path(out)
+    names = leagues.schemes(schemes)
+    asked = leagues.networks(path)
+    studies = _studies(asked, names, seeds, quick=quick)
+    require_results_directory(folder, table.NAMES)
+    results = _simulated(studies, folder, jobs, dask, simulate)
+    # Where the file lies concerns the reader alone.
+    options = ["--mesh", path.name] if path is not None else []
+    command = _command("league", options, schemes, seeds, quick=quick)
+    return League(asked, results, path is None, command, folder)
+
+
+@dataclass(frozen=True, repr=False)
+class When(Displayed):
+    """Which scheme helps in which regime.
+
+    Attributes:
+        networks: the regimes, in the order of the page.
+        results: of each regime.
+        command: the command that reproduces this.
+        folder: where its runs are.
+    """
+
+    networks: Sequence[leagues.Network]
+    results: Sequence[StudyResult]
+    command: str
+    folder: Path
+
+    @cached_property
+    def winners(self) -> pd.DataFrame:
+        """A row per regime, class of schemes and metric: who leads, and who is behind.
+
+        `value` is the best mean, in `unit`. `leaders` and `behind` are lists of names, the best first.
+        """
+        rows = []
+        for network, result in zip(self.networks, self.results, strict=True):
+            for title, rivals in words.classes([str(point.labels["scheme"]) for point in result.points]).items():
+                for name, win in words.wins(result, rivals).items():
+                    rows.append(
+                        {
+                            "regime": network.title,
+                            "class": title,
+                            "metric": name,
+                            "leaders": list(win.leaders),
+                            "value": win.value,
+                            "unit": win.metric.unit,
+                            "behind": list(win.behind),
+                            "sentence": win.sentence,
+                        }
+                    )
+        columns = ["regime", "class", "metric", "leaders", "value", "unit", "behind", "sentence"]
+        return pd.DataFrame(rows, columns=columns)
+
+    @property
+    def failures(self) -> list[Failure]:
+        """Runs that did not finish."""
+        return [failure for result in self.results for failure in result.failures]
+
+    def sentences(self) -> list[str]:
+        """Which scheme wins in each regime, as lines."""
+        pairs = zip(self.networks, self.results, strict=True)
+        return [line for network, result in pairs for line in (network.title, *words.said(result))]
+
+    def markdown(self) -> str:
+        """The page, as Markdown."""
+        return regimes.markdown(self.networks, self.results, self.command)
+
+    def save(self, directory: str | os.PathLike[str] | None = None) -> Path:
+        """Writes the page and a manifest, by default where the runs are; returns the page's path."""
+        folder = self.folder if directory is None else Path(directory)
+        return regimes.export(self.networks, self.results, folder, self.command)
+
+    def overview(self, *, whole: bool = True) -> Overview:
+        """What was compared; `whole` includes who leads in each regime."""
+        title = f"{len(self.networks)} regimes, runs in {self.folder}"
+        if not whole:
+            return Overview(title)
+        rows = [
+            [str(row["regime"]), str(row["metric"]), ", ".join(row["leaders"]) if row["behind"] else "none differs"]
+            for row in self.winners.to_dict("records")
+        ]
+        return Overview(title, ["regime", "metric", "leads"], rows)
+
+
+def when(
+    *,
+    schemes: Sequence[str] | None = None,
+    seeds: int | None = None,
+    quick: bool = False,
+    out: str | os.PathLike[str] = "results/when",
+    jobs: int | None = None,
+    dask: str | None = None,
+    simulate: Simulate | None = None,
+) -> When:
+    """Finds which scheme helps when: over hops, flows, rates, load, loss and mobility.
+
+    Interrupted, it resumes.
+
+    Args:
+        schemes: only these; those of the study by default.
+        seeds: runs of each scheme in each regime.
+        quick: fewer regimes and seeds, shorter runs.
+        out: finished runs are kept in this folder; `save` writes the page there.
+        jobs: runs at once; all cores by default. Results do not depend on it.
+        dask: address of the scheduler of a Dask cluster, which runs them.
+        simulate: as of `league`.
+
+    Raises:
+        UserError: if a file cannot be written, or an argument makes no sense.
+        OutputError: if the disk is full.
+    """
+    _require(schemes, seeds, jobs)
+    folder = Path(out)
+    names = regimes.compared(schemes)
+    asked = regimes.regimes(quick=quick)
+    count = words.regimes()["quick"]["seeds"] if quick and seeds is None else seeds
+    studies = _studies(asked, names, count, quick=quick)
+    require_results_directory(folder, regimes.NAMES)
+    results = _simulated(studies, folder, jobs, dask, simulate)
+    return When(asked, results, _command("when", [], schemes, count, quick=quick), folder)
+
+
+def _require(schemes: object, seeds: int | None, jobs: int | None) -> None:
+    if isinstance(schemes, str):
+        raise UserError(f"--schemes: found the text {schemes!r}; needs a list of names")
+    for name, given in (("--seeds", seeds), ("--jobs", jobs)):
+        if given is not None and given < 1:
+            raise UserError(f"{name}: found {given}; needs at least 1")
+
+
+def _studies(asked: Sequence[leagues.Network], names: Sequence[str], seeds: int | None, *, quick: bool) -> list[Study]:
+    studies = [leagues.study(network, names, seeds) for network in asked]
+    studies = [each.quick() for each in studies] if quick else studies
+    for each in studies:
+        each.plan  # noqa: B018 - whatever is wrong with a network is said before anything is written
+    return studies
+
+
+def _simulated(
+    studies: Sequence[Study], folder: Path, jobs: int | None, dask: str | None, simulate: Simulate | None
+) -> list[StudyResult]:
+    def silently(asked: Study, directory: Path, store: Path) -> StudyResult:
+        from multihop.study.cluster import executor_at
+
+        with nullcontext() if dask is None else executor_at(dask) as executor:
+            return asked.run(directory, store=store, executor=executor, jobs=jobs)
+
+    run = simulate or silently
+    return [run(each, folder / each.spec.name, folder / "store") for each in studies]
+
+
+def _command(name: str, options: list[str], schemes: Sequence[str] | None, seeds: int | None, *, quick: bool) -> str:
+    """The command that reproduces this."""
+    made = ["multihop", name, *options]
+    made += ["--schemes", ",".join(schemes)] if schemes is not None else []
+    made += ["--seeds", str(seeds)] if seeds is not None else []
+    return shlex.join([*made, *(["--quick"] if quick else [])])

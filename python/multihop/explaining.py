@@ -1,0 +1,148 @@
+"""`multihop.explain`: what holds flows of results, or of an emulation, back, and what would help."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from multihop.api.results import Comparison, Result
+from multihop.base.display import Displayed, Overview
+from multihop.base.errors import UserError
+from multihop.base.names import file_names
+from multihop.emulation.replay import explain as explain_journal
+from multihop.explanation import explain as explanation
+from multihop.explanation.explain import OnTick
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation(Displayed):
+    """Why flows get what they get.
+
+    Attributes:
+        results: the folder of results, or the journal, that is explained.
+        found: the accounts of all flows, and the trials of remedies.
+    """
+
+    results: Path
+    found: explanation.Explanation
+
+    @cached_property
+    def _record(self) -> dict[str, Any]:
+        return self.found.record()
+
+    @cached_property
+    def flows(self) -> pd.DataFrame:
+        """A row per flow: its name, its status, and its share of what is fair."""
+        return pd.DataFrame(self._record["flows"])
+
+    @cached_property
+    def causes(self) -> pd.DataFrame:
+        """A row per explained flow and cause, the largest first: `kind`, `score` (share of the cause), nodes.
+
+        `without_bps` is about what the flow would carry without it, in bit/s, where that is known.
+        """
+        return self._rows("causes", ["kind", "score", "sender", "receiver", "interferer", "without_bps"])
+
+    @cached_property
+    def hops(self) -> pd.DataFrame:
+        """A row per explained flow and hop: frames, airtime, tries, and what the hop could carry alone."""
+        return self._rows("hops", ["sender", "receiver", "feedback", "wire", "frames", "airtime", "tries", "alone_bps"])
+
+    @cached_property
+    def remedies(self) -> pd.DataFrame:
+        """A row per explained flow and remedy that was tried: the remedy, and what came of it."""
+        return self._rows("remedies", ["remedy", "set", "scheme", "verdict", "gain_bps", "total_bps", "delay_p95_s"])
+
+    def _rows(self, what: str, first: list[str]) -> pd.DataFrame:
+        rows = [{"flow": each["name"], **row} for each in self._record["explained"] for row in each[what] or []]
+        others = dict.fromkeys(key for row in rows for key in row if key not in ("flow", *first))
+        return pd.DataFrame(rows, columns=["flow", *first, *others])
+
+    def headline(self) -> str:
+        """The cause that matters most, in one sentence."""
+        return self.found.headline()
+
+    def sentences(self, flow: str) -> list[str]:
+        """What is said of an explained flow, line by line.
+
+        Raises:
+            UserError: if the flow is not explained.
+        """
+        named = {self.found.flows[index].name: index for index in self.found.explained}
+        if flow not in named:
+            raise UserError(f"flow: found {flow!r}; explained are: {', '.join(named) or 'none'}")
+        return [each.text for _, said in self.found.paragraphs(named[flow]) for each in said]
+
+    def record(self) -> dict[str, Any]:
+        """Everything as plain data (JSON), rates in bit/s."""
+        return self.found.record()
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Writes an HTML report of the runs with this in it, and returns its path."""
+        from multihop.framelog.reading import read_log
+        from multihop.report import Shown, write
+
+        found = self.found
+        runs = tuple(Result(run.scenario, run.view, run.overrides, run.output) for run in found.runs)
+        log = self.results / "frames" / f"{file_names([*found.others, found.variant])[found.variant]}.frames"
+        frames = {found.variant: Shown(read_log(log))} if log.is_file() else None
+        return write(Comparison(runs[0].scenario, {found.variant: runs}), Path(path), found, frames)
+
+    def overview(self, *, whole: bool = True) -> Overview:
+        """The headline, and the main cause of each explained flow."""
+        del whole
+        rows = []
+        for index in self.found.explained:
+            account = self.found.flows[index]
+            kind = account.causes[0].kind if account.causes else "none seen"
+            rows.append([account.name, str(account.status), f"{account.goodput_mean_bps / 1e6:.3f}", kind])
+        heads = ["flow", "status", "goodput Mb/s", "main cause"]
+        title = f"{self.results}, {self.found.variant}, {len(self.found.seeds)} seeds"
+        return Overview(title, heads, rows, [self.headline()])
+
+
+def explain(
+    results: str | os.PathLike[str],
+    flow: str | None = None,
+    *,
+    variant: str | None = None,
+    seeds: int | None = None,
+    no_try: bool = False,
+    jobs: int | None = None,
+    on_tick: OnTick | None = None,
+) -> Explanation:
+    """Says what holds flows back, and tries what would help.
+
+    Args:
+        results: a folder that `run --out`, `compare --out` or `save` wrote; or the journal of an emulation.
+        flow: the flow to explain; all that are not fine by default.
+        variant: the scheme, of a comparison's, that is explained; the first by default.
+        seeds: how many; those of the results by default, or 5 if these are fewer.
+        no_try: do not run what may help.
+        jobs: runs at once; all cores by default. Results do not depend on it.
+        on_tick: called now and then with what is run, and which share of it is done.
+
+    Raises:
+        UserError: if this is no folder of results and no journal, or has no such variant or flow.
+    """
+    path = Path(results)
+    if jobs is not None and jobs < 1:
+        raise UserError(f"--jobs: found {jobs}; needs at least 1")
+    if path.suffix == ".toml" and path.is_file():
+        raise UserError(
+            f"{path}: this is no result; run it first: multihop run {path} --out results, then multihop explain results"
+        )
+    if not path.is_file():
+        tries = not no_try
+        found = explanation.explain(
+            path, flow, variant=variant, seeds=seeds, try_remedies=tries, threads=jobs, on_tick=on_tick
+        )
+        return Explanation(path, found)
+    if variant is not None or seeds is not None:
+        raise UserError("--variant, --seeds: a journal is one run, with one seed")
+    return Explanation(path, explain_journal(path, flow))

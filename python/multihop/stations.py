@@ -1,0 +1,83 @@
+"""What stations of a capture are called: names of a file, and the vendor of an address."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from multihop.base import extras
+from multihop.base.errors import UserError
+from multihop.simulation.scenario import read_text
+
+_ADDRESS = re.compile(r"[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5}", re.IGNORECASE)
+
+#: Bit of the first byte of an address that its owner chose: random, or made by a program.
+_LOCAL = 0x02
+
+#: Characters of a name, and of a vendor.
+_MOST_OF_NAME, _MOST_OF_VENDOR = 40, 20
+
+
+@dataclass(frozen=True)
+class StationNames:
+    """Names of stations, by address in lower case with colons."""
+
+    given: Mapping[str, str] = field(default_factory=dict)
+
+    def label(self, address: str) -> str:
+        """The name and the address; without a name the address, and its vendor or that it is random."""
+        name = self.given.get(address.lower())
+        if name is not None:
+            return f"{name} {address}"
+        about = vendor(address)
+        return f"{address} {about}" if about else address
+
+
+def read_names(path: Path) -> StationNames:
+    """Reads names of stations: a line for each, its address, then a comma or a space, then its name.
+
+    Empty lines and those that begin with `#` are left out, and so is a first line of headings.
+
+    Raises:
+        UserError: if the file cannot be read, or a line has no address or no name.
+    """
+    made: dict[str, str] = {}
+    for number, line in enumerate(read_text(path, "names of stations").splitlines(), 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        address, _, name = line.strip().replace(",", " ", 1).partition(" ")
+        address, name = address.strip('"'), name.strip().strip('"')
+        if not _ADDRESS.fullmatch(address):
+            if number == 1 and re.search("address|mac", line, re.IGNORECASE):
+                continue
+            raise UserError(
+                f"{path}:{number}: found {line!r}; needs an address and a name, as in 00:11:22:33:44:55 roof"
+            )
+        if not name:
+            raise UserError(f"{path}:{number}: {address} has no name; write it behind the address")
+        made[address.lower().replace("-", ":")] = name[:_MOST_OF_NAME]
+    return StationNames(made)
+
+
+@cache
+def vendor(address: str) -> str:
+    """The vendor of an address in brackets, or that it is random; empty where neither is known.
+
+    Vendors are those of IEEE's registry, as netaddr has it; without netaddr there are none.
+    """
+    if not _ADDRESS.fullmatch(address):
+        return ""
+    if int(address[:2], 16) & _LOCAL:
+        return "(random)"
+    if not extras.has("vendors"):
+        return ""
+    import netaddr
+
+    try:
+        found = str(netaddr.EUI(address).oui.registration().org)
+    except netaddr.NotRegisteredError:
+        return ""
+    return f"({found[:_MOST_OF_VENDOR].strip(' ,.')})" if found else ""
