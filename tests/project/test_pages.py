@@ -26,7 +26,7 @@ scheme = "udp"
 
 ```console
 $ multihop check one.toml
-one: 2 nodes, 2 directed links, 1 flows
+one: 2 nodes, 2 directed links, 1 flow
 ...
 flow    scheme        app     path
 n0->n1     udp  saturated  n0 > n1

@@ -78,8 +78,8 @@ macro_rules! in_node {
 }
 pub(crate) use in_node;
 
-/// The same, where what happens cannot change whether [the station is involved](Mac::needs_slow_path): the medium
-/// turns busy or idle, and a back-off stops or goes on.
+/// The same, where what happens cannot change whether [the station is involved](Mac::needs_slow_path): the
+/// medium turns busy or idle, and a back-off stops or goes on.
 macro_rules! at_listener {
     ($world:ident, $node:ident, $now:expr, |$mac:ident, $ctx:ident| $body:expr) => {{
         let $mac = &mut $node.mac;

@@ -106,8 +106,13 @@ signals.before_end(remove_parts)
 
 
 def new_directories() -> list[Path]:
-    """Directories that this process made for its outputs; of nested ones the outermost."""
-    return [path for path in dict.fromkeys(_made) if not any(outer in path.parents for outer in _made)]
+    """Directories that this process made on the way to its outputs; of nested ones the outermost.
+
+    A directory beside a file of the same output, such as that of a report's figures, is part of the output.
+    """
+    outermost = [path for path in dict.fromkeys(_made) if not any(outer in path.parents for outer in _made)]
+    folders = {path.absolute().parent for path in _written}
+    return [path for path in outermost if path.absolute().parent not in folders]
 
 
 def remove_empty_directories() -> None:

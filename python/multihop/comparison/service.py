@@ -130,6 +130,23 @@ class Service:
             return Status.LATE
         return Status.LOSSY if self.is_call and self.loss_ratio > CONVERSATION_LOSS else Status.FINE
 
+    @property
+    def lack(self) -> tuple[Status, bool]:
+        """Equal for flows that lack the same."""
+        return self.status, self.missed_ratio > VIDEO_LOSS
+
+    @property
+    def severity(self) -> float:
+        """Rank among flows with the same lack; the worst has the highest."""
+        match self.status:
+            case Status.LATE if self.missed_ratio > VIDEO_LOSS:
+                return self.missed_ratio
+            case Status.LATE:
+                return self.delay_p95_s
+            case Status.LOSSY:
+                return self.loss_ratio
+        return -self.share
+
     def sentence(self) -> str:
         """Why the status is what it is, in a few words."""
         seeds = len(self.goodput_bps)

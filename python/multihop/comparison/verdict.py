@@ -26,9 +26,6 @@ _LABELS = {"goodput_total_bps": "Goodput", "jain": "Fairness", "delay_p95_s": "D
 #: A sentence names no more flows than these; of several schemes, fewer of each.
 _MOST_FLOWS, _MOST_OF_SCHEME = 8, 2
 
-#: A sentence gives no more reasons than these.
-_MOST_REASONS = 2
-
 #: A sentence names no more kinds of flows than these.
 _MOST_KINDS = 4
 
@@ -189,17 +186,17 @@ class Unserved:
                 said.append(where + self._with_reasons(of))
         return "; ".join(said)
 
-    def _with_reasons(self, found: Sequence[Service]) -> str:
-        """Flows with why each is not served; flows with one reason together."""
-        by_reason: dict[str, list[str]] = {}
-        for each in found:
-            by_reason.setdefault(each.sentence(), []).append(each.name)
-        reasons = _MOST_REASONS if len(self.services) == 1 else 1
-        shown = list(by_reason.items())[:reasons]
-        left = [name for names in list(by_reason.values())[reasons:] for name in names]
-        parts = [f"{several(names, _MOST_FLOWS)} ({why})" for why, names in shown]
-        most = max(_MOST_FLOWS - sum(len(names) for _, names in shown), 0)
-        return ", ".join([*parts, *([several(left, most)] if left else [])])
+    @staticmethod
+    def _with_reasons(found: Sequence[Service]) -> str:
+        """Flows with why each is not served; flows that lack the same together, with the worst of them."""
+        by_lack: dict[object, list[Service]] = {}
+        for each in sorted(found, key=lambda each: -each.severity):
+            by_lack.setdefault(each.lack, []).append(each)
+        said = []
+        for same in by_lack.values():
+            at_worst = "at worst " if len({each.sentence() for each in same}) > 1 else ""
+            said.append(f"{several([each.name for each in same], _MOST_FLOWS)} ({at_worst}{same[0].sentence()})")
+        return ", ".join(said)
 
 
 def _flows(runs: Runs) -> list[_core.FlowView]:
@@ -250,7 +247,10 @@ def _alone(runs: Runs, metric: Metric) -> str:
     text = _number(metric, found.mean)
     if found.low is None or found.high is None:
         return text
-    return f"{text} (95 % interval {_number(metric, found.low)} to {_number(metric, found.high)}, {found.n} seeds)"
+    low, high = (_number(metric, end) for end in (found.low, found.high))
+    if low == high == text:
+        return f"{text} in all {found.n} seeds"
+    return f"{text} (95 % interval {low} to {high}, {found.n} seeds)"
 
 
 def _of_kinds(runs: Runs) -> list[str]:
@@ -297,7 +297,7 @@ def _advice(runs: Runs, unserved: Unserved) -> list[str]:
     if len(counts) == 1:
         total = len(unserved.services[runs.variants[0]])
         if not any(least):
-            return [f"All {total} flows are fine." if total > 1 else "The flow is fine."]
+            return ["All flows are fine." if total > 1 else "The flow is fine."]
         return [f"What to do: {why}."]
     best = [variant for variant, count in counts.items() if count == least]
     if len(best) < len(counts):

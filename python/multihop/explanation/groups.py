@@ -54,6 +54,8 @@ class Group:
         if self.places == 1:
             return words.title(self.cause, names)
         title = words.TITLES[self.cause.kind]
+        if self.cause.kind == "waiting" and self.cause.sender is not None:
+            return f"{title} at {names(self.cause.sender)}"
         hidden = self.cause.interferer if self.cause.kind == "hidden" else None
         return title if hidden is None else f"{title}, {names(hidden)}"
 
@@ -62,6 +64,8 @@ def _shared(cause: Cause) -> tuple[Any, ...]:
     """Equal for causes that flows share."""
     if cause.kind == "hidden":
         return cause.kind, cause.interferer
+    if cause.kind == "waiting":
+        return cause.kind, cause.sender
     return (cause.kind,) if cause.kind in _OF_THE_AIR else cause.place
 
 

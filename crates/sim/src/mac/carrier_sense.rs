@@ -115,8 +115,9 @@ impl Mac {
     }
 
     /// A frame of others begins while the medium is idle. Returns whether the NAV might have been reset, and
-    /// no more than [`Mac::freeze_backoff`] is left to do, if the station [is involved](Mac::needs_slow_path). Where
-    /// its own frame is still on its way, or something observes the link, nothing is done, and none returned.
+    /// no more than [`Mac::freeze_backoff`] is left to do, if the station [is
+    /// involved](Mac::needs_slow_path). Where its own frame is still on its way, or something observes the
+    /// link, nothing is done, and none returned.
     #[expect(clippy::inline_always, reason = "a call for each listener is 5 % of a grid")]
     #[inline(always)]
     pub fn sense_begin(&mut self, now: Time) -> Option<bool> {

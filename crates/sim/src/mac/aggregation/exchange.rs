@@ -370,8 +370,8 @@ fn report_mpdus(ctx: &mut Context, window: &mut Window, template: &Exchange, fat
     })
 }
 
-/// What the answer means for each MPDU, or that the neighbour was asked without an answer; returns whether any is
-/// given up.
+/// What the answer means for each MPDU, or that the neighbour was asked without an answer; returns whether
+/// any is given up.
 fn decide(window: &mut Window, answer: Answer, request_failed: bool, ctx: &Context) -> bool {
     // Tries that have no end are not ended by RTS either.
     let unreachable = answer == Answer::Unreachable && !ctx.timing.tries_without_end();
