@@ -22,7 +22,7 @@ from multihop.api.results import Comparison
 from multihop.base import extras, signals
 from multihop.base.errors import UserError
 from multihop.base.files import clear_left_overs, in_namespace, require_writable_file
-from multihop.cli import EXIT_FAILED, completion, console, runs
+from multihop.cli import EXIT_FAILED, completion, console, runs, screen
 from multihop.cli.settings import SetOption, read
 from multihop.cli.watching import Watch
 from multihop.emulation.isolate import command, hold_signals, is_isolated, number_outside, take_signals
@@ -203,7 +203,7 @@ def replay(
     found = result.summary["fingerprint"]
     _write(comparison, out, report, quiet=quiet)
     if as_json:
-        console.print_json({"journal_fingerprint": fingerprint, **runs.as_json_value(comparison)})
+        console.print_json({"journal_fingerprint": fingerprint, **screen.as_json_value(comparison)})
     else:
         console.say(f"fingerprint {found}" + (", as in the journal" if fingerprint == found else ""))
         _print_run(comparison)
@@ -315,7 +315,7 @@ def _show(ended: Emulated, measured: Sequence[Measured], *, as_json: bool) -> No
         live["valid"], live["why_invalid"] = ended.is_valid, ended.why_invalid
         live["delivered_bytes"], live["queues"] = sum(ended.live["delivered_bytes"]), sum(ended.live["queues"])
         live["delivered_bytes_by_pair"] = dict(ended.delivered_bytes)
-        console.print_json({"live": live, "programs": rows, **runs.as_json_value(comparison)})
+        console.print_json({"live": live, "programs": rows, **screen.as_json_value(comparison)})
         return
     for sentence in ended.sentences():
         console.say(sentence)
@@ -336,7 +336,7 @@ def _show(ended: Emulated, measured: Sequence[Measured], *, as_json: bool) -> No
 def _print_run(comparison: Comparison) -> None:
     """What `run` prints, if there are flows."""
     if len(comparison.flows):
-        runs.print_run(comparison)
+        screen.print_run(comparison)
         flows = next(iter(comparison.results.values()))[0].view["flows"]
         answering = [flow["name"] for flow in flows if flow.get("acknowledges", False)]
         if answering:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -19,19 +19,15 @@ from multihop.base.files import is_stream, require_writable_directory, require_w
 from multihop.base.names import file_names
 from multihop.cli import completion, console
 from multihop.cli.figures import Figures, FiguresOption, FontSizeOption, MetricsOption, WidthOption, asked
+from multihop.cli.screen import as_json_value, print_comparison, print_run
 from multihop.cli.settings import SetOption, read
-from multihop.results.provenance import record
 from multihop.simulation.logs import NO_LOGS, Logs, Selection, selection
 from multihop.simulation.scenario import Scenario, load
 from multihop.simulation.seeds import MAX_SEEDS, seed_list, seed_number
 
 if TYPE_CHECKING:
     from multihop.api.results import Comparison
-    from multihop.results.columns import Metric
     from multihop.simulation.store import Store
-
-#: A comparison prints no more flows than these.
-_MOST_FLOWS = 12
 
 #: Where finished runs are kept, in the folder of the results.
 STORE = "store"
@@ -421,173 +417,3 @@ def _are_one(a: Path, b: Path) -> bool:
 
 def _is_in(file: Path, directory: Path) -> bool:
     return file.resolve().parent == directory.resolve()
-
-
-def print_run(comparison: Comparison, *, why: bool = False) -> None:
-    """What `run` prints: a first screen in words, then flows, and metrics of the whole."""
-    _print_first(comparison, "", why=why)
-    _print_flows(comparison)
-    _print_metrics(comparison, comparison.measured_metrics)
-    _print_phases(comparison)
-
-
-def _print_phases(comparison: Comparison) -> None:
-    from multihop.comparison import phases
-
-    for sentence in phases.sentences(comparison):
-        console.paragraph(sentence)
-
-
-def print_comparison(comparison: Comparison) -> None:
-    """What `compare` prints: a first screen in words, then tables."""
-    sure = ""
-    if len(comparison.seeds) > 1 and len(comparison.variants) > 1:
-        sure = "; better means beyond chance (p < 0.05, table below)"
-    _print_first(comparison, sure, why=True)
-    _print_rates(comparison)
-    _print_metrics(comparison, comparison.metrics)
-    _print_differences(comparison)
-    for sentence in comparison.about_optimum():
-        console.say(sentence)
-    _print_phases(comparison)
-
-
-def _print_first(comparison: Comparison, sure: str, *, why: bool) -> None:
-    """What a reader looks for first, in at most twelve sentences."""
-    from multihop.comparison.verdict import first_screen
-    from multihop.explanation.explain import causes_of
-    from multihop.results.words import counted
-
-    view = next(iter(comparison.results.values()))[0].view
-    schemes = f"{', '.join(comparison.variants)}; " if len(comparison.variants) > 1 else ""
-    flows, seeds = counted(len(view["flows"]), "flow"), counted(len(comparison.seeds), "seed")
-    console.paragraph(f"{view['name']}: {schemes}{flows}, {seeds}{sure}.")
-    if comparison.varied is not None:
-        console.paragraph(comparison.varied)
-    *said, last = first_screen(comparison)
-    for sentence in (*said, *(causes_of(comparison) if why else []), last):
-        console.paragraph(sentence)
-    console.say()
-
-
-def _print_flows(comparison: Comparison) -> None:
-    """Per flow: the mean over seeds."""
-    flows = comparison.flows
-    # Where nodes move, hops are those at the start, which may differ between seeds.
-    moving = any(node["moves"] for results in comparison.results.values() for node in results[0].view["nodes"])
-    columns = ["hops", "goodput_bps", "delay_p50_s", "delay_p95_s", "loss_ratio", "retransmission_ratio"]
-    keys = ["flow", "name", "scheme"]
-    means = flows.groupby(keys, sort=False)[columns].mean().reset_index()
-    rows = [
-        [
-            str(row["name"]),
-            str(row["scheme"]),
-            f"{row['hops']:.3g}",
-            _cell(row["goodput_bps"] / 1e6, 3),
-            _milliseconds(row["delay_p50_s"]),
-            _milliseconds(row["delay_p95_s"]),
-            _cell(row["loss_ratio"] * 100, 2),
-            _cell(row["retransmission_ratio"] * 100, 2),
-        ]
-        for row in means.to_dict("records")
-    ]
-    heads = [
-        "flow",
-        "scheme",
-        "hops at first" if moving else "hops",
-        "goodput Mb/s",
-        "delay p50 ms",
-        "p95 ms",
-        "lost %",
-        "repeated %",
-    ]
-    console.out().print(console.table(heads, rows))
-    console.say()
-
-
-def _print_rates(comparison: Comparison) -> None:
-    """Per flow and scheme: goodput and losses, means over seeds; of many flows, those that got least."""
-    flows = next(iter(comparison.results.values()))[0].view["flows"]
-    rates = {variant: comparison.rates(variant).mean(axis=0) for variant in comparison.variants}
-    lost = {variant: comparison.by_flow(variant, "loss_ratio") for variant in comparison.variants}
-    by_rate = sorted(range(len(flows)), key=lambda flow: max(of[flow] for of in rates.values()))
-    rows = [
-        [
-            flows[flow]["name"],
-            str(flows[flow]["hops"]),
-            *(f"{_cell(rates[v][flow] / 1e6, 3)} ({_cell(lost[v][flow] * 100, 1)} %)" for v in comparison.variants),
-        ]
-        for flow in sorted(by_rate[:_MOST_FLOWS])
-    ]
-    console.out().print(console.table(["goodput Mb/s (packets lost)", "hops", *comparison.variants], rows))
-    if len(flows) > _MOST_FLOWS:
-        console.say(f"these {_MOST_FLOWS} of {len(flows)} flows got least; --out and --json have all")
-    console.say()
-
-
-def _print_metrics(comparison: Comparison, metrics: Sequence[Metric]) -> None:
-    """Per variant and metric: mean and 95 % interval."""
-    from multihop.results.words import SCREEN_DIGITS, with_interval
-
-    rows = [
-        [_title(m), *(with_interval(comparison.estimate(v, m.name), m, SCREEN_DIGITS) for v in comparison.variants)]
-        for m in metrics
-    ]
-    seeds = len(comparison.seeds)
-    over = f"mean ± 95 % interval over {seeds} seeds" if seeds > 1 else "one seed, so no interval"
-    console.out().print(console.table([over, *comparison.variants], rows))
-    console.say()
-
-
-def _print_differences(comparison: Comparison) -> None:
-    """What the sentences about differences are made of: each pair of schemes, seed by seed."""
-    from multihop.comparison.verdict import differences
-    from multihop.results.words import signed
-
-    rows = []
-    for each in differences(comparison):
-        found, metric = each.difference, each.metric
-        known = found.low is not None and found.high is not None and each.adjusted_p is not None
-        interval = f"{signed(metric, found.low or 0.0)} to {signed(metric, found.high or 0.0)}" if known else "none"
-        p = "none" if each.adjusted_p is None else "< 0.001" if each.adjusted_p < 0.001 else f"{each.adjusted_p:.2g}"
-        rows.append([_title(metric), f"{each.a} - {each.b}", signed(metric, found.mean), interval, p])
-    if rows:
-        console.out().print(console.table(["difference", "of", "mean", "95 % interval", "p (Holm)"], rows))
-        console.say()
-
-
-def _title(metric: Metric) -> str:
-    return f"{metric.title} [{metric.unit}]" if metric.unit else metric.title
-
-
-def _cell(value: float, decimals: int) -> str:
-    return "none" if value != value else f"{value:.{decimals}f}"
-
-
-def _milliseconds(seconds: float) -> str:
-    """A delay; one hop takes less than a tenth of a millisecond."""
-    return _cell(seconds * 1e3, 3 if seconds < 1e-3 else 1)
-
-
-def as_json_value(comparison: Comparison) -> dict[str, Any]:
-    """What `--json` prints of runs."""
-    first = next(iter(comparison.results.values()))[0]
-    return {
-        **record(),
-        "command": comparison.command,
-        "scenario": {"name": first.view["name"], "hash": first.view["hash"]},
-        "seeds": comparison.seeds,
-        "varied": comparison.varied,
-        "runs": [
-            {
-                "variant": name,
-                "seed": result.seed,
-                "summary": result.summary,
-                "flows": result.flows.to_dict("records"),
-            }
-            for name, results in comparison.results.items()
-            for result in results
-        ],
-        "statistics": comparison.statistics(),
-        "verdict": comparison.verdict(),
-    }
