@@ -62,7 +62,7 @@ _COMMANDS = {
     "check": ("inspect:check", "Read a scenario and show what would be run, without running it."),
     "list": (
         "inspect:list_names",
-        "List schemes, scenario keys, PHYs, media, routing, apps, estimators, models, papers, columns.",
+        "List schemes, keys, PHYs, media, mobility, routing, apps, estimators, models, papers, columns.",
     ),
     "schema": (
         "inspect:schema",

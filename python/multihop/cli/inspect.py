@@ -103,7 +103,7 @@ def list_names(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List schemes, scenario keys, PHYs, media, routing, apps, estimators, models, papers, columns.
+    """List schemes, keys, PHYs, media, mobility, routing, apps, estimators, models, papers, columns.
 
     Of all kinds, unless one is given; keys of scenarios are listed if asked for: multihop list keys [PREFIX].
     """
