@@ -5,6 +5,7 @@ mod mobility;
 #[path = "../../../../fuzz/targets/scenario.rs"]
 mod scenario;
 
+use crate::files::shipped_files;
 use multihop_core::Rng;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -144,13 +145,10 @@ const HEIGHTS: &str = "\
 #[ignore = "writes files"]
 fn write_the_seeds() {
     let text = |path: &Path| fs::read_to_string(path).unwrap();
-    for entry in fs::read_dir(Path::new(ROOT).join("scenarios")).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|end| end == "toml") {
-            let lines: Vec<String> =
-                text(&path).lines().filter(|line| !line.starts_with('#')).map(Into::into).collect();
-            fs::write(folder("scenario").join(path.file_stem().unwrap()), lines.join("\n")).unwrap();
-        }
+    for path in shipped_files() {
+        let lines: Vec<String> =
+            text(&path).lines().filter(|line| !line.starts_with('#')).map(Into::into).collect();
+        fs::write(folder("scenario").join(path.file_stem().unwrap()), lines.join("\n")).unwrap();
     }
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let three = "0 0 0 5 10 20 10 1 10 10 30\n2 0 0 5 10 20 20 1\n";

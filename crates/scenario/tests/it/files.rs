@@ -6,15 +6,25 @@ use multihop_scenario::{Overrides, Resolved, catalogue, json_schema, resolve};
 use multihop_sim::config::{AppConfig, MediumModel};
 use serde_json::Value;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// Files of all shipped scenarios, in order.
+pub fn shipped_files() -> Vec<PathBuf> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let within = |folder: &Path| -> Vec<PathBuf> {
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+    };
+    let (folders, mut files): (Vec<PathBuf>, Vec<PathBuf>) =
+        within(&folder).into_iter().partition(|path| path.is_dir());
+    files.extend(folders.iter().flat_map(|folder| within(folder)));
+    files.sort();
+    files
+}
 
 /// Name and text of every shipped scenario.
 fn shipped() -> Vec<(String, String)> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
     let name = |file: &PathBuf| file.file_name().unwrap().to_string_lossy().into_owned();
-    files.iter().map(|file| (name(file), fs::read_to_string(file).unwrap())).collect()
+    shipped_files().iter().map(|file| (name(file), fs::read_to_string(file).unwrap())).collect()
 }
 
 fn resolved(name: &str) -> Resolved {

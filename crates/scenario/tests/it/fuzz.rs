@@ -1,9 +1,9 @@
 //! Whatever the text, reading a scenario ends with a configuration or with one message, never with a panic.
 
+use crate::files::shipped_files;
 use multihop_core::Rng;
 use multihop_scenario::{Overrides, Setting, resolve};
 use std::fs;
-use std::path::PathBuf;
 
 const ROUNDS: u32 = 4000;
 
@@ -42,10 +42,8 @@ const VALUES: &[&str] = &[
 ];
 
 fn corpus() -> Vec<String> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    let mut texts: Vec<String> = files.iter().map(|file| fs::read_to_string(file).unwrap()).collect();
+    let mut texts: Vec<String> =
+        shipped_files().iter().map(|file| fs::read_to_string(file).unwrap()).collect();
     let generators = [
         "generator = \"grid\"\ncolumns = 3\nrows = 4\njitter = \"5 m\"\nseed = 3",
         "generator = \"star\"\narms = 4\narm_hops = 2\nspacing = \"100 m\"",
