@@ -148,9 +148,12 @@ class Explanation:
                 )
         if self.trials is not None and self.explained and not best:
             undecided = any(each.verdict == "undecided" for of in self.trials.values() for each in of)
-            said.append(
-                f"What helps: {'one seed decides nothing; use --seeds 5' if undecided else 'nothing that was tried'}."
-            )
+            main = self.main_cause
+            if main is not None and main.cause.kind == "no-route":
+                said.append("What helps: a path: a relay, or links of more range. No setting makes one.")
+            else:
+                why = "one seed decides nothing; use --seeds 5" if undecided else "nothing that was tried"
+                said.append(f"What helps: {why}.")
         return said + self._better_schemes()
 
     def _better_schemes(self) -> list[str]:

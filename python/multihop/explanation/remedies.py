@@ -145,7 +145,9 @@ def _for(cause: Cause, account: FlowAccount, nodes: Nodes, settings: Settings) -
             return [*_rts(settings, on=False), *channel]
         case "wire-full" | "waiting":
             is_wire = cause.kind == "wire-full" or cause.facts["wire"]
-            return _wire_discipline(cause, nodes, settings) if is_wire else _discipline(settings)
+            return (
+                _wire_discipline(cause, nodes, settings) if is_wire else [*_stations(settings), *_discipline(settings)]
+            )
         case "wire-loss":
             return _loss_tolerant(account, settings)
         case "queue" | "aqm" if cause.receiver is not None:
