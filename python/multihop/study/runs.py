@@ -79,7 +79,7 @@ class StudyRuns(Displayed):
     def values(self, point: int, metric: str) -> pd.Series[float]:
         """One value per finished run of a point, by seed, in SI units; `metric(...).shown` converts."""
         self._require(point, metric)
-        return self._of_seeds(point, metric, self.seeds.get(point, []))
+        return self.of_seeds(point, metric, self.seeds.get(point, []))
 
     def of_seeds(self, point: int, metric: str, seeds: Sequence[int]) -> pd.Series[float]:
         """As `values`, for these seeds as far as they are there now."""
