@@ -37,6 +37,7 @@ def _is_unicast(path: Path) -> bool:
 
 #: Those whose flows have one receiver each, which bounds are of.
 UNICAST_SCENARIOS = sorted(filter(_is_unicast, SCENARIOS.rglob("*.toml")))
+UNICAST_NAMES = [path.relative_to(SCENARIOS).as_posix() for path in UNICAST_SCENARIOS]
 
 #: Third-party files live beside the project, not in it.
 DATA = ROOT.parent / "shared" / "data" / "topology"

@@ -55,7 +55,7 @@ class Explanation(Displayed):
 
     @cached_property
     def remedies(self) -> pd.DataFrame:
-        """A row per explained flow and remedy that was tried: the remedy, and what came of it."""
+        """A row per explained flow and remedy that was tried: the remedy and its outcome."""
         return self._rows("remedies", ["remedy", "set", "scheme", "verdict", "gain_bps", "total_bps", "delay_p95_s"])
 
     def _rows(self, what: str, first: list[str]) -> pd.DataFrame:

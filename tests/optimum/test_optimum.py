@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import multihop
-from conftest import CHAIN, ROOT, SCENARIOS, UNICAST_SCENARIOS
+from conftest import CHAIN, ROOT, SCENARIOS, UNICAST_NAMES
 from multihop import UserError
 from multihop.optima.optimum import FLOOR, Question, distance, gap
 from multihop.optima.utility import LOG, MAX_MIN, Utility, allocate
@@ -265,7 +265,7 @@ def test_acknowledgements_of_the_transport_are_charged_or_not():
     assert 0.7 * without < with_acks < 0.95 * without
 
 
-@pytest.mark.parametrize("name", [path.relative_to(SCENARIOS).as_posix() for path in UNICAST_SCENARIOS])
+@pytest.mark.parametrize("name", UNICAST_NAMES)
 @pytest.mark.parametrize("constraints", ["cliques", "interference-sets"])
 def test_the_optimum_of_our_scenarios_keeps_its_constraints(name, constraints):
     found = multihop.optimum(SCENARIOS / name, constraints=constraints)

@@ -337,7 +337,7 @@ def _print_run(comparison: Comparison) -> None:
     """What `run` prints, if there are flows."""
     if len(comparison.flows):
         screen.print_run(comparison)
-        flows = next(iter(comparison.results.values()))[0].view["flows"]
+        flows = comparison.view["flows"]
         answering = [flow["name"] for flow in flows if flow.get("acknowledges", False)]
         if answering:
             console.say(

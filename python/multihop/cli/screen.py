@@ -51,7 +51,7 @@ def _print_first(comparison: Comparison, sure: str, *, why: bool) -> None:
     from multihop.explanation.explain import causes_of
     from multihop.results.words import counted
 
-    view = next(iter(comparison.results.values()))[0].view
+    view = comparison.view
     schemes = f"{', '.join(comparison.variants)}; " if len(comparison.variants) > 1 else ""
     flows, seeds = counted(len(view["flows"]), "flow"), counted(len(comparison.seeds), "seed")
     console.paragraph(f"{view['name']}: {schemes}{flows}, {seeds}{sure}.")
@@ -65,6 +65,8 @@ def _print_first(comparison: Comparison, sure: str, *, why: bool) -> None:
 
 def _print_flows(comparison: Comparison) -> None:
     """Per flow: the mean over seeds."""
+    from multihop.results.words import fixed
+
     flows = comparison.flows
     # Where nodes move, hops are those at the start, which may differ between seeds.
     moving = any(node["moves"] for results in comparison.results.values() for node in results[0].view["nodes"])
@@ -76,11 +78,11 @@ def _print_flows(comparison: Comparison) -> None:
             str(row["name"]),
             str(row["scheme"]),
             f"{row['hops']:.3g}",
-            _cell(row["goodput_bps"] / 1e6, 3),
+            fixed(row["goodput_bps"] / 1e6, 3),
             _milliseconds(row["delay_p50_s"]),
             _milliseconds(row["delay_p95_s"]),
-            _cell(row["loss_ratio"] * 100, 2),
-            _cell(row["retransmission_ratio"] * 100, 2),
+            fixed(row["loss_ratio"] * 100, 2),
+            fixed(row["retransmission_ratio"] * 100, 2),
         ]
         for row in means.to_dict("records")
     ]
@@ -100,7 +102,9 @@ def _print_flows(comparison: Comparison) -> None:
 
 def _print_rates(comparison: Comparison) -> None:
     """Per flow and scheme: goodput and losses, means over seeds; of many flows, those that got least."""
-    flows = next(iter(comparison.results.values()))[0].view["flows"]
+    from multihop.results.words import fixed
+
+    flows = comparison.view["flows"]
     rates = {variant: comparison.rates(variant).mean(axis=0) for variant in comparison.variants}
     lost = {variant: comparison.by_flow(variant, "loss_ratio") for variant in comparison.variants}
     by_rate = sorted(range(len(flows)), key=lambda flow: max(of[flow] for of in rates.values()))
@@ -108,7 +112,7 @@ def _print_rates(comparison: Comparison) -> None:
         [
             flows[flow]["name"],
             str(flows[flow]["hops"]),
-            *(f"{_cell(rates[v][flow] / 1e6, 3)} ({_cell(lost[v][flow] * 100, 1)} %)" for v in comparison.variants),
+            *(f"{fixed(rates[v][flow] / 1e6, 3)} ({fixed(lost[v][flow] * 100, 1)} %)" for v in comparison.variants),
         ]
         for flow in sorted(by_rate[:_MOST_FLOWS])
     ]
@@ -123,7 +127,7 @@ def _print_metrics(comparison: Comparison, metrics: Sequence[Metric]) -> None:
     from multihop.results.words import SCREEN_DIGITS, with_interval
 
     rows = [
-        [_title(m), *(with_interval(comparison.estimate(v, m.name), m, SCREEN_DIGITS) for v in comparison.variants)]
+        [m.heading, *(with_interval(comparison.estimate(v, m.name), m, SCREEN_DIGITS) for v in comparison.variants)]
         for m in metrics
     ]
     seeds = len(comparison.seeds)
@@ -143,28 +147,22 @@ def _print_differences(comparison: Comparison) -> None:
         known = found.low is not None and found.high is not None and each.adjusted_p is not None
         interval = f"{signed(metric, found.low or 0.0)} to {signed(metric, found.high or 0.0)}" if known else "none"
         p = "none" if each.adjusted_p is None else "< 0.001" if each.adjusted_p < 0.001 else f"{each.adjusted_p:.2g}"
-        rows.append([_title(metric), f"{each.a} - {each.b}", signed(metric, found.mean), interval, p])
+        rows.append([metric.heading, f"{each.a} - {each.b}", signed(metric, found.mean), interval, p])
     if rows:
         console.out().print(console.table(["difference", "of", "mean", "95 % interval", "p (Holm)"], rows))
         console.say()
 
 
-def _title(metric: Metric) -> str:
-    return f"{metric.title} [{metric.unit}]" if metric.unit else metric.title
-
-
-def _cell(value: float, decimals: int) -> str:
-    return "none" if value != value else f"{value:.{decimals}f}"
-
-
 def _milliseconds(seconds: float) -> str:
     """A delay; one hop takes less than a tenth of a millisecond."""
-    return _cell(seconds * 1e3, 3 if seconds < 1e-3 else 1)
+    from multihop.results.words import fixed
+
+    return fixed(seconds * 1e3, 3 if seconds < 1e-3 else 1)
 
 
 def as_json_value(comparison: Comparison) -> dict[str, Any]:
     """What `--json` prints of runs."""
-    first = next(iter(comparison.results.values()))[0]
+    first = comparison.first
     return {
         **record(),
         "command": comparison.command,

@@ -257,7 +257,7 @@ def _print_metrics(result: StudyResult) -> None:
         seeds = [str(len(result.seeds.get(index, [])))] if spec.model is None else []
         rows.append([*(str(label) for label in point.labels.values()), *seeds, *cells])
     seeds = ["seeds"] if spec.model is None else []
-    heads = [*result.points[0].labels, *seeds, *(f"{m.title} [{m.unit}]" if m.unit else m.title for m in metrics)]
+    heads = [*result.points[0].labels, *seeds, *(metric.heading for metric in metrics)]
     console.out().print(console.table(heads, rows))
     if len(result.points) > _MOST_ROWS:
         console.say(f"... and {len(result.points) - _MOST_ROWS} more points: see the report, or --json")

@@ -63,7 +63,7 @@ def in_phase(view: _core.ScenarioView) -> list[InPhase]:
 
 def sentences(runs: Runs) -> list[str]:
     """A sentence for each variant and group of which one flow carries far more than another."""
-    view = next(iter(runs.results.values()))[0].view
+    view = runs.view
     if not any(flow.get("interval") for flow in view["flows"]):
         return []
     return [said for group in in_phase(view) for variant in runs.variants if (said := _sentence(runs, variant, group))]

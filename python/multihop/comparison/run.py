@@ -13,6 +13,7 @@ from multihop import _core
 from multihop.base.display import Displayed, Overview
 from multihop.results import frames
 from multihop.results.columns import METRICS, TABLES
+from multihop.results.words import fixed
 from multihop.simulation.scenario import Scenario
 
 
@@ -110,15 +111,11 @@ class Run(Displayed):
                 str(flow["name"]),
                 str(flow["scheme"]),
                 f"{flow['goodput_bps'] / 1e6:.3f}",
-                _cell(1e3 * flow["delay_p50_s"], 1),
-                _cell(1e3 * flow["delay_p95_s"], 1),
-                _cell(100 * flow["loss_ratio"], 2),
+                fixed(1e3 * flow["delay_p50_s"], 1),
+                fixed(1e3 * flow["delay_p95_s"], 1),
+                fixed(100 * flow["loss_ratio"], 2),
             ]
             for flow in flows
         ]
         heads = ["flow", "scheme", "goodput Mb/s", "delay p50 ms", "p95 ms", "lost %"]
         return Overview(title, heads, rows, [", ".join(shown)])
-
-
-def _cell(value: float, decimals: int) -> str:
-    return "none" if value != value else f"{value:.{decimals}f}"

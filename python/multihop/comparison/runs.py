@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from multihop import _core
 from multihop.base import extras
 from multihop.base.display import Displayed, Overview
 from multihop.base.errors import UserError
@@ -72,6 +73,16 @@ class Runs(Displayed):
         return list(self.results)
 
     @property
+    def first(self) -> Run:
+        """The run of the first variant and seed, for what all runs have in common."""
+        return next(iter(self.results.values()))[0]
+
+    @property
+    def view(self) -> _core.ScenarioView:
+        """The resolved scenario of the first run: nodes, links, and flows with their paths."""
+        return self.first.view
+
+    @property
     def seeds(self) -> list[int]:
         """The common seeds."""
         return [result.seed for result in next(iter(self.results.values()))]
@@ -79,7 +90,7 @@ class Runs(Displayed):
     @property
     def command(self) -> str:
         """A command that makes the same results from `scenario.toml`, as in what `save` writes."""
-        first = next(iter(self.results.values()))[0]
+        first = self.first
         compares = all(name == results[0].overrides.get("scheme") for name, results in self.results.items())
         words = ["multihop", "compare" if compares else "run", "scenario.toml"]
         words += ["--schemes", ",".join(self.variants)] if compares else []
@@ -100,7 +111,7 @@ class Runs(Displayed):
     @property
     def varied(self) -> str | None:
         """Which flows have the compared scheme and which keep theirs; none where all have it."""
-        first = next(iter(self.results.values()))[0]
+        first = self.first
         return varying.sentence(first.view["flows"], first.overrides.get("varying"))
 
     @cached_property
@@ -142,7 +153,7 @@ class Runs(Displayed):
 
         Fairness is between flows that want the same; frames are those of videos.
         """
-        flows = next(iter(self.results.values()))[0].view["flows"]
+        flows = self.view["flows"]
         fairness = len(largest_alike(flows)) > 1
         alike = [flows[index]["name"] for index in largest_alike(flows)]
         own = tuple(
@@ -272,12 +283,12 @@ class Runs(Displayed):
         metrics = self.metrics if whole else self.measured_metrics
         rows = [
             [
-                f"{m.title} [{m.unit}]" if m.unit else m.title,
+                m.heading,
                 *(with_interval(self.estimate(v, m.name), m) for v in self.variants),
             ]
             for m in metrics
         ]
-        first, seeds = next(iter(self.results.values()))[0], len(self.seeds)
+        first, seeds = self.first, len(self.seeds)
         over = f"{seeds} seeds, mean ± 95 % interval" if seeds > 1 else "one seed"
         return Overview(f"{first.view['name']}, {over}", ["", *self.variants], rows)
 

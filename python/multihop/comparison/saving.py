@@ -35,7 +35,7 @@ def save(runs: Runs, directory: Path) -> Path:
         copy = directory / "scenario.toml"
         if runs.scenario.file is None or not same_file(copy, runs.scenario.file):
             replace_file(copy, lambda path: path.write_text(runs.scenario.text, encoding="utf-8"))
-        motion = next(iter(runs.results.values()))[0].view["motion_file"]
+        motion = runs.view["motion_file"]
         if motion is not None and not same_file(directory / MOTION_FILE, Path(motion)):
             replace_file(directory / MOTION_FILE, partial(shutil.copyfile, motion))
         text = json.dumps(about, indent=2) + "\n"
@@ -64,7 +64,7 @@ def other_results(runs: Runs, directory: Path) -> str | None:
 
 def manifest(runs: Runs) -> dict[str, Any]:
     """What was run, by what, and how to run it again. Nothing in it depends on the machine."""
-    first = next(iter(runs.results.values()))[0]
+    first = runs.first
     return {
         "format": MANIFEST_FORMAT,
         **record(),

@@ -102,6 +102,11 @@ class Service:
         return self.status == Status.LOSSY or (self.status == Status.LATE and self.lost_ratio > 0.5 * self.missed_ratio)
 
     @property
+    def misses_frames(self) -> bool:
+        """Whether a video misses more frames than it bears."""
+        return self.missed_ratio > VIDEO_LOSS
+
+    @property
     def share(self) -> float:
         """Mean goodput over the fair share; 0 without one."""
         return float(self.goodput_bps.mean()) / self.fair_bps if self.fair_bps > 0 else 0.0
@@ -126,20 +131,20 @@ class Service:
             return Status.STARVING
         if self.share < SLOW:
             return Status.SLOW
-        if self.missed_ratio > VIDEO_LOSS or (self.is_call and self.delay_p95_s > CONVERSATION_S):
+        if self.misses_frames or (self.is_call and self.delay_p95_s > CONVERSATION_S):
             return Status.LATE
         return Status.LOSSY if self.is_call and self.loss_ratio > CONVERSATION_LOSS else Status.FINE
 
     @property
     def lack(self) -> tuple[Status, bool]:
         """Equal for flows that lack the same."""
-        return self.status, self.missed_ratio > VIDEO_LOSS
+        return self.status, self.misses_frames
 
     @property
     def severity(self) -> float:
         """Rank among flows with the same lack; the worst has the highest."""
         match self.status:
-            case Status.LATE if self.missed_ratio > VIDEO_LOSS:
+            case Status.LATE if self.misses_frames:
                 return self.missed_ratio
             case Status.LATE:
                 return self.delay_p95_s
@@ -158,7 +163,7 @@ class Service:
                 return share if seeds == 1 else f"{share} in {self.starved_seeds} of {seeds} seeds"
             case Status.SLOW:
                 return f"{percent(self.share)} of {self.yardstick}"
-            case Status.LATE if self.missed_ratio > VIDEO_LOSS:
+            case Status.LATE if self.misses_frames:
                 return f"{percent(self.missed_ratio)} of its frames late or lost"
             case Status.LATE:
                 within = f"95 % of its packets within {three_digits(1e3 * self.delay_p95_s)} ms"

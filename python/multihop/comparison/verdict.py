@@ -200,7 +200,7 @@ class Unserved:
 
 
 def _flows(runs: Runs) -> list[_core.FlowView]:
-    return next(iter(runs.results.values()))[0].view["flows"]
+    return runs.view["flows"]
 
 
 def _who_is_better(runs: Runs, unserved: Unserved) -> list[str]:

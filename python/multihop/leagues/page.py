@@ -248,7 +248,7 @@ def _full(result: StudyResult, own: Sequence[Standing], main: str) -> tuple[list
         standing = [found.get((metric.name, scheme)) for metric in metrics]
         cells = [_number(one.found, m) if one else "none" for one, m in zip(standing, metrics, strict=True)]
         rows.append([rank, scheme, *cells])
-    return ["rank", "scheme", *(f"{m.title} [{m.unit}]" if m.unit else m.title for m in metrics)], rows
+    return ["rank", "scheme", *(metric.heading for metric in metrics)], rows
 
 
 def _alike(result: StudyResult) -> list[str]:

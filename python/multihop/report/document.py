@@ -13,7 +13,7 @@ from multihop.explanation.explain import Explanation
 from multihop.report import charts, explained, flow_tables, topology, viewer
 from multihop.report.charts.figure import Figure
 from multihop.report.charts.html import html
-from multihop.report.markup import document, facts, paragraphs, remark, section, with_unit
+from multihop.report.markup import document, facts, paragraphs, remark, section
 from multihop.report.markup import escape as _e
 from multihop.report.numbers import in_script
 from multihop.report.places import Shown
@@ -26,7 +26,7 @@ from multihop.results.words import signed, with_interval
 def page(comparison: Runs, explanation: Explanation | None = None, frames: Mapping[str, Shown] | None = None) -> str:
     """The report as HTML, with the explanation of its runs, and frame logs of variants or links to them."""
     shown = frames or {}
-    first = next(iter(comparison.results.values()))[0]
+    first = comparison.first
     title = first.view["name"]
     description = first.view.get("description") or ""
     drawn = {figure.name: figure for figure in charts.every(comparison)}
@@ -89,7 +89,7 @@ def _transmissions(frames: Mapping[str, Shown]) -> list[str]:
 
 def _subjects(comparison: Runs) -> str:
     """What can be picked in the page, by number, for its script, which lights the nodes on a flow's path."""
-    view = next(iter(comparison.results.values()))[0].view
+    view = comparison.view
     nodes = [node["name"] for node in view["nodes"]]
     flows = []
     for flow in view["flows"]:
@@ -100,7 +100,7 @@ def _subjects(comparison: Runs) -> str:
 
 
 def _subtitle(comparison: Runs) -> str:
-    view = next(iter(comparison.results.values()))[0].view
+    view = comparison.view
     palette = colours(comparison.variants)
     chips = "".join(
         f'<span class="chip"><i style="background:{palette[v]}"></i>{_e(v)}</span>' for v in comparison.variants
@@ -130,7 +130,7 @@ def _verdict(comparison: Runs) -> str:
 
 
 def _path_note(comparison: Runs) -> str:
-    view = next(iter(comparison.results.values()))[0].view
+    view = comparison.view
     without = [flow for flow in view["flows"] if not flow["path"]]
     lost = ", ".join(flow["name"] for flow in without if "group" not in flow)
     far = ", ".join(flow["name"] for flow in without if "group" in flow)
@@ -189,7 +189,7 @@ def _metric_table(comparison: Runs) -> str:
         cells = "".join(
             f"<td>{_e(with_interval(comparison.estimate(v, metric.name), metric))}</td>" for v in comparison.variants
         )
-        rows.append(f"<tr><th>{_e(with_unit(metric))}</th>{cells}</tr>")
+        rows.append(f"<tr><th>{_e(metric.heading)}</th>{cells}</tr>")
     body = f"<thead><tr><th></th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody>"
     return f'<div class="scroll"><table>{body}</table></div>'
 
@@ -217,13 +217,13 @@ def _paired_row(contrast: Contrast) -> str:
     p = "" if contrast.adjusted_p is None else f"{contrast.adjusted_p:.2g}"
     mark = ' class="significant"' if contrast.significant else ""
     return (
-        f"<tr{mark}><th>{_e(with_unit(m))}</th><td>{_e(contrast.a)} - {_e(contrast.b)}</td>"
+        f"<tr{mark}><th>{_e(m.heading)}</th><td>{_e(contrast.a)} - {_e(contrast.b)}</td>"
         f"<td>{signed(m, d.mean)}</td><td>{interval}</td><td>{p}</td></tr>"
     )
 
 
 def _provenance(comparison: Runs) -> str:
-    view = next(iter(comparison.results.values()))[0].view
+    view = comparison.view
     known = {
         "multihop": build(),
         "scenario": f"{view['name']}, hash {view['hash']}",

@@ -6,7 +6,7 @@ import numpy as np
 
 from multihop.comparison.runs import Runs
 from multihop.report.charts import bars
-from multihop.report.markup import remark, table, with_unit
+from multihop.report.markup import remark, table
 from multihop.results.columns import METRIC, TABLES, Metric
 from multihop.results.statistics import estimate_or_none
 from multihop.results.words import three_digits, with_interval
@@ -17,7 +17,7 @@ _METRICS = {
     "delay_p50_s": Metric("", "delay p50", "ms", 1e3, higher_is_better=False),
     "delay_p95_s": Metric("", "p95", "ms", 1e3, higher_is_better=False),
     "rtt_mean_s": Metric("", "RTT", "ms", 1e3, higher_is_better=False),
-    "loss_ratio": Metric("", "lost", "%", 1e2, higher_is_better=False, most=1.0),
+    "loss_ratio": Metric("", "lost", "%", 1e2, higher_is_better=False),
     "retransmission_ratio": Metric("", "repeated", "%", 1e2, higher_is_better=False),
 }
 
@@ -38,7 +38,7 @@ def service(runs: Runs) -> str:
         cells = [_cell(values[name][:, flow], metric) for name, metric in _METRICS.items()]
         fair = [] if best is None else [three_digits(best[flow] / 1e6)]
         rows.append([flows[flow]["name"], flows[flow]["scheme"], str(flows[flow]["hops"]), cells[0], *fair, *cells[1:]])
-    heads = [with_unit(metric) for metric in _METRICS.values()]
+    heads = [metric.heading for metric in _METRICS.values()]
     heads[1:1] = [] if best is None else ["fair optimum"]
     left = len(flows) - len(rows)
     seeds = "Means over seeds ± half of the 95 % interval (Student t). " if len(results) > 1 else ""
@@ -61,5 +61,4 @@ def losses(runs: Runs) -> str:
 
 
 def _cell(values: np.ndarray, metric: Metric) -> str:
-    found = estimate_or_none(values)
-    return with_interval(found, metric) if found is None else with_interval(found.within(metric.least), metric)
+    return with_interval(estimate_or_none(values), metric)

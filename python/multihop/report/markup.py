@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from importlib import resources
 
 from multihop.base.visible import visible
-from multihop.results.columns import Metric
 from multihop.results.statistics import Estimate
 
 
@@ -61,11 +60,6 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "", n
 def disclosure(summary: str, content: str, kind: str = "") -> str:
     """Content that is shown on demand; needs no script."""
     return f'<details class="{escape(kind)}"><summary>{escape(summary)}</summary>{content}</details>'
-
-
-def with_unit(metric: Metric) -> str:
-    """Title of a metric with its unit."""
-    return f"{metric.title} [{metric.unit}]" if metric.unit else metric.title
 
 
 def estimate_words(found: Estimate, unit: str) -> str:

@@ -71,6 +71,11 @@ class Metric:
     least: float = 0.0
     most: float = math.inf
 
+    @property
+    def heading(self) -> str:
+        """Title with the unit."""
+        return f"{self.title} [{self.unit}]" if self.unit else self.title
+
     def shown(self, value: float) -> float:
         """The value in the unit that people read."""
         return value * self.scale

@@ -32,6 +32,11 @@ def with_interval(found: Estimate | None, metric: Metric, digits: int | None = N
     return f"{mean:.{decimals}f} ± {spread if float(spread) else '0'}"
 
 
+def fixed(value: float, decimals: int) -> str:
+    """A number with so many decimals; `none` for NaN."""
+    return "none" if value != value else f"{value:.{decimals}f}"
+
+
 def three_digits(value: float) -> str:
     """A number with three significant digits; a large one without an exponent: 3150, not 3.15e+03."""
     shown = f"{value + 0.0:.3g}"

@@ -256,7 +256,7 @@ class StudyRuns(Displayed):
         if not whole:
             return Overview(title)
         metrics = [self.metric(name) for name in self.metric_names]
-        heads = [*self.points[0].labels, *(f"{m.title} [{m.unit}]" if m.unit else m.title for m in metrics)]
+        heads = [*self.points[0].labels, *(metric.heading for metric in metrics)]
         rows = [
             [*map(str, point.labels.values()), *(with_interval(self.estimate(index, m.name), m) for m in metrics)]
             for index, point in enumerate(self.points[:MOST_POINTS])

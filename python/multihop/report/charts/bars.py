@@ -24,7 +24,7 @@ from multihop.report.charts.figure import (
     seed_mark,
     tokens,
 )
-from multihop.report.markup import estimate_words, with_unit
+from multihop.report.markup import estimate_words
 from multihop.report.notes import Notes
 from multihop.report.numbers import Line
 from multihop.report.svg import sides
@@ -49,7 +49,7 @@ _SHARES: dict[str, tuple[str | None, str]] = {
 def metrics(runs: Runs, names: Sequence[str] | None = None) -> Figure:
     """A facet for each metric, or for those of these names: bars with 95 % intervals and one dot per seed."""
     facets = [
-        Facet(with_unit(metric), measures_of(metric), partial(draw_metric, runs=runs, metric=metric))
+        Facet(metric.heading, measures_of(metric), partial(draw_metric, runs=runs, metric=metric))
         for metric in runs.metrics
         if (names is None or metric.name in names) and has_bars(runs, metric)
     ]
@@ -71,7 +71,7 @@ def has_bars(runs: Runs, metric: Metric) -> bool:
 
 def draw_metric(notes: Notes, axis: Any, *, runs: Runs, metric: Metric) -> None:  # noqa: ANN401 - an Axes
     """A bar for each scheme. The legend names schemes."""
-    panel = notes.panel(axis, "scheme", with_unit(metric))
+    panel = notes.panel(axis, "scheme", metric.heading)
     for index, (variant, look) in enumerate(looks(runs.variants).items()):
         of = tokens(runs, variant)
         bar = _Bar(index, 0.7, f"{variant}: {metric.title.lower()}", metric.unit, of, look.colour, look.hatch)
@@ -79,7 +79,7 @@ def draw_metric(notes: Notes, axis: Any, *, runs: Runs, metric: Metric) -> None:
         ends = metric.scale * metric.least, metric.scale * metric.most
         _draw_bar(notes, axis, bar, values, panel.line(variant, look.colour, of), variant, ends)
     axis.set_xticks([])
-    axis.set_ylabel(with_unit(metric))
+    axis.set_ylabel(metric.heading)
     if metric.least >= 0:
         axis.set_ylim(bottom=0)
     axis.set_xlim(-0.6, len(runs.variants) - 0.4)

@@ -196,7 +196,7 @@ def typical_flows(runs: Runs, among: Collection[int] | None = None) -> tuple[lis
 
 def flow_names(runs: Runs) -> list[str]:
     """Names of all flows."""
-    return [flow["name"] for flow in next(iter(runs.results.values()))[0].view["flows"]]
+    return [flow["name"] for flow in runs.view["flows"]]
 
 
 def cut(name: str, most: int = 24) -> str:

@@ -139,4 +139,4 @@ def _band(
 
 
 def _warmup(runs: Runs) -> float:
-    return float(next(iter(runs.results.values()))[0].view["warmup"])
+    return float(runs.view["warmup"])

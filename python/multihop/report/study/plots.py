@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from multihop.claims.study import StudyResult
-from multihop.report.markup import with_unit
 from multihop.results.columns import COORDINATE, TABLES, Metric
 from multihop.results.statistics import Estimate, estimate_or_none
 from multihop.study.metrics import matching
@@ -223,8 +222,8 @@ def _of_metric(result: StudyResult, chart: Chart, key: str) -> Plot:
         layout.names,
         layout.named_by,
         panels,
-        with_unit(across) if across is not None else title_of(spec, chart.x) if chart.x is not None else "",
-        with_unit(metric),
+        across.heading if across is not None else title_of(spec, chart.x) if chart.x is not None else "",
+        metric.heading,
         metric.unit,
         across.unit if across is not None else "",
         [] if numeric or across is not None else [text(label) for label in labels],

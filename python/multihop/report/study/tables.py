@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from multihop.claims.study import StudyResult
-from multihop.report.markup import escape, remark, table, with_unit
+from multihop.report.markup import escape, remark, table
 from multihop.report.study.plots import text, title_of
 from multihop.results.columns import Metric
 from multihop.results.statistics import SIGNIFICANCE
@@ -23,7 +23,7 @@ def estimates(result: StudyResult) -> str:
     spec = result.study.spec
     metrics = [result.metric(name) for name in result.metric_names]
     factors = list(spec.factors)
-    heads = [*(title_of(spec, factor) for factor in factors), "seeds", *(with_unit(metric) for metric in metrics)]
+    heads = [*(title_of(spec, factor) for factor in factors), "seeds", *(metric.heading for metric in metrics)]
     rows = []
     for index, point in enumerate(result.points[:_MOST_ROWS]):
         found = [result.estimate(index, metric.name) for metric in metrics]
@@ -64,7 +64,7 @@ def paired(result: StudyResult) -> str:
 
 def _row(record: dict[Any, Any], columns: list[str], metrics: dict[str, Metric]) -> str:
     metric = metrics[record["metric"]]
-    names = [with_unit(metric), *(text(record[factor]) for factor in columns)]
+    names = [metric.heading, *(text(record[factor]) for factor in columns)]
     names.append(f"{text(record['a'])} - {text(record['b'])}")
     has_interval = pd.notna(record["low"]) and pd.notna(record["high"])
     interval = f"{signed(metric, record['low'])} to {signed(metric, record['high'])}" if has_interval else ""
