@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tools import inline as inline_command
 
 from browser import browser as browser
 from browser import in_node as in_node
 from browser import opened as opened
 from browser import playground_file as playground_file
 from browser import shown as shown
-from multihop import cli
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell that starts tests in the background has them ignore Ctrl-C; commands that they start would do so too.
@@ -127,17 +127,8 @@ def inline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Out
     monkeypatch.setenv("COLUMNS", "200")
 
     def run(*arguments: str | Path) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["multihop", *map(str, arguments)])
-        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-        hook = sys.unraisablehook
-        try:
-            with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
-                code = cli._run()
-        finally:
-            sys.unraisablehook = hook
-            # A command ends with signals ignored, and what later tests start would ignore them, too.
-            for number, handler in handlers.items():
-                signal.signal(number, handler)
+        with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
+            code = inline_command.run(arguments)
         return Outcome(code, out.getvalue(), err.getvalue())
 
     return run

@@ -11,7 +11,6 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -24,6 +23,7 @@ import typer
 
 from multihop import cli
 from multihop.cli.app import app
+from tools import inline
 from tools.page_steps import Step
 
 #: Other programs that pages use; a command with one that is not installed is not run.
@@ -222,17 +222,10 @@ def _programs(text: str) -> set[str]:
 
 
 def _inline(words: list[str]) -> tuple[int, str]:
-    """Exit code and output of a command in this process, where a hundred of them need no start of Python each."""
+    """Exit code and output of a command in this process."""
     screen = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    before, sys.argv = sys.argv, ["multihop", *words]
-    try:
-        with contextlib.redirect_stdout(screen), contextlib.redirect_stderr(screen):
-            code = cli._run()
-    finally:
-        sys.argv = before
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
+    with contextlib.redirect_stdout(screen), contextlib.redirect_stderr(screen):
+        code = inline.run(words)
     return code, screen.buffer.getvalue().decode()
 
 

@@ -129,7 +129,7 @@ def test_a_signal_ends_the_process_of_an_emulation():
         ({"sysctls": ["net.ipv4.tcp_ecn"]}, "sysctls: found .* needs a mapping"),
         ({"sysctls": {"net.ipv4.no_such": 1}}, "sysctl: net.ipv4.no_such cannot be set to '1': No such file"),
         ({"slow": "4"}, "slow: found '4'; needs"),
-        ({"max_lag": [2]}, "max_lag: found [2]; needs seconds, text as in"),
+        ({"max_lag": [2]}, r"max_lag: found \[2\]; needs seconds, text as in"),
         ({"mode": None}, "mode: found None; needs one of ip, ethernet"),
         ({"pcap": "/no/such/place"}, "/no/such/place: cannot be written: No such file or directory"),
         ({"record": "/"}, "/: cannot be written: Is a directory"),
