@@ -1,11 +1,13 @@
 //! Dense indices of the things in a scenario.
 
+use serde::Serialize;
+
 /// A node: an index in the order in which the scenario lists them.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct NodeId(pub u32);
 
 /// A flow: an index in the order in which the scenario lists them.
-#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct FlowId(pub u32);
 
 /// Which end of a flow a packet is addressed to.

@@ -3,6 +3,7 @@
 
 use crate::phy::{Phy, Standard};
 use multihop_core::{Dscp, Span};
+use serde::Serialize;
 
 /// An access category, the lowest first (802.11-2016, table 10-1).
 #[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
@@ -69,7 +70,7 @@ pub const fn user_priority(dscp: Dscp) -> u8 {
 }
 
 /// What a category contends with.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct EdcaParameters {
     /// Slots of the arbitration inter-frame space besides SIFS.
     pub aifsn: u32,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A modulation and coding scheme, and how many spatial streams it is sent in.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct Mcs {
     /// Spatial streams, from 1.
     pub streams: u8,
@@ -19,7 +19,7 @@ pub struct Mcs {
 }
 
 /// What a frame is sent at: a bit rate of the standards up to 802.11g, or a scheme of the later ones.
-#[derive(Clone, Copy, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub enum DataRate {
     /// A bit rate.
     Bits(Rate),
@@ -56,7 +56,7 @@ pub enum Coding {
 }
 
 /// What all PPDUs of HT, VHT and HE in a network have in common.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct PpduOptions {
     /// Where the channel lies.
     pub band: Band,
@@ -77,16 +77,6 @@ impl From<Rate> for DataRate {
 impl From<Mcs> for DataRate {
     fn from(mcs: Mcs) -> DataRate {
         DataRate::Mcs(mcs)
-    }
-}
-
-impl fmt::Debug for DataRate {
-    /// That of what it is, which hashes of scenarios are made of.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            DataRate::Bits(rate) => rate.fmt(f),
-            DataRate::Mcs(mcs) => mcs.fmt(f),
-        }
     }
 }
 

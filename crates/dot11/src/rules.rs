@@ -35,7 +35,7 @@ pub enum EifsRule {
 pub const NS2_PROPAGATION: Span = Span::from_us(2);
 
 /// How long a sender waits for a CTS or an ACK.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub enum ResponseTimeout {
     /// SIFS + slot + PHY-RX-START delay after the end of its frame; a frame that began by then is heard to
     /// its end (9.3.2.8).
@@ -79,7 +79,7 @@ impl Microseconds {
 parameters! {
     ($)
     /// A rule set for the DCF. Each field is one named difference; by default they are the standard's.
-    #[derive(Clone, Copy, Eq, PartialEq)]
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
     DcfRules, listed by dcf_rules:
     /// How a back-off is drawn from a contention window. `ieee`: inclusive (9.3.3), `ns2`: exclusive.
     backoff_draw: [BackoffDraw] = BackoffDraw::Inclusive;
@@ -102,7 +102,7 @@ parameters! {
     /// collides. Stations whose slots begin at other instants, as after EIFS or a response that is overdue,
     /// collide more by it. Usually nothing; ns-3 has 4 us, in which it detects a preamble, and the standard
     /// less than that (17.4.4).
-    cca_time [later]: Span from "0 s" to "9 us" = Span::ZERO;
+    cca_time: Span from "0 s" to "9 us" = Span::ZERO;
     /// Fractions of microseconds in duration fields. `ieee`: up (8.2.4.2), `ns2`: nearest.
     duration_field: [Microseconds] = Microseconds::Up;
     /// Fractions of microseconds in the airtime of direct-sequence payloads. `ieee`: up (17.2.3.6, 17.3.4),

@@ -28,9 +28,6 @@ from multihop.simulation.shards import Place, Shards
 #: Of the folder: changes when an older multihop would not find its way in it, or the other way round.
 STORE_FORMAT = 2
 
-#: Before there were shards, each run was a file of its own. Such a folder is read, and goes on in shards.
-_FORMAT_OF_FILES = 1
-
 #: Of a run, and part of its key: changes when what `encode` writes is not what it wrote before.
 RUN_FORMAT = 2
 
@@ -42,7 +39,6 @@ _DAMAGE = (EOFError, OSError, zlib.error)
 
 _MARK = "store.json"
 _RUNS = "runs"
-_SHARD = ".shard"
 
 #: Files of a study's folder that nothing may replace, for without them it is none or does not explain itself.
 KEPT_NAMES = (_MARK, "study.toml", "scenario.toml")
@@ -171,10 +167,11 @@ class Store:
             ) from error
         if not isinstance(found, dict) or found.get("what") != _WHAT or "\0" in str(found.get("runs_in")):
             raise UserError(f"{mark}: not the mark of a study folder of multihop; name another place with --out")
-        if found.get("format") not in (STORE_FORMAT, _FORMAT_OF_FILES):
+        if found.get("format") != STORE_FORMAT:
             raise UserError(
                 f"{self.directory}: a study folder of format {found.get('format')}, while this version of multihop "
-                f"writes format {STORE_FORMAT}; nothing was touched: name another place with --out"
+                f"reads format {STORE_FORMAT}; nothing was touched: name another place with --out, where the runs are "
+                "made anew"
             )
         return found
 
@@ -187,9 +184,6 @@ class Store:
         place = self._opened.places.get(run.key)
         if place is None:
             return False
-        if place.path.suffix != _SHARD and run.key not in self._whole:
-            # A file has no check sum.
-            return self.read(run) is not None
         self._whole.add(run.key)
         return True
 
@@ -283,10 +277,6 @@ class Store:
             shards = Shards(folder)
             try:
                 shards.scan()
-                for path in folder.glob("*/*.json.gz"):
-                    place = Place(path, 0, path.stat().st_size)
-                    if not shards.is_passed_over(place):
-                        shards.places.setdefault(path.name.partition(".")[0], place)
             except OSError as error:
                 raise _unreadable(Path(error.filename or folder), error) from error
             self._shards = shards

@@ -6,7 +6,7 @@ use multihop_core::{Arrived, FlowId, LinkEvent, Time, parameters};
 parameters! {
     ($)
     /// Options of [`AdHocProbe`].
-    #[derive(Clone, Copy, Eq, PartialEq)]
+    #[derive(Clone, Copy, Debug, Eq, PartialEq)]
     AdHocProbeOptions, listed by adhoc_probe_options:
     /// Name of the flow whose packets are probes: datagrams in messages of two. Default: all flows, of which
     /// whatever two packets were sent at the same instant are a pair.

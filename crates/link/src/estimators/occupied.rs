@@ -1,10 +1,11 @@
 //! How much of the latest time exchanges took up.
 
 use multihop_core::{Interval, Span, Time};
+use serde::Serialize;
 use std::collections::VecDeque;
 
 /// What sums of time are divided by: `T_Total` of Barreto 2015.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub enum Elapsed {
     /// The latest time of this length, which must not be zero; at first, the time since the start.
     Window(Span),

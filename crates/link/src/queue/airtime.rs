@@ -2,12 +2,13 @@
 //! `ieee80211_txq_airtime_check` and, since 2022, `ieee80211_txq_schedule_airtime_check`).
 
 use multihop_core::{NodeId, Span};
+use serde::Serialize;
 
 /// A station may hand a packet to the hardware while less airtime is pending there for it than `low`, or,
 /// while less than `threshold` is pending for all together, than `high`. All stations of a queue have no more
 /// than `high` for one of those that wait and half of `low` for each other one: else each station that waits
 /// could send at any time, and there were no choice. The last packet may exceed a limit.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub struct AirtimeLimits {
     /// Of a station, always (`IEEE80211_DEFAULT_AQL_TXQ_LIMIT_L`).
     pub low: Span,

@@ -9,11 +9,11 @@ use super::codel::CodelOptions;
 use super::fq_codel::{FqCodel, FqCodelOptions};
 use super::line::Queued;
 use multihop_core::{NodeId, Rate, Span, Time};
+use serde::Serialize;
 use std::collections::VecDeque;
-use std::fmt;
 
 /// Parameters of queues per station.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct StationsOptions {
     /// The lines of each station; the limit of bytes is that of all stations together.
     pub lines: FqCodelOptions,
@@ -26,7 +26,7 @@ pub struct StationsOptions {
 }
 
 /// How the `CoDel` of a station follows what its link can do; by default it does not.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Adaptation {
     /// What slow stations have instead.
     pub slow: Option<SlowStations>,
@@ -35,7 +35,7 @@ pub struct Adaptation {
 }
 
 /// Stations are slow whose expected throughput is below a rate (mac80211: `sta_update_codel_params`).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SlowStations {
     /// The rate for each station that there is: with ten of them, those below ten times this are slow.
     pub below: Rate,
@@ -58,22 +58,6 @@ pub struct LinkState {
     pub throughput: f64,
     /// How long the last exchange was, if it succeeded at its first try.
     pub exchange: Span,
-}
-
-impl fmt::Debug for StationsOptions {
-    /// As if derived, but for an adaptation that does nothing: a scenario without one is what it was before
-    /// there were any.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let StationsOptions { lines, airtime_quantum, charge_received, adaptation } = self;
-        let mut made = f.debug_struct("StationsOptions");
-        made.field("lines", lines)
-            .field("airtime_quantum", airtime_quantum)
-            .field("charge_received", charge_received);
-        if *adaptation != Adaptation::default() {
-            made.field("adaptation", adaptation);
-        }
-        made.finish()
-    }
 }
 
 impl Default for StationsOptions {

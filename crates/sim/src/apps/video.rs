@@ -1,9 +1,10 @@
 //! A video source: frames at a rate, in groups of pictures.
 
 use multihop_core::{Rng, Span, Time};
+use serde::Serialize;
 
 /// A video that is made while it is sent, as by a camera.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct VideoConfig {
     /// Frames per second.
     pub frame_rate: f64,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 parameters! {
     ($)
     /// Parameters of AODV, by default ns-2.35's, whose names are in brackets.
-    #[derive(Clone, PartialEq)]
+    #[derive(Clone, Debug, PartialEq)]
     AodvConfig, listed by aodv_parameters:
     /// Consecutive packets to a next hop that the MAC gives up before the link counts as broken. Those before
     /// the last are lost.
@@ -33,7 +33,7 @@ parameters! {
     reverse_route_life: Span from "1 ms" = Span::from_ms(6_000);
     /// How long a node knows which RREQs it has received (`PATH_DISCOVERY_TIME` of RFC 3561,
     /// `BCAST_ID_SAVE`).
-    path_discovery_time (once request_memory): Span from "1 ms" = Span::from_ms(6_000);
+    path_discovery_time: Span from "1 ms" = Span::from_ms(6_000);
     /// Hops that the first RREQ of an expanding ring search goes (`TTL_START`).
     ttl_start: u16 [1, 255] = 5;
     /// How many more each further one goes (`TTL_INCREMENT`).
@@ -48,18 +48,18 @@ parameters! {
     ring_search_first: bool = false;
     /// Network-wide RREQs after the first that bring no RREP, before the node drops the packets that wait,
     /// and pauses (`RREQ_RETRIES`).
-    rreq_retries (once request_retries): u32 [0, 1000] = 3;
+    rreq_retries: u32 [0, 1000] = 3;
     /// How long it pauses (`MAX_RREQ_TIMEOUT`).
     hold_down: Span from "0 s" = Span::from_ms(10_000);
     /// Longest time that it waits for an RREP (`MAX_RREQ_TIMEOUT`).
-    rreq_timeout_max (once request_timeout_max): Span from "1 ms" = Span::from_ms(10_000);
+    rreq_timeout_max: Span from "1 ms" = Span::from_ms(10_000);
     /// Time that a message takes per hop, until latencies are known (`NODE_TRAVERSAL_TIME`).
     node_traversal_time: Span from "1 us" = Span::from_ms(30);
     /// The last so many latencies of discoveries, whose mean is taken instead (`MAX_HISTORY`). 0: none.
     latency_samples: usize [0, 1000] = 3;
     /// A node's own RREQs are held back for a random time up to this, lest nodes send at once. It takes none
     /// by default where the MAC always draws a back-off, as with the rules of ns-2.
-    rreq_jitter (once request_jitter): (Span as Option<Duration> = None) = Span::ZERO;
+    rreq_jitter: (Span as Option<Duration> = None) = Span::ZERO;
     /// RREQs and RERRs that are relayed are held back for a random time up to this.
     broadcast_jitter: Span from "0 s" = Span::from_ms(10);
     /// Nodes that know a route answer RREQs for other nodes.
@@ -81,13 +81,13 @@ parameters! {
     /// Packets that took this many hops are not forwarded any more (`NETWORK_DIAMETER`).
     hop_limit: u16 [1, 255] = 30;
     /// Size of an RREQ, IP header included.
-    rreq_size (once request_size): Bytes from "1 B" to "2304 B" = 48;
+    rreq_size: Bytes from "1 B" to "2304 B" = 48;
     /// Size of an RREP or a hello, IP header included.
-    rrep_size (once reply_size): Bytes from "1 B" to "2304 B" = 44;
+    rrep_size: Bytes from "1 B" to "2304 B" = 44;
     /// Size of an RERR without destinations, IP header included.
-    rerr_size (once error_size): Bytes from "1 B" to "2304 B" = 24;
+    rerr_size: Bytes from "1 B" to "2304 B" = 24;
     /// Size of each unreachable destination in an RERR.
-    rerr_destination_size (once error_entry_size): Bytes from "1 B" to "2304 B" = 8;
+    rerr_destination_size: Bytes from "1 B" to "2304 B" = 8;
 }
 
 /// What a node does with a packet that it cannot pass on, if it is nearer to the destination than to the
@@ -111,7 +111,7 @@ parameters! {
     ($)
     /// Parameters of DSR, by default ns-2.35's, but RFC 4728's for how often routes are looked for. ns-2's
     /// names are in brackets.
-    #[derive(Clone, PartialEq)]
+    #[derive(Clone, Debug, PartialEq)]
     DsrConfig, listed by dsr_parameters:
     /// Consecutive packets to a next hop that the MAC gives up before the link counts as broken. Those before
     /// the last are lost.
@@ -125,7 +125,7 @@ parameters! {
     /// A discovery begins with a non-propagating Route Request, and floods the network if no reply came for
     /// this time (`NonpropRequestTimeout` of RFC 4728, `arp_timeout`). `0 s`: the first Route Request floods
     /// the network.
-    nonprop_request_timeout (once ask_neighbours_first): (Option<Span> as Duration = usual_timeout()) = Some(Span::from_ms(30));
+    nonprop_request_timeout: (Option<Span> as Duration = usual_timeout()) = Some(Span::from_ms(30));
     /// Route Requests and Route Replies are held back for a random time up to this, lest neighbours send at
     /// once (`RREQ_JITTER`).
     broadcast_jitter: Span from "0 s" = Span::from_ms(10);
@@ -155,13 +155,13 @@ parameters! {
     /// Routes that a node keeps for its own packets.
     routes: usize [1, 100_000] = 30;
     /// Routes that it keeps because it forwarded or overheard packets on them.
-    overheard_routes (once heard_routes): usize [1, 100_000] = 64;
+    overheard_routes: usize [1, 100_000] = 64;
 }
 
 parameters! {
     ($)
     /// Parameters of DSDV, by default ns-2.35's, whose names are in brackets.
-    #[derive(Clone, PartialEq)]
+    #[derive(Clone, Debug, PartialEq)]
     DsdvConfig, listed by dsdv_parameters:
     /// Full updates follow each other after a random time between three quarters of this and this (`perup_`).
     update_period: Span from "1 ms" = Span::from_ms(15_000);

@@ -1,10 +1,12 @@
 //! A node's trajectory as straight legs.
 
+use serde::Serialize;
+
 /// Legs may not be faster than this, in metres per second: an error in a file, rather than a node.
 pub const FASTEST: f64 = 100_000.0;
 
 /// A straight segment of a trajectory, at constant speed.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Leg {
     /// When it begins, in seconds.
     pub start: f64,
@@ -17,7 +19,7 @@ pub struct Leg {
 }
 
 /// A node's trajectory: it stands where it is until its first leg begins, between legs, and after the last.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Motion {
     origin: [f64; 2],
     legs: Vec<Leg>,

@@ -9,9 +9,10 @@
 
 use super::motion::{Motion, distance};
 use multihop_core::Rng;
+use serde::Serialize;
 
 /// The random waypoint model.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RandomWaypoint {
     /// South-west corner of the area, in metres.
     pub corner: [f64; 2],
@@ -30,7 +31,7 @@ pub struct RandomWaypoint {
 }
 
 /// How pauses vary.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub enum Pause {
     /// All are equal.
     Constant,
@@ -39,7 +40,7 @@ pub enum Pause {
 }
 
 /// What nodes do first.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub enum Start {
     /// All pause (setdest version 1).
     Pause,

@@ -128,7 +128,7 @@ parameters! {
     /// Pace segments, once there is a round-trip sample, at Linux's rate for a window: 1.2 windows per
     /// smoothed round trip, 2 in slow start up to half of the threshold. Schemes with a pace of their own
     /// keep it.
-    window_pacing (once pacing): bool = false;
+    window_pacing: bool = false;
     /// TCP small queues (Linux): no more of the connection waits in its own node, in queues and radio, than
     /// its rate in bytes per second shifted right by this, and at least two packets; twice that for what is
     /// sent again. 10, TCP's default in Linux, is about 1 ms, 7, that of mac80211, 8 ms. The rate is that of

@@ -97,8 +97,6 @@ listen = true => listen = 1 -> routing.listen: 1 | true or false
 salvage_limit = 15 => salvage_limit = 256 -> routing.salvage_limit: 256 is out of range | 0 to 255
 route_limit = 15 => route_limit = 63 -> routing.route_limit: 63 is out of range | 1 to 62
 hop_limit = 32 => hop_limit = 0 -> routing.hop_limit: 0 is out of range | 1 to 255
-overheard_routes = 64 => heard_routes = 64 -> routing.heard_routes: unknown key | it is called "overheard_routes" now
-nonprop_request_timeout = "30 ms" => ask_neighbours_first = "30 ms" -> routing.ask_neighbours_first: unknown key | it is called "nonprop_request_timeout" now
 overheard_routes = 64 => overheard_routes = 0 -> routing.overheard_routes: 0 is out of range | 1 to 100000
 "#;
 
@@ -183,7 +181,6 @@ buffer_timeout = "30 s" => buffer_timeout = "-30 s" -> routing.buffer_timeout: "
 release_interval = "10 ms" => release_interval = "-10 ms" -> routing.release_interval: "-10 ms" is out of range
 check_interval = "500 ms" => check_interval = "0 s" -> routing.check_interval: "0 s" is out of range | at least 1 ms
 hop_limit = 30 => hop_limit = 0 -> routing.hop_limit: 0 is out of range | 1 to 255
-rreq_size = "48 B" => request_size = "48 B" -> routing.request_size: unknown key | it is called "rreq_size" now
 rreq_size = "48 B" => rreq_size = "3 kB" -> routing.rreq_size: "3 kB" | 2304 B
 rrep_size = "44 B" => rrep_size = "0 B" -> routing.rrep_size: "0 B" | 1 B
 rerr_size = "24 B" => rerr_size = "-1 B" -> routing.rerr_size: "-1 B" | 1 B
