@@ -74,7 +74,7 @@ impl Written<Span> for Option<Span> {
 /// that have names in files (`[Enum]`), what there may be or not (`(Option<u32> as Bytes)`), and others,
 /// whose value in a file and its default stand in brackets (`(engine as written = default)`): those are
 /// resolved by hand. Bounds of quantities are written as in a file; a time without an upper bound may last as
-/// long as the clock. Serialized, such a table has the parameters that differ from their default: the scenario
+/// long as the clock. Parameters that no file sets stand in braces after the rows. Serialized, such a table has the parameters that differ from their default: the scenario
 /// hash is made of it, so that a parameter that is added changes no hash of a scenario without it.
 ///
 /// A table `by` an enum of presets has defaults of each, from its function `of`: `name: kind range = default,
@@ -92,15 +92,19 @@ macro_rules! parameters {
             $(#[$about:meta])*
             $name:ident: $kind:tt $([$($range:tt)*])? $(from $least:literal $(to $most:literal)?)? = $default:expr;
         )*
+        $({
+            $( $(#[$note:meta])* $beside:ident: $type:ty = $value:expr; )*
+        })?
     ) => {
         $(#[$doc])*
         pub struct $config {
             $( $(#[$about])* pub $name: $crate::parameter_kind!($kind), )*
+            $($( $(#[$note])* pub $beside: $type, )*)?
         }
 
         impl $config {
             /// All defaults.
-            pub const DEFAULT: $config = $config { $($name: $default,)* };
+            pub const DEFAULT: $config = $config { $($name: $default,)* $($($beside: $value,)*)? };
         }
 
         impl Default for $config {
@@ -112,13 +116,19 @@ macro_rules! parameters {
         impl $crate::serde::Serialize for $config {
             fn serialize<S: $crate::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 use $crate::serde::ser::SerializeStruct as _;
-                let fields = 0 $(+ usize::from(self.$name != $config::DEFAULT.$name))*;
+                let fields = 0 $(+ usize::from(self.$name != $config::DEFAULT.$name))*
+                    $($(+ usize::from(self.$beside != $config::DEFAULT.$beside))*)?;
                 let mut table = serializer.serialize_struct(stringify!($config), fields)?;
                 $(
                     if self.$name != $config::DEFAULT.$name {
                         table.serialize_field(stringify!($name), &self.$name)?;
                     }
                 )*
+                $($(
+                    if self.$beside != $config::DEFAULT.$beside {
+                        table.serialize_field(stringify!($beside), &self.$beside)?;
+                    }
+                )*)?
                 table.end()
             }
         }

@@ -86,12 +86,6 @@ parameters! {
     /// A packet that finds the medium idle for DIFS, with no back-off pending, is sent at once (9.3.4.2).
     /// `ieee`: true, `ns2`: false, it always backs off.
     immediate_access: bool = true;
-    /// A back-off frozen by a busy medium has one slot less to go, as if the busy period were a slot: the
-    /// convention of Bianchi's chain (2000). The standard counts only idle slots. `bianchi`: true.
-    busy_period_counts_as_slot: bool = false;
-    /// A back-off waits a whole DIFS from where it begins or resumes, even in a medium that has long been
-    /// idle. By the standard, an inter-frame space that has passed already counts. `ns2`, `bianchi`: true.
-    fresh_difs: bool = false;
     /// What a station does after a frame that it could not decode. `ieee`: until-correct-frame, `ns2`:
     /// as-nav.
     eifs: [EifsRule] = EifsRule::UntilCorrectFrame;
@@ -103,30 +97,6 @@ parameters! {
     /// collide more by it. Usually nothing; ns-3 has 4 us, in which it detects a preamble, and the standard
     /// less than that (17.4.4).
     cca_time: Span from "0 s" to "9 us" = Span::ZERO;
-    /// Fractions of microseconds in duration fields. `ieee`: up (8.2.4.2), `ns2`: nearest.
-    duration_field: [Microseconds] = Microseconds::Up;
-    /// Fractions of microseconds in the airtime of direct-sequence payloads. `ieee`: up (17.2.3.6, 17.3.4),
-    /// `ns2`: exact.
-    airtime: [Microseconds] = Microseconds::Up;
-    /// A CTS is withheld while the medium is physically busy, not only while the NAV is set (ns-2's
-    /// `is_idle`). `ns2`: true.
-    cts_needs_idle_medium: bool = false;
-    /// After a CTS, DATA is sent only if medium and NAV are idle; otherwise the window is doubled and the
-    /// exchange starts again (ns-2's `check_pktTx`). The standard sends SIFS after the CTS regardless. `ns2`:
-    /// true.
-    data_needs_idle_medium: bool = false;
-    /// A DATA frame above the RTS threshold is accepted only right after one's own CTS (ns-2's `recvDATA`).
-    /// `ns2`: true.
-    data_needs_own_cts: bool = false;
-    /// An RTS that arrives while waiting for a CTS or ACK is answered once that wait has failed (9.3.2.8).
-    /// `ieee`: true, `ns2`: false, it is ignored.
-    answer_rts_while_waiting: bool = true;
-    /// A NAV set by an overheard RTS is cleared if no frame begins within 2 SIFS + CTS + PHY-RX-START delay +
-    /// 2 slots (9.3.2.4). `ieee`: true.
-    nav_reset_after_rts: bool = true;
-    /// Frames of exactly the RTS threshold use RTS as well. The standard's threshold is exceeded, not reached
-    /// (9.3.5). `ns2`: true.
-    rts_at_threshold: bool = false;
     /// MAC header and FCS of a DATA frame. `ieee`: 28 B (24 + 4; 8.2.3), in 802.11n, ac and ax 30 B, with the
     /// field of quality of service; `ns2`: 34 B (30 + 4).
     data_header: Bytes from "0 B" to "256 B" = 28;
@@ -135,6 +105,38 @@ parameters! {
     /// Delay between the network layer and the interface queue, each way. `ieee`: 0 s, `ns2`: 25 us (its
     /// `LL`).
     link_layer_delay: Span from "0 s" to "1 s" = Span::ZERO;
+    {
+        /// A back-off frozen by a busy medium has one slot less to go, as if the busy period were a slot: the
+        /// convention of Bianchi's chain (2000). The standard counts only idle slots. `bianchi`: true.
+        busy_period_counts_as_slot: bool = false;
+        /// A back-off waits a whole DIFS from where it begins or resumes, even in a medium that has long been
+        /// idle. By the standard, an inter-frame space that has passed already counts. `ns2`, `bianchi`: true.
+        fresh_difs: bool = false;
+        /// Fractions of microseconds in duration fields. `ieee`: up (8.2.4.2), `ns2`: nearest.
+        duration_field: Microseconds = Microseconds::Up;
+        /// Fractions of microseconds in the airtime of direct-sequence payloads. `ieee`: up (17.2.3.6, 17.3.4),
+        /// `ns2`: exact.
+        airtime: Microseconds = Microseconds::Up;
+        /// A CTS is withheld while the medium is physically busy, not only while the NAV is set (ns-2's
+        /// `is_idle`). `ns2`: true.
+        cts_needs_idle_medium: bool = false;
+        /// After a CTS, DATA is sent only if medium and NAV are idle; otherwise the window is doubled and the
+        /// exchange starts again (ns-2's `check_pktTx`). The standard sends SIFS after the CTS regardless. `ns2`:
+        /// true.
+        data_needs_idle_medium: bool = false;
+        /// A DATA frame above the RTS threshold is accepted only right after one's own CTS (ns-2's `recvDATA`).
+        /// `ns2`: true.
+        data_needs_own_cts: bool = false;
+        /// An RTS that arrives while waiting for a CTS or ACK is answered once that wait has failed (9.3.2.8).
+        /// `ieee`: true, `ns2`: false, it is ignored.
+        answer_rts_while_waiting: bool = true;
+        /// A NAV set by an overheard RTS is cleared if no frame begins within 2 SIFS + CTS + PHY-RX-START delay +
+        /// 2 slots (9.3.2.4). `ieee`: true.
+        nav_reset_after_rts: bool = true;
+        /// Frames of exactly the RTS threshold use RTS as well. The standard's threshold is exceeded, not reached
+        /// (9.3.5). `ns2`: true.
+        rts_at_threshold: bool = false;
+    }
 }
 
 impl DcfRules {

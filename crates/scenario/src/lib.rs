@@ -33,6 +33,7 @@ mod parameters;
 mod phy;
 mod ranges;
 mod reader;
+mod removed;
 mod resolve;
 mod routing;
 mod schemes;

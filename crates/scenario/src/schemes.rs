@@ -2,7 +2,8 @@
 
 use crate::document::{Document, KeyPath, Result, key};
 use crate::error::{KeyProblem, Named, Problem, SchemeProblem};
-use multihop_schemes::misfit::ParameterError;
+use crate::removed::why_removed;
+use multihop_schemes::misfit::{ParameterError, Wanted};
 use multihop_schemes::{SchemeEntry, find_among};
 use multihop_sim::config::{Config, SchemeConfig};
 use schemars::JsonSchema;
@@ -99,6 +100,7 @@ impl<'a> Schemes<'a> {
         let (scheme, distinct) = built.map_err(|ParameterError { parameter, found, wanted }| {
             let culprit = parameter.filter(|parameter| parameters.contains_key(parameter));
             let at = culprit.map_or_else(|| at.clone(), |parameter| at.join(&parameter));
+            let wanted = why_removed(&at, &found).map_or(wanted, Wanted::Remove);
             self.document.error(&at, Problem::ParameterError { found, wanted })
         })?;
         Ok((SchemeConfig { name: name.to_owned(), scheme }, (entry.name, distinct)))

@@ -123,6 +123,8 @@ pub enum Wanted {
     WholeBytes,
     /// No key at all.
     NoKey,
+    /// No such key any more, for this reason.
+    Remove(&'static str),
     /// The key, with a value for example.
     Key(&'static str, &'static str),
     /// The key that says which of these a table is, with a value for example.
@@ -253,6 +255,7 @@ impl fmt::Display for Wanted {
             Wanted::Within(rule) => write!(f, "give a value {}", rule.range()),
             Wanted::WholeBytes => f.write_str("give a whole number of bytes"),
             Wanted::NoKey => f.write_str("remove it: nothing may stand here"),
+            Wanted::Remove(why) => write!(f, "remove it: {why}"),
             Wanted::Key(key, example) => write!(f, "add it, for example {key} = {example}"),
             Wanted::Tag(tag, example, known) => {
                 write!(f, "{}; known: {}", Wanted::Key(tag, example), known.join(", "))

@@ -109,7 +109,6 @@ Routing | dsdv | routing | plain | routing = { protocol = "dsdv" }
 Routing | dsr | routing | plain | routing = { protocol = "dsr" }
 Routing | aodv | routing | plain | routing = { protocol = "aodv" }
 Server | | topology.server | pattern | topology = { generator = "wlan", server = { rate = "1 Gb/s", delay = "1 ms" } }
-Slow | | mac.codel.slow | plain | mac.discipline = "stations" ; mac.codel.slow = {}
 Traffic | | traffic | pattern |
 Traffic | | traffic | pattern | traffic.pattern = "random-pairs" ; traffic.flows = 1
 Traffic | | traffic | pattern | traffic.pattern = "gateway"

@@ -14,7 +14,6 @@ const MORE: &str = r#"
 App | video | flows[0].app | plain | flows[0].scheme = "tcp-sack" ; flows[0].app = { kind = "video", rate = "1 Mb/s", deadline = "1 s", gop = 5 }
 Category | | mac.edca.ac_be | plain | mac.edca = {}
 FadingModel | | medium.fading | plain | medium = { model = "sinr", path_loss = { model = "two-ray" }, fading = { coherence = "5 ms" } }
-Generator | dumbbell | topology | pattern | topology = { generator = "dumbbell", pairs = 2, rate = "1 Mb/s", delay = "1 ms", discipline = "fq-codel" }
 Generator | grid | topology | pattern | topology = { generator = "grid", columns = 2, rows = 2, jitter = "10 m" }
 Generator | random-geometric | topology | pattern | topology = { generator = "random-geometric", nodes = 12, side = "300 m" } ; traffic = { pattern = "all-pairs", scheme = "udp" }
 Generator | wlan | topology | pattern | topology = { generator = "wlan" } ; traffic = { pattern = "canonical", scheme = "udp" }
@@ -48,7 +47,6 @@ RuleOverrides | | mac.override | plain | mac.override = {}
 RuleOverrides | | mac.override | plain | mac.override.response_timeout = "whole-response"
 Traffic | | traffic | pattern | traffic.pattern = "gateway"
 Traffic | | traffic | pattern | traffic.pattern = "all-to-one" ; traffic.gateway = "n2"
-Wire | | topology.wires[0] | placed | routing = {} ; topology.wires = [{ between = ["n0", "n1"], rate = "1 Mb/s", delay = "1 ms", discipline = "fq-codel" }]
 "#;
 
 /// Keys of which the drawn values change nothing, or do not go with the rest.

@@ -37,18 +37,18 @@ impl Discovery {
         }
         if self.floods > rules.rreq_retries {
             self.floods = 0;
-            self.not_before = Some(now + rules.hold_down);
+            self.not_before = Some(now + AodvConfig::HOLD_DOWN);
             return Turn::GiveUp;
         }
         self.reach = self.next_reach(last_hops, rules);
-        self.wait(now, self.reach, rules);
+        self.wait(now, self.reach);
         Turn::Ask(self.reach)
     }
 
     /// The node asks nodes so many hops away, whatever it asked before.
-    pub(super) fn ask_once(&mut self, now: Time, reach: u16, rules: &AodvConfig) {
+    pub(super) fn ask_once(&mut self, now: Time, reach: u16) {
         self.reach = reach;
-        self.wait(now, reach, rules);
+        self.wait(now, reach);
     }
 
     /// The destination was found at this distance.
@@ -59,12 +59,12 @@ impl Discovery {
     }
 
     /// It took this long to find it, over so many hops.
-    pub(super) fn took(&mut self, latency: Span, hops: u16, rules: &AodvConfig) {
+    pub(super) fn took(&mut self, latency: Span, hops: u16) {
         let per_hop = Span::from_ns(latency.ns() / u64::from(hops.max(1)));
         if per_hop > Span::ZERO {
             self.latencies.push_back(per_hop);
         }
-        while self.latencies.len() > rules.latency_samples {
+        while self.latencies.len() > AodvConfig::LATENCY_SAMPLES {
             self.latencies.pop_front();
         }
     }
@@ -82,25 +82,26 @@ impl Discovery {
     fn next_reach(&mut self, last_hops: Option<u16>, rules: &AodvConfig) -> u16 {
         let network_wide = rules.network_diameter;
         // In ns-2 a destination that was never known is as far away as can be.
-        let last = self.reach.max(last_hops.unwrap_or(if rules.ring_search_first { 0 } else { u16::MAX }));
-        if last >= rules.ttl_threshold {
+        let last = self.reach.max(last_hops.unwrap_or(u16::MAX));
+        if last >= AodvConfig::TTL_THRESHOLD {
             self.floods += 1;
             return network_wide;
         }
-        let reach = if last == 0 { rules.ttl_start } else { last.saturating_add(rules.ttl_increment) };
+        let reach =
+            if last == 0 { AodvConfig::TTL_START } else { last.saturating_add(AodvConfig::TTL_INCREMENT) };
         reach.min(network_wide)
     }
 
     /// An answer may take this long: there and back, and longer after each RREQ that flooded the network.
-    fn wait(&mut self, now: Time, reach: u16, rules: &AodvConfig) {
+    fn wait(&mut self, now: Time, reach: u16) {
         let hops = 2 * u64::from(reach) * u64::from(self.floods.max(1));
-        let timeout = Span::from_ns(self.per_hop(rules).ns().saturating_mul(hops));
-        self.not_before = Some(now + timeout.min(rules.rreq_timeout_max));
+        let timeout = Span::from_ns(self.per_hop().ns().saturating_mul(hops));
+        self.not_before = Some(now + timeout.min(AodvConfig::RREQ_TIMEOUT_MAX));
     }
 
-    fn per_hop(&self, rules: &AodvConfig) -> Span {
+    fn per_hop(&self) -> Span {
         let known = self.latencies.len() as u64;
         let sum: u64 = self.latencies.iter().map(|latency| latency.ns()).sum();
-        sum.checked_div(known).map_or(rules.node_traversal_time, Span::from_ns)
+        sum.checked_div(known).map_or(AodvConfig::NODE_TRAVERSAL_TIME, Span::from_ns)
     }
 }

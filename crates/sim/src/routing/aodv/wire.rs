@@ -166,11 +166,13 @@ pub(super) struct Hello {
 
 impl AodvMessage {
     /// Bytes above the MAC, IP header included.
-    pub(super) fn size(&self, sizes: &AodvConfig) -> u32 {
+    pub(super) fn size(&self) -> u32 {
         match self {
-            AodvMessage::Request(_) => sizes.rreq_size,
-            AodvMessage::Reply(_) | AodvMessage::Hello(_) => sizes.rrep_size,
-            AodvMessage::Error(list) => sizes.rerr_size + sizes.rerr_destination_size * list.len() as u32,
+            AodvMessage::Request(_) => AodvConfig::RREQ_SIZE,
+            AodvMessage::Reply(_) | AodvMessage::Hello(_) => AodvConfig::RREP_SIZE,
+            AodvMessage::Error(list) => {
+                AodvConfig::RERR_SIZE + AodvConfig::RERR_DESTINATION_SIZE * list.len() as u32
+            }
         }
     }
 

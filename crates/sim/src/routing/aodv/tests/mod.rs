@@ -92,12 +92,12 @@ fn reply(sequence: u32, hops: u16) -> Reply {
 
 #[expect(clippy::needless_pass_by_value, reason = "as in `hear`")]
 fn broadcast(message: AodvMessage) -> Action {
-    Action::Broadcast(message.emit(ME, NodeId::BROADCAST), message.size(&AodvConfig::default()))
+    Action::Broadcast(message.emit(ME, NodeId::BROADCAST), message.size())
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "as in `hear`")]
 fn unicast(message: AodvMessage, to: NodeId) -> Action {
-    Action::Unicast(message.emit(ME, to), message.size(&AodvConfig::default()), to)
+    Action::Unicast(message.emit(ME, to), message.size(), to)
 }
 
 /// A hello of B's.
