@@ -83,7 +83,7 @@ fn parameters() -> impl Strategy<Value = Value> {
             "min_rto": ms(min_rto), "tick": ms(tick),
             "fast_convergence": ecn, "fine_timeout": handshake, "filter": if ecn { "tustin" } else { "exponential" },
             "dispersion": if handshake { "cov" } else { "mad" }, "short": if ecn { "one" } else { "h" },
-            "interfering_hops": duplicate_threshold, "initial_interval": ms(initial_rto),
+            "interfering_hops": duplicate_threshold,
         })
     })
 }

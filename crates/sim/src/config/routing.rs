@@ -33,6 +33,12 @@ parameters! {
     local_repair: [LocalRepair] = LocalRepair::Ns2;
     /// Packets that a node holds while it looks for routes; the oldest makes room (`AODV_RTQ_MAX_LEN`).
     buffer: usize [0, 1_000_000] = 64;
+    /// Size of an RREQ, IP header included.
+    rreq_size: Bytes from "1 B" to "2304 B" = 48;
+    /// Size of an RREP or a hello, IP header included.
+    rrep_size: Bytes from "1 B" to "2304 B" = 44;
+    /// Size of an RERR without destinations, IP header included.
+    rerr_size: Bytes from "1 B" to "2304 B" = 24;
     {
         /// Hops that a network-wide RREQ goes, and that RREPs go (`NETWORK_DIAMETER`).
         network_diameter: u16 = 30;
@@ -83,12 +89,6 @@ impl AodvConfig {
     pub const RELEASE_INTERVAL: Span = Span::from_ms(10);
     /// How often a node looks for routes that have expired, and for packets that still wait (`FREQUENCY`).
     pub const CHECK_INTERVAL: Span = Span::from_ms(500);
-    /// Size of an RREQ, IP header included.
-    pub const RREQ_SIZE: u32 = 48;
-    /// Size of an RREP or a hello, IP header included.
-    pub const RREP_SIZE: u32 = 44;
-    /// Size of an RERR without destinations, IP header included.
-    pub const RERR_SIZE: u32 = 24;
     /// Size of each unreachable destination in an RERR.
     pub const RERR_DESTINATION_SIZE: u32 = 8;
 }

@@ -27,13 +27,15 @@ parameters! {
     /// The equation: X = s / (R sqrt(2bp/3) + `t_RTO` 3 sqrt(3bp/8) p (1 + 32 p^2)).
     #[derive(Clone, Copy, Debug, PartialEq)]
     Equation by Flavour, listed by equation_parameters:
-    /// Packets that an acknowledgement of the TCP of the equation stands for (`b`).
-    acknowledged: f64 [0.5, 100] = 1.0;
-    /// Whether the factor of the equation that stands for a probability, `3 sqrt(3bp/8)`, is kept at most 1,
-    /// as in the model (Padhye et al. 1998, equation 28). It matters above a loss event rate of 0.296.
-    clamp: bool = false, Ns2: true;
-    /// The most that the equation gives.
-    equation_limit: BitRate from "8 b/s" to "16 Gb/s" = f64::INFINITY, Ns2: 25e6;
+    {
+        /// Packets that an acknowledgement of the TCP of the equation stands for (`b`).
+        acknowledged: f64 = 1.0;
+        /// Whether the factor of the equation that stands for a probability, `3 sqrt(3bp/8)`, is kept at most 1,
+        /// as in the model (Padhye et al. 1998, equation 28). It matters above a loss event rate of 0.296.
+        clamp: bool = false, Ns2: true;
+        /// The most that the equation gives.
+        equation_limit: f64 = f64::INFINITY, Ns2: 25e6;
+    }
 }
 
 impl Default for Equation {

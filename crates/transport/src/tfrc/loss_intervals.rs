@@ -17,10 +17,10 @@ parameters! {
     /// How the loss event rate is made of intervals.
     #[derive(Clone, Copy, Debug, PartialEq)]
     Averaging by Flavour, listed by averaging_parameters:
-    /// One long loss interval makes those before it count less: the newest, while it is more than twice as
-    /// long as their mean (RFC 5348, section 5.5, which leaves it open).
-    discounting: bool = true;
     {
+        /// One long loss interval makes those before it count less: the newest, while it is more than twice as
+        /// long as their mean (RFC 5348, section 5.5, which leaves it open).
+        discounting: bool = true;
         /// As ns-2 has it: the open interval does not count the packet that it begins with, and the mean with
         /// the open interval counts the oldest one too while there are fewer than eight.
         ns2: bool = false, Ns2: true;

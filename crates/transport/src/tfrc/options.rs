@@ -79,8 +79,6 @@ pub enum ReportTimer {
 pub enum FirstInterval {
     /// The highest receive rate (RFC 5348, section 6.3.1).
     Highest,
-    /// Half of that.
-    HalfOfHighest,
     /// ns-2, Linux: the latest receive rate.
     Latest,
 }
@@ -97,54 +95,54 @@ parameters! {
     /// Network and transport headers of data: IPv4, UDP, and 12 bytes of TFRC in rfc; ns2 counts no IP
     /// header.
     header: Bytes from "0 B" to "65535 B" = UDP_IP + TfrcDataHeader::LAYOUT.air as u32, Ns2: 32;
-    /// Size of a report: IPv4, UDP, and 16 bytes of TFRC in rfc.
-    report_size: Bytes from "0 B" to "65535 B" = UDP_IP + TfrcReportHeader::LAYOUT.air as u32, Ns2: 40;
     /// Explicit congestion notification: a mark counts as a loss.
     ecn: bool = false;
     /// The retransmission timeout that the equation takes: four round-trip times ("round-trips",
     /// RFC 5348) or that of a TCP whose clock ticks each 100 ms ("tcp", ns2).
     timeout: [EquationTimeout] = EquationTimeout::RoundTrips, Ns2: EquationTimeout::Tcp;
-    /// The least of the former; RFC 5348 names "1 s" as an alternative.
-    min_timeout: Span from "0 s" to "1 h" = Span::ZERO;
-    /// Weight of a new sample in the smoothed round-trip time, and in the mean of its square root.
-    rtt_weight: f64 [above 0, 1] = 0.1, Ns2: 0.05;
-    /// Packets leave more slowly while the round-trip time is above its mean, and faster while it is
-    /// below (RFC 5348, section 4.5).
-    oscillation_reduction: bool = true;
     /// Rate before the first report (ns-2's `InitRate_`). None: a packet a second.
     initial_rate: (Option<f64> as BitRate) from "8 b/s" to "16 Gb/s" = None, Ns2: Some(300.0);
     /// Until the first loss the rate doubles in a round-trip time, within twice the highest receive rate
     /// of the last two ("doubling", RFC 5348), or rises packet by packet, within twice the last
     /// receive rate ("gradual", ns2).
     slow_start: [SlowStart] = SlowStart::Doubling, Ns2: SlowStart::Gradual;
-    /// What a gradual slow start multiplies the rate by in a round-trip time (ns-2's `ssmult_`).
-    slow_start_factor: f64 [1, 16] = 2.0;
     /// After the first loss the rate is that of the equation ("at-once", RFC 5348), or rises towards it
     /// by a packet per round-trip time ("incremental", ns2).
     rate_change: [RateChange] = RateChange::AtOnce, Ns2: RateChange::Incremental;
-    /// Without reports, the receive rates count half after four round-trip times unless the sender was
-    /// idle ("receive-rates", RFC 5348), or the rate is halved after two ("halving", ns2).
-    no_feedback: [NoFeedback] = NoFeedback::ReceiveRates, Ns2: NoFeedback::Halving;
     /// A packet leaves an interval of the present rate after the last one was due ("due", RFC 5348), or
     /// an interval of the rate of then after the last one left, and at once with each report of slow
     /// start ("timer", ns2).
     pacing: [Release] = Release::Due, Ns2: Release::Timer;
-    /// Granularity of the timer that releases packets (`t_gran`): one may leave half of it early (RFC 5348,
-    /// section 4.6).
-    granularity: Span from "0 s" to "1 s" = Span::ZERO;
     /// Packets with higher numbers that come before one is taken for lost (`NDUPACK`).
     duplicate_threshold: u32 [1, 1000] = 3, Ns2: 1;
-    /// Whether a loss event needs a report to have reached the sender since the last one, and not only a
-    /// round-trip time (ns-2's `PreciseLoss_`).
-    new_round: bool = false, Ns2: true;
     /// The receiver reports each round-trip time ("round-trip", RFC 5348), or with the first packet that
     /// comes a round-trip time after the last report, or after one and a half ("ns2"); and at once of new
     /// loss events.
     reports: [ReportTimer] = ReportTimer::RoundTrip, Ns2: ReportTimer::Ns2;
-    /// The loss interval before the first loss is made of the highest receive rate ("highest", RFC 5348),
-    /// of half of it ("half-of-highest"), or of the latest one ("latest", ns2 and Linux).
-    first_rate: [FirstInterval] = FirstInterval::Highest, Ns2: FirstInterval::Latest;
     {
+        /// Size of a report: IPv4, UDP, and 16 bytes of TFRC in rfc.
+        report_size: u32 = UDP_IP + TfrcReportHeader::LAYOUT.air as u32, Ns2: 40;
+        /// The least of the former; RFC 5348 names "1 s" as an alternative.
+        min_timeout: Span = Span::ZERO;
+        /// Weight of a new sample in the smoothed round-trip time, and in the mean of its square root.
+        rtt_weight: f64 = 0.1, Ns2: 0.05;
+        /// Packets leave more slowly while the round-trip time is above its mean, and faster while it is
+        /// below (RFC 5348, section 4.5).
+        oscillation_reduction: bool = true;
+        /// What a gradual slow start multiplies the rate by in a round-trip time (ns-2's `ssmult_`).
+        slow_start_factor: f64 = 2.0;
+        /// Without reports, the receive rates count half after four round-trip times unless the sender was
+        /// idle ("receive-rates", RFC 5348), or the rate is halved after two ("halving", ns2).
+        no_feedback: NoFeedback = NoFeedback::ReceiveRates, Ns2: NoFeedback::Halving;
+        /// Granularity of the timer that releases packets (`t_gran`): one may leave half of it early (RFC 5348,
+        /// section 4.6).
+        granularity: Span = Span::ZERO;
+        /// Whether a loss event needs a report to have reached the sender since the last one, and not only a
+        /// round-trip time (ns-2's `PreciseLoss_`).
+        new_round: bool = false, Ns2: true;
+        /// The loss interval before the first loss is made of the highest receive rate ("highest", RFC 5348),
+        /// or of the latest one ("latest", ns2 and Linux).
+        first_rate: FirstInterval = FirstInterval::Highest, Ns2: FirstInterval::Latest;
         /// The tick of the clock of that TCP whose timeout the equation may take; zero for a fine one.
         tcp_tick: Span = Span::from_ms(100);
         /// Loss events are separated by when packets were sent, and not by when they came.

@@ -159,7 +159,6 @@ fn the_interval_before_the_first_loss_is_that_of_the_receive_rate() {
     };
     let expected = [
         (FirstInterval::Highest, 100_000.0),
-        (FirstInterval::HalfOfHighest, 50_000.0),
         // In its round-trip time one of five is missing.
         (FirstInterval::Latest, 40_000.0),
     ];

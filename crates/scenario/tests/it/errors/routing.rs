@@ -79,6 +79,9 @@ active_route_timeout = "10 s"
 rreq_retries = 3
 intermediate_replies = true
 local_repair = "ns2"
+rreq_size = "48 B"
+rrep_size = "44 B"
+rerr_size = "24 B"
 buffer = 64
 [traffic]
 pattern = "canonical"
@@ -97,6 +100,9 @@ active_route_timeout = "10 s" => active_route_timeout = "10" -> routing.active_r
 rreq_retries = 3 => rreq_retries = -1 -> routing.rreq_retries: -1 | whole number
 intermediate_replies = true => intermediate_replies = "no" -> routing.intermediate_replies: "no" | true or false
 local_repair = "ns2" => local_repair = "ns3" -> routing.local_repair: did you mean "ns2"? | rfc3561
+rreq_size = "48 B" => rreq_size = "3 kB" -> routing.rreq_size: "3 kB" | 2304 B
+rrep_size = "44 B" => rrep_size = "0 B" -> routing.rrep_size: "0 B" | 1 B
+rerr_size = "24 B" => rerr_size = "-1 B" -> routing.rerr_size: "-1 B" | 1 B
 local_repair = "ns2" => local_repair = true -> routing.local_repair: boolean | off, ns2, rfc3561
 buffer = 64 => buffer = -1 -> routing.buffer: -1 | whole number
 "#;

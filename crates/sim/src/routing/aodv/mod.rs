@@ -182,7 +182,7 @@ impl Aodv {
     // ---- sending ----
 
     fn broadcast(&mut self, due: Time, message: &AodvMessage) {
-        let size = message.size();
+        let size = message.size(&self.parameters);
         let message = message.emit(self.id, NodeId::BROADCAST);
         self.later.push((due, Action::Broadcast(message, size)));
     }
@@ -194,7 +194,7 @@ impl Aodv {
     }
 
     fn unicast(&mut self, message: &AodvMessage, to: NodeId) {
-        let size = message.size();
+        let size = message.size(&self.parameters);
         self.actions.push_back(Action::Unicast(message.emit(self.id, to), size, to));
     }
 

@@ -166,12 +166,12 @@ pub(super) struct Hello {
 
 impl AodvMessage {
     /// Bytes above the MAC, IP header included.
-    pub(super) fn size(&self) -> u32 {
+    pub(super) fn size(&self, sizes: &AodvConfig) -> u32 {
         match self {
-            AodvMessage::Request(_) => AodvConfig::RREQ_SIZE,
-            AodvMessage::Reply(_) | AodvMessage::Hello(_) => AodvConfig::RREP_SIZE,
+            AodvMessage::Request(_) => sizes.rreq_size,
+            AodvMessage::Reply(_) | AodvMessage::Hello(_) => sizes.rrep_size,
             AodvMessage::Error(list) => {
-                AodvConfig::RERR_SIZE + AodvConfig::RERR_DESTINATION_SIZE * list.len() as u32
+                sizes.rerr_size + AodvConfig::RERR_DESTINATION_SIZE * list.len() as u32
             }
         }
     }

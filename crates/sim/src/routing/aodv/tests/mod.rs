@@ -92,12 +92,12 @@ fn reply(sequence: u32, hops: u16) -> Reply {
 
 #[expect(clippy::needless_pass_by_value, reason = "as in `hear`")]
 fn broadcast(message: AodvMessage) -> Action {
-    Action::Broadcast(message.emit(ME, NodeId::BROADCAST), message.size())
+    Action::Broadcast(message.emit(ME, NodeId::BROADCAST), message.size(&AodvConfig::default()))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "as in `hear`")]
 fn unicast(message: AodvMessage, to: NodeId) -> Action {
-    Action::Unicast(message.emit(ME, to), message.size(), to)
+    Action::Unicast(message.emit(ME, to), message.size(&AodvConfig::default()), to)
 }
 
 /// A hello of B's.

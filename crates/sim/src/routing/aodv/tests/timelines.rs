@@ -7,10 +7,10 @@ use super::*;
 /// What ns-2 counts: 7, 6, and 1 + 2n words, and an IP header.
 #[test]
 fn messages_have_ns2s_sizes() {
-    assert_eq!(AodvMessage::Request(request()).size(), 20 + 28);
-    assert_eq!(AodvMessage::Reply(reply(2, 1)).size(), 20 + 24);
-    assert_eq!(hello(2).size(), 20 + 24);
-    assert_eq!(error(&[(A, 3), (B, 5)]).size(), 20 + 4 + 2 * 8);
+    assert_eq!(AodvMessage::Request(request()).size(&AodvConfig::default()), 20 + 28);
+    assert_eq!(AodvMessage::Reply(reply(2, 1)).size(&AodvConfig::default()), 20 + 24);
+    assert_eq!(hello(2).size(&AodvConfig::default()), 20 + 24);
+    assert_eq!(error(&[(A, 3), (B, 5)]).size(&AodvConfig::default()), 20 + 4 + 2 * 8);
 }
 
 // ---- asking ----
