@@ -97,7 +97,7 @@ impl LinkRed {
     }
 
     /// Retransmissions of a unicast frame, each of an RTS or, without one, of DATA.
-    fn retries_of(&self, exchange: &Exchange) -> u32 {
+    fn retries_of(exchange: &Exchange) -> u32 {
         match exchange.fate {
             Fate::GivenUp => GIVEN_UP_RETRIES,
             _ => exchange.rts_tries.max(exchange.data_tries).saturating_sub(1),
@@ -121,7 +121,7 @@ impl RouterPolicy for LinkRed {
         if exchange.fate == Fate::Broadcast {
             return;
         }
-        let retries = f64::from(self.retries_of(exchange));
+        let retries = f64::from(Self::retries_of(exchange));
         self.retries += RETRY_WEIGHT * (retries - self.retries);
         self.previous = exchange.airtime;
     }
