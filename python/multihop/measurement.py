@@ -93,7 +93,7 @@ class Measurement(Displayed):
         bytes: of the file, uncompressed.
         broken: why it could not be read to its end, if it could not.
         sniffers: one per interface and channel.
-        names: what stations are called.
+        names: names of stations; of a station without one, the network that it announces.
     """
 
     path: Path
@@ -205,6 +205,7 @@ class Measurement(Displayed):
     def stations(self) -> pd.DataFrame:
         """Stations that were heard: frames, retries, airtime_s, share, signal and service time.
 
+        `network` is the SSID or the mesh ID that a station announces in beacons and probe responses.
         Service is from the first sight of a data frame to its acknowledgement.
         """
         tables = []
@@ -343,7 +344,7 @@ class Measurement(Displayed):
         carrying = links[(links["answered"] >= ENOUGH) & (links["rate_mean_bps"] > 0)]
         if len(carrying) > 1:
             slow = carrying.nsmallest(1, "rate_mean_bps").to_dict("records")[0]
-            names = " > ".join(self.names.label(str(slow[end])) for end in ("sender", "receiver"))
+            names = " > ".join(self.names.short(str(slow[end])) for end in ("sender", "receiver"))
             rate = f"{slow['rate_mean_bps'] / 1e6:.3g} Mb/s"
             said.append(f"Slowest link: {names}, {rate}, {share(slow['airtime'])} of the airtime.")
         return said
@@ -407,7 +408,8 @@ def measure(
             that sends nothing.
         estimators: a file with `[[measure]]` tables as scenarios have them. By default all that a capture has
             enough for, with their default options.
-        names: a file with names of stations: lines of an address and a name.
+        names: a file with names of stations: lines of an address and a name. A station without one has the
+            name of the network that it announces.
         watch: called with the bytes read, now and then.
 
     Raises:
@@ -437,6 +439,14 @@ def measure(
         heard = sorted({name for raw in found["interfaces"] for name in raw["stations"]["station"]})
         some = ", ".join(heard[:5]) or "none"
         raise UserError(f"station: found {station!r}, which is in no frame of {path}; stations there: {some}")
+    called = called.before(
+        {
+            address: network
+            for raw in found["interfaces"]
+            for address, network in zip(raw["stations"]["station"], raw["stations"]["network"], strict=True)
+            if network
+        }
+    )
     return Measurement(path, found["records"], found["bytes"], found["broken"], sniffers, found["interfaces"], called)
 
 

@@ -1,11 +1,12 @@
-"""What stations of a capture are called: names of a file, and the vendor of an address."""
+"""Names of stations of a capture: of a file, of the network that a station announces; vendors."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from multihop.base import extras
@@ -26,6 +27,20 @@ class StationNames:
     """Names of stations, by address in lower case with colons."""
 
     given: Mapping[str, str] = field(default_factory=dict)
+
+    def before(self, networks: Mapping[str, str]) -> StationNames:
+        """The same names, and for other stations the names of the networks that they announce."""
+        announced = {address: _printable(name) for address, name in networks.items()}
+        return StationNames({**announced, **self.given})
+
+    def short(self, address: str) -> str:
+        """The name where no other station has it, otherwise the address: for the ends of a link."""
+        name = self.given.get(address.lower())
+        return name if name is not None and self._stations_of[name] == 1 else address
+
+    @cached_property
+    def _stations_of(self) -> Counter[str]:
+        return Counter(self.given.values())
 
     def label(self, address: str) -> str:
         """The name and the address; without a name the address, and its vendor or that it is random."""
@@ -60,6 +75,11 @@ def read_names(path: Path) -> StationNames:
             raise UserError(f"{path}:{number}: {address} has no name; write it behind the address")
         made[address.lower().replace("-", ":")] = name[:_MOST_OF_NAME]
     return StationNames(made)
+
+
+def _printable(name: str) -> str:
+    r"""The name in one line: strangers choose it, and it may contain line breaks."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
 
 
 @cache

@@ -31,7 +31,7 @@ pub use dissect::{DissectError, dissect, dissect_with_fcs};
 pub use file::{Capture, CaptureError, Format, Interface, MAX_RECORD_BYTES, Record};
 pub use frame::{
     Address, AddressError, Bitmap, BlockAck, Control, Data, Fcs, Frame, FrameError, FrameType, Network,
-    Payload, Ports, Sequence, Transport,
+    NetworkName, Payload, Ports, Sequence, Transport,
 };
 pub use link_layer::{
     Aggregate, Channel, Encoding, HeEncoding, HeFormat, HeaderError, HtEncoding, LinkType, Position,

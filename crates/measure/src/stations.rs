@@ -1,7 +1,7 @@
 //! The stations that were heard.
 
 use crate::Samples;
-use multihop_capture::{Address, Frame, FrameType};
+use multihop_capture::{Address, Frame, FrameType, NetworkName};
 use multihop_core::{Span, Time};
 use std::collections::BTreeMap;
 
@@ -41,6 +41,8 @@ const ENOUGH_JUMPS: u64 = 3;
 pub struct Station {
     /// Its address.
     pub address: Address,
+    /// Name of the network that it announced last.
+    pub network_name: Option<NetworkName>,
     /// Frames that it sent.
     pub frames: u64,
     /// Data frames among them, and those that were sent again.
@@ -81,6 +83,7 @@ impl Station {
     fn new(address: Address) -> Station {
         Station {
             address,
+            network_name: None,
             frames: 0,
             data: 0,
             retries: 0,
@@ -105,6 +108,7 @@ impl Station {
     pub(crate) fn sent(&mut self, frame: &Frame, airtime: Span, start: Time, signal_dbm: Option<i8>) {
         self.frames += 1;
         self.airtime += airtime;
+        self.network_name = frame.network_name.or(self.network_name);
         if let Some(signal) = signal_dbm {
             self.signal_dbm.add(f64::from(signal));
         }

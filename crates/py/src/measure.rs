@@ -1,11 +1,11 @@
 //! What a capture says, as columns: a dictionary per interface.
 
 use crate::{CaptureError, outputs, panics, raised_by_signal, scenario_error, tables};
-use multihop_capture::{Address, Capture};
+use multihop_capture::{Address, Capture, NetworkName};
 use multihop_core::{Span, Time};
 use multihop_measure::{
-    Gauge, Kept, Kind, Link, Options, Samples, SnifferReport, StampReference, StationId, Survey, Surveyed,
-    TimerFault, survey,
+    Gauge, Kept, Kind, Link, Options, Samples, SnifferReport, StampReference, Station, StationId, Survey,
+    Surveyed, TimerFault, survey,
 };
 use multihop_sim::outcome::ESTIMATES;
 use numpy::{Element, IntoPyArray};
@@ -228,6 +228,12 @@ fn stations<'py>(py: Python<'py>, found: &SnifferReport) -> PyResult<Bound<'py, 
     let all = &found.stations;
     let made = PyDict::new(py);
     made.set_item("station", all.iter().map(|station| station.address.to_string()).collect::<Vec<_>>())?;
+    // An SSID need not be UTF-8.
+    let network_name = |station: &Station| {
+        let bytes = station.network_name.as_ref().map_or(&[][..], NetworkName::as_bytes);
+        String::from_utf8_lossy(bytes).into_owned()
+    };
+    made.set_item("network", all.iter().map(network_name).collect::<Vec<_>>())?;
     made.set_item("frames", array(py, all.iter().map(|station| station.frames)))?;
     made.set_item("data_frames", array(py, all.iter().map(|station| station.data)))?;
     made.set_item("retries", array(py, all.iter().map(|station| station.retries)))?;

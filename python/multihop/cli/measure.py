@@ -362,8 +362,7 @@ def _print_estimates(found: Measurement, sniffer: Sniffer, *, everything: bool) 
 
 def _link(found: Measurement, row: dict[Hashable, Any]) -> str:
     """The ends of a link by their names; those without one by their addresses."""
-    given = found.names.given
-    return " > ".join(given.get(str(row[end]).lower(), str(row[end])) for end in ("sender", "receiver"))
+    return " > ".join(found.names.short(str(row[end])) for end in ("sender", "receiver"))
 
 
 def _in_lines(entries: list[str]) -> str:

@@ -302,7 +302,7 @@ def _links(found: Measurement, sniffer: Sniffer) -> str:
     heads += ["goodput [Mb/s]", "capacity [Mb/s]", "available [Mb/s]"]
     cells = [
         [
-            *(found.names.given.get(str(row[end]).lower(), str(row[end])) for end in ("sender", "receiver")),
+            *(found.names.short(str(row[end])) for end in ("sender", "receiver")),
             f"{row['exchanges']}",
             f"{row['answered']}",
             _number(row["aggregate_mean"], 1),
@@ -322,7 +322,7 @@ def _rates(found: Measurement, sniffer: Sniffer) -> str:
     rows = found.of(found.rates, sniffer).sort_values(["sender", "receiver", "rate_bps"], ascending=[True, True, False])
     cells = [
         [
-            *(found.names.given.get(str(row[end]).lower(), str(row[end])) for end in ("sender", "receiver")),
+            *(found.names.short(str(row[end])) for end in ("sender", "receiver")),
             _number(row["rate_bps"] / 1e6, 1),
             f"{row['frames']}",
             share(row["share"]),

@@ -2,10 +2,12 @@
 
 mod check;
 mod control;
+mod network_name;
 mod payload;
 
 pub use check::Fcs;
 pub use control::{Bitmap, BlockAck, Control};
+pub use network_name::NetworkName;
 pub use payload::{Network, Payload, Ports, Transport};
 
 use crate::Reception;
@@ -14,6 +16,10 @@ use multihop_core::Span;
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
+
+/// Subtypes of management frames (Table 9-1).
+const PROBE_RESPONSE: u8 = 5;
+const BEACON: u8 = 8;
 
 /// Bytes of a frame check sequence.
 const FCS_BYTES: usize = 4;
@@ -180,6 +186,8 @@ pub struct Frame {
     pub fcs_flag_is_wrong: bool,
     /// What the body carries, if it can be read.
     pub payload: Option<Payload>,
+    /// Name of the network that a beacon or a probe response announces.
+    pub network_name: Option<NetworkName>,
     /// Bytes of the packets in an A-MSDU, without their LLC/SNAP headers; none if the length of one of them
     /// was not captured.
     pub a_msdu_bytes: Option<u32>,
@@ -209,6 +217,7 @@ impl Frame {
             fcs: Fcs::Wrong,
             fcs_flag_is_wrong: false,
             payload: None,
+            network_name: None,
             a_msdu_bytes: None,
         }
     }
@@ -280,6 +289,9 @@ impl Frame {
         self.bssid = address(bytes, 16);
         self.sequence = sequence(bytes, 22);
         self.header_bytes = length as u32;
+        if matches!(subtype, PROBE_RESPONSE | BEACON) && !self.protected {
+            self.network_name = bytes.get(length..).and_then(network_name::read);
+        }
         Ok(())
     }
 
