@@ -162,6 +162,22 @@ def test_one_page_has_every_row():
     assert all(f"data/{paper.name}-{kind}.csv" in page for paper in papers() for kind in ("claims", "numbers"))
 
 
+def test_a_search_shows_rows_with_all_its_words(shown, tmp_path):
+    (tmp_path / "mine-claims.csv").write_text("claim,says\none,Delay falls\ntwo,delay <b>rises</b>\n", "utf-8")
+    (tmp_path / "mine-numbers.csv").write_text("at,ours\nhops = 1,3\n", encoding="utf-8")
+    file = tmp_path / "page.html"
+    file.write_text(f'<!doctype html><meta charset="utf-8">{numbers.tables(tmp_path)}', encoding="utf-8")
+    page = shown(file.as_uri())
+    assert page.inner_text("output") == "2 of 2 rows"
+    page.fill("input", "RISES  delay")
+    assert page.inner_text("output") == "1 of 2 rows"
+    assert page.inner_text("tbody") == "two\tdelay <b>rises</b>"
+    page.select_option("select", "numbers")
+    assert page.inner_text("output") == "0 of 1 rows"
+    page.fill("input", "hops")
+    assert page.inner_text("tbody") == "hops = 1\t3"
+
+
 def test_text_of_a_row_does_not_end_the_script(tmp_path):
     (tmp_path / "mine-claims.csv").write_text("says\n</script><b>\n", encoding="utf-8")
     html = numbers.tables(tmp_path)
