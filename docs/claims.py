@@ -52,7 +52,7 @@ def page(verdicts: Sequence[Verdicts], picture: str) -> str:
         "",
         "All claims, held against the runs: how much of each holds, and whose the difference is where it",
         f"does not. `{command} --summary` prints each claim with its cells. [All claims](numbers.md) are searched on",
-        "one page. [What a verdict means](../explanation/verdicts.md) has the rules.",
+        "one page. [What a verdict means](../explanation/claims.md) has the rules.",
         "",
     ]
     for extent, about in EXTENTS.items():

@@ -97,7 +97,8 @@ def page(paper: Paper, build: str, extent: Extent, studies: Sequence[StudyRecord
         "",
         f"- [All claims with reasons](data/{paper.name}-claims.csv) and [all numbers](data/{paper.name}-numbers.csv),",
         "  which [one page searches](numbers.md).",
-        "- [What a verdict means](../explanation/verdicts.md).",
+        f"- Descriptions and discussions of the studies: `python/multihop/papers/{paper.name}/`, and the report.",
+        "- [What a verdict means](../explanation/claims.md).",
         "",
     ]
     if about := EXTENTS[extent]:
