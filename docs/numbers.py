@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 DOCS = Path(__file__).parent
@@ -12,17 +13,17 @@ TEMPLATE = DOCS / "numbers.html"
 
 def tables(data: Path = DOCS / "results" / "data") -> str:
     """Markup, rows and script: needs neither a server nor a network."""
-    content = {kind: _rows(data, kind) for kind in ("claims", "numbers")}
+    content = {"claims": _rows(data.glob("*-claims.csv")), "numbers": _rows(data.glob("*/*.csv"))}
     # A row may hold text of any kind, but must not end the script that it stands in.
     rows = json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
     return TEMPLATE.read_text("utf-8").replace("@rows@", rows)
 
 
-def _rows(data: Path, kind: str) -> dict[str, list[str] | list[list[str]]]:
-    """Heads and rows of the files of a kind, of all papers."""
+def _rows(files: Iterable[Path]) -> dict[str, list[str] | list[list[str]]]:
+    """Heads and rows of files that have the same columns."""
     heads: list[str] = []
     rows: list[list[str]] = []
-    for path in sorted(data.glob(f"*-{kind}.csv")):
+    for path in sorted(files):
         with path.open(encoding="utf-8", newline="") as file:
             heads, *found = csv.reader(file)
         rows += found

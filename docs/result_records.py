@@ -43,7 +43,7 @@ class ClaimRecord:
 
 @dataclass(frozen=True)
 class NumberRecord:
-    """A number at a point; a row of PAPER-numbers.csv.
+    """A number at a point; a row of PAPER/STUDY.csv.
 
     Attributes:
         study: item of the paper, as in `wifi/anomaly`.
@@ -69,7 +69,7 @@ class StudyRecord:
     """A study of a paper, as its page shows it.
 
     Attributes:
-        item: name of the study in the paper.
+        item: paper and name of the study, as in `wifi/anomaly`.
         found: discussion of the study; empty where there is none.
         extent: points, seeds and runs.
         charts: paths of the charts, relative to the page.
@@ -95,8 +95,7 @@ def page(paper: Paper, build: str, extent: Extent, studies: Sequence[StudyRecord
         "",
         f"Runs of `{command}` with multihop {build}. The command repeats them, and writes a report with every cell.",
         "",
-        f"- [All claims with reasons](data/{paper.name}-claims.csv) and [all numbers](data/{paper.name}-numbers.csv),",
-        "  which [one page searches](numbers.md).",
+        f"- [All claims with reasons](data/{paper.name}-claims.csv); [one page](numbers.md) searches claims and numbers.",
         f"- Descriptions and discussions of the studies: `python/multihop/papers/{paper.name}/`, and the report.",
         "- [What a verdict means](../explanation/claims.md).",
         "",
@@ -111,12 +110,15 @@ def page(paper: Paper, build: str, extent: Extent, studies: Sequence[StudyRecord
 
 
 def write_tables(folder: Path, paper: str, studies: Sequence[StudyRecord]) -> None:
-    """Writes PAPER-claims.csv and PAPER-numbers.csv."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Writes PAPER-claims.csv, and PAPER/STUDY.csv with the numbers of each study."""
+    (folder / paper).mkdir(parents=True, exist_ok=True)
+    for old in (folder / paper).glob("*.csv"):
+        old.unlink()
     claims = [claim for study in studies for claim in study.claims]
-    numbers = [number for study in studies for number in study.numbers]
     (folder / f"{paper}-claims.csv").write_text(_csv(ClaimRecord, claims), encoding="utf-8")
-    (folder / f"{paper}-numbers.csv").write_text(_csv(NumberRecord, numbers), encoding="utf-8")
+    for study in studies:
+        if study.numbers:
+            (folder / f"{study.item}.csv").write_text(_csv(NumberRecord, study.numbers), encoding="utf-8")
 
 
 def headline(found: str) -> str:
@@ -157,7 +159,8 @@ def _failed(claims: Sequence[ClaimRecord]) -> list[str]:
 
 
 def _study(study: StudyRecord) -> list[str]:
-    lines = [f"## {study.title}", "", f"`{study.item}`: {study.extent}. {headline(study.found)}".rstrip(), ""]
+    numbers = f"; [numbers](data/{study.item}.csv)" if study.numbers else ""
+    lines = [f"## {study.title}", "", f"`{study.item}`: {study.extent}{numbers}. {headline(study.found)}".rstrip(), ""]
     shown = [f"![{re.sub('-', ' ', Path(chart).stem)}]({chart})" for chart in study.charts]
     for picture in shown[:1]:
         lines += [picture, ""]

@@ -4,7 +4,7 @@
     python -m docs.results recn results/reproduce/recn
 
 writes docs/results/recn.md, the charts into docs/results/images/recn/ITEM, all claims and numbers into
-docs/results/data/recn-*.csv, and the verdicts beside the runs. It runs nothing, and needs the build of multihop that
+docs/results/data, and the verdicts beside the runs. It runs nothing, and needs the build of multihop that
 made the runs.
 """
 
@@ -32,6 +32,8 @@ from multihop.study.design import as_list
 from multihop.study.spec import Label
 
 DOCS = Path(__file__).parent
+#: A study of more points has its means in the report alone.
+_MOST_POINTS = 300
 
 
 def main() -> None:
@@ -101,6 +103,8 @@ def _result(paper: Paper, item: str, folder: Path, *, quick: bool) -> StudyResul
 def _study(study: str, result: StudyResult, charts: Sequence[str]) -> StudyRecord:
     spec = result.study.spec
     numbers = [number for judgement in result.judgements for number in _of_claim(study, result, judgement)]
+    if len(result.points) <= _MOST_POINTS:
+        numbers += _means(study, result)
     return StudyRecord(
         item=study,
         title=spec.title or spec.name,
@@ -108,7 +112,7 @@ def _study(study: str, result: StudyResult, charts: Sequence[str]) -> StudyRecor
         extent=_extent(result),
         charts=charts,
         claims=[_claim(study, judgement) for judgement in result.judgements],
-        numbers=[*numbers, *_means(study, result)],
+        numbers=numbers,
     )
 
 

@@ -78,7 +78,7 @@ def read(text):
 @pytest.fixture
 def tables(records, tmp_path):
     result_records.write_tables(tmp_path / "data", "mine", records)
-    return [read((tmp_path / "data" / f"mine-{kind}.csv").read_text("utf-8")) for kind in ("claims", "numbers")]
+    return [read((tmp_path / "data" / name).read_text("utf-8")) for name in ("mine-claims.csv", "mine/item.csv")]
 
 
 def test_the_page_counts_verdicts_by_study(page):
@@ -89,7 +89,10 @@ def test_the_page_counts_verdicts_by_study(page):
 
 
 def test_a_study_has_its_first_sentence_and_its_charts(page):
-    assert "`mine/item`: closed form, 4 points. As by Kim et al. (2003) and Eq. 3, one hop is best.\n" in page
+    assert (
+        "`mine/item`: closed form, 4 points; [numbers](data/mine/item.csv). As by Kim et al. (2003) and Eq. 3, one hop is best.\n"
+        in page
+    )
     assert "![a chart](images/mine/item/a-chart.svg)" in page
     assert page.index("a-chart.svg") < page.index("More charts") < page.index("images/b.svg")
 
@@ -130,20 +133,21 @@ def test_fewer_seeds_than_asked_for_are_said(tmp_path):
     records = page_of_results.records(PAPER, results, {})
     page = result_records.page(PAPER, "0.1.0", Extent.of(results), records)
     assert "**Some studies have fewer seeds here than they ask for" in page
-    assert "`mine/item`: 2 points, seeds 1, 2 of 3, 4 runs." in page
+    assert "`mine/item`: 2 points, seeds 1, 2 of 3, 4 runs; [numbers]" in page
 
 
 @pytest.mark.parametrize("paper", papers(), ids=lambda paper: paper.name)
 def test_stored_results_have_the_layout_of_the_program(paper):
-    kinds = {"claims": ClaimRecord, "numbers": NumberRecord}
-    rows = {kind: read((DATA / f"{paper.name}-{kind}.csv").read_text("utf-8")) for kind in kinds}
-    for kind, record in kinds.items():
-        assert list(rows[kind][0]) == [each.name for each in fields(record)]
     studies = [f"{paper.name}/{item}" for item in paper.items]
-    assert {row["study"] for row in rows["claims"]} <= set(studies)
     claims = [claim.id for item in paper.items for claim in paper.study(item).spec.claims]
-    assert [row["claim"] for row in rows["claims"]] == claims
-    assert {row["claim"] for row in rows["numbers"]} <= {"", *claims}
+    judged = read((DATA / f"{paper.name}-claims.csv").read_text("utf-8"))
+    assert list(judged[0]) == [each.name for each in fields(ClaimRecord)]
+    assert {row["study"] for row in judged} <= set(studies)
+    assert [row["claim"] for row in judged] == claims
+    measured = [row for study in (DATA / paper.name).glob("*.csv") for row in read(study.read_text("utf-8"))]
+    assert list(measured[0]) == [each.name for each in fields(NumberRecord)]
+    assert {row["study"] for row in measured} <= set(studies)
+    assert {row["claim"] for row in measured} <= {"", *claims}
 
     page = (ROOT / "docs" / "results" / f"{paper.name}.md").read_text("utf-8")
     assert re.findall(r"^`([\w/-]+)`: ", page, re.MULTILINE) == studies
@@ -159,12 +163,13 @@ def test_one_page_has_every_row():
     for path in DATA.glob("*-claims.csv"):
         assert all(row["claim"] in html for row in read(path.read_text("utf-8")))
     page = (ROOT / "docs" / "results" / "numbers.md").read_text("utf-8")
-    assert all(f"data/{paper.name}-{kind}.csv" in page for paper in papers() for kind in ("claims", "numbers"))
+    assert all(f"data/{paper.name}-claims.csv" in page for paper in papers())
 
 
 def test_a_search_shows_rows_with_all_its_words(shown, tmp_path):
     (tmp_path / "mine-claims.csv").write_text("claim,says\none,Delay falls\ntwo,delay <b>rises</b>\n", "utf-8")
-    (tmp_path / "mine-numbers.csv").write_text("at,ours\nhops = 1,3\n", encoding="utf-8")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "item.csv").write_text("at,ours\nhops = 1,3\n", encoding="utf-8")
     file = tmp_path / "page.html"
     file.write_text(f'<!doctype html><meta charset="utf-8">{numbers.tables(tmp_path)}', encoding="utf-8")
     page = shown(file.as_uri())
