@@ -89,10 +89,8 @@ def test_the_page_counts_verdicts_by_study(page):
 
 
 def test_a_study_has_its_first_sentence_and_its_charts(page):
-    assert (
-        "`mine/item`: closed form, 4 points; [numbers](data/mine/item.csv). As by Kim et al. (2003) and Eq. 3, one hop is best.\n"
-        in page
-    )
+    study = "`mine/item`: closed form, 4 points; [numbers](data/mine/item.csv)."
+    assert f"{study} As by Kim et al. (2003) and Eq. 3, one hop is best.\n" in page
     assert "![a chart](images/mine/item/a-chart.svg)" in page
     assert page.index("a-chart.svg") < page.index("More charts") < page.index("images/b.svg")
 
