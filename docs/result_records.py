@@ -95,7 +95,7 @@ def page(paper: Paper, build: str, extent: Extent, studies: Sequence[StudyRecord
         "",
         f"Runs of `{command}` with multihop {build}. The command repeats them, and writes a report with every cell.",
         "",
-        f"- [All claims with reasons](data/{paper.name}-claims.csv); [one page](numbers.md) searches these, and numbers.",
+        f"- [Claims with reasons](data/{paper.name}-claims.csv); [one page](numbers.md) searches these, and numbers.",
         f"- Descriptions and discussions of the studies: `python/multihop/papers/{paper.name}/`, and the report.",
         "- [What a verdict means](../explanation/claims.md).",
         "",
