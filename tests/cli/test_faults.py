@@ -174,7 +174,8 @@ COMPARE = ("compare", "chain.toml", "--schemes", "tcp-newreno,recn", "--seeds", 
 
 
 @pytest.mark.parametrize(
-    ("number", "code", "what"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+    ("number", "code", "what"),
+    [(signal.SIGINT, 130, "interrupted"), pytest.param(signal.SIGTERM, 143, "terminated", marks=pytest.mark.long)],
 )
 @pytest.mark.usefixtures("chain")
 def test_an_interrupted_comparison_goes_on_to_the_same_bytes(tmp_path, multihop, number, code, what):

@@ -51,7 +51,10 @@ class Whole:
     seconds: float
 
 
-@pytest.fixture(scope="module", params=COMMANDS)
+@pytest.fixture(
+    scope="module",
+    params=[name if name == "study" else pytest.param(name, marks=pytest.mark.long) for name in COMMANDS],
+)
 def command(request):
     return request.param
 

@@ -273,6 +273,7 @@ def moving(path, protocol, **parameters):
     return multihop.run(SCENARIOS / "mobile-mesh.toml", pcap=path, duration="150 s", warmup="0 s", set=replaced)
 
 
+@pytest.mark.long
 def test_tshark_names_the_messages_of_aodv(tshark, tmp_path):
     path = tmp_path / "run.pcapng"
     result = moving(path, "aodv", **RFC_SIZES)
@@ -300,6 +301,7 @@ def test_a_message_that_ns2_counts_without_udp_is_cut_at_its_end(tshark, tmp_pat
     assert ["10.0.0.8", "10.0.0.1"] in asked
 
 
+@pytest.mark.long
 def test_tshark_names_the_options_of_dsr(tshark, tmp_path):
     path = tmp_path / "run.pcapng"
     moving(path, "dsr")

@@ -57,6 +57,7 @@ def pinged(text):
     return [int(number) for number in re.findall(r"icmp_seq=(\d+) ttl", text)]
 
 
+@pytest.mark.long
 def test_neighbours_resolve_addresses_and_nobody_relays(mesh, tmp_path):
     if shutil.which("ping") is None:
         pytest.skip("there is no ping here")

@@ -48,6 +48,7 @@ def test_every_malformed_file(data):
         assert "<html" in page(found)
 
 
+@pytest.mark.long
 def test_every_capture_cut_anywhere(data, tmp_path):
     rng = random.Random(4)
     endings = {"whole records": 0, "broken": 0, "refused": 0}

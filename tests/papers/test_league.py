@@ -358,6 +358,7 @@ def test_without_a_mesh_it_is_said_how_to_get_one(found):
     assert not (folder / "community-mesh").exists()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not LEIPZIG.exists(), reason="needs the mesh of Freifunk Leipzig, which is not part of the project")
 def test_a_community_mesh_is_imported(inline, tmp_path):
     options = ["--schemes", "tcp-vegas", "--seeds", "1", "--quick", "--json", "--out", "out"]

@@ -153,6 +153,7 @@ def test_a_figure_is_made_again(tmp_path, inline):
     assert inline("study", "export", folder / "fig6", "--quick", "-q").code == 0
 
 
+@pytest.mark.long
 def test_a_paper_on_estimators_is_made_again(tmp_path, inline):
     paper = find("winf")
     made = inline("reproduce", "winf", "--quick", "--out", "out", "--json")
