@@ -56,7 +56,7 @@ class Explanation(Displayed):
     @cached_property
     def remedies(self) -> pd.DataFrame:
         """A row per explained flow and remedy that was tried: the remedy and its outcome."""
-        return self._rows("remedies", ["remedy", "set", "scheme", "verdict", "gain_bps", "total_bps", "delay_p95_s"])
+        return self._rows("remedies", ["remedy", "effort", "set", "scheme", "verdict", "judged_by", "change", "status"])
 
     def _rows(self, what: str, first: list[str]) -> pd.DataFrame:
         rows = [{"flow": each["name"], **row} for each in self._record["explained"] for row in each[what] or []]

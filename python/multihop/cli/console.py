@@ -49,9 +49,14 @@ def say(text: str = "") -> None:
 
 def paragraph(text: str, indent: str = "") -> None:
     """A sentence of a result on lines that fit a screen, the following ones further in."""
+    say("\n".join(lines(text, indent)))
+
+
+def lines(text: str, indent: str = "") -> list[str]:
+    """The lines of a sentence."""
     width = min(120, out().width)
     wrapper = textwrap.TextWrapper(width, indent, f"{indent}  ", break_long_words=False, break_on_hyphens=False)
-    say(wrapper.fill(text))
+    return wrapper.wrap(text)
 
 
 def note(text: str, *, quiet: bool = False) -> None:

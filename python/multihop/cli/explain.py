@@ -69,20 +69,26 @@ def explain(
 
 def _print(found: Explanation, results: Path, *, no_try: bool) -> None:
     """A first screen, then of each group of flows with one cause the worst served, hop by hop."""
-    from multihop.comparison.service import FINE, Status
-    from multihop.results.words import several
+    from multihop.comparison.service import Status
 
     for line in found.first_screen():
         console.paragraph(line)
     if no_try and found.explained:
         console.say("What helps: not tried; without --no-try, remedies are run.")
+    if found.added_seeds:
+        console.paragraph(f"Over {len(found.seeds)} seeds, of which these results lack {found.added_seeds}.")
     if found.others:
         console.paragraph(f"This is of {found.variant}; --variant explains another: {', '.join(found.others)}.")
     fine = [
-        account.name for account in found.flows if account.status == Status.FINE and account.flow not in found.explained
+        account.flow
+        for account in found.flows
+        if account.status == Status.FINE
+        and account.flow not in found.explained
+        and account not in found.multicast
+        and not account.view.get("acknowledges", False)
     ]
     if fine and found.explained:
-        console.paragraph(f"{several(fine)} {'is' if len(fine) == 1 else 'are'} fine: {FINE}.")
+        console.paragraph(found.fine(fine))
     grouped = [flow for group in found.by_cause for flow in group.flows]
     shown = [(group.flows[0], len(group.flows)) for group in found.by_cause]
     shown += [(flow, 1) for flow in found.explained if flow not in grouped]

@@ -193,6 +193,20 @@ class Runs(Displayed):
         means: np.ndarray = values.mean(axis=1).to_numpy(dtype=float)
         return means
 
+    def loss_ratios(self, variant: str) -> np.ndarray:
+        """Share of packets lost over all seeds, by flow, and last of all flows; NaN without packets.
+
+        A flow that sends ten packets under one seed and a million under the next has that of the million.
+        """
+        counts = np.array(
+            [result.flows[["packets_lost", "packets_delivered"]].to_numpy() for result in self.results[variant]],
+            dtype=float,
+        ).sum(axis=0)
+        lost, arrived = np.vstack([counts, counts.sum(axis=0)]).T
+        with np.errstate(invalid="ignore"):
+            ratios: np.ndarray = lost / (lost + arrived)
+        return ratios
+
     def estimate(self, variant: str, metric: str) -> Estimate | None:
         """Mean and 95 % interval over seeds, within the metric's range; `None` if no seed has a value."""
         found = estimate_or_none(self.values(variant, metric))

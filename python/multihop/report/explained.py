@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from multihop.base import extras
 from multihop.comparison.runs import Runs
-from multihop.explanation.causes import Place
+from multihop.explanation.account import Place
 from multihop.explanation.explain import Explanation, of_runs
 from multihop.report.markup import disclosure, escape, section
 from multihop.report.places import Places

@@ -8,7 +8,8 @@ from urllib.parse import quote, urlencode
 
 import pandas as pd
 
-from multihop.explanation.causes import DROP_KINDS, Place
+from multihop.explanation.account import Place
+from multihop.explanation.causes import DROP_KINDS
 from multihop.framelog.reading import FrameLog, decode
 
 #: What a link shows: as long as this many of the log's longest frames.

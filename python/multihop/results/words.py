@@ -77,10 +77,10 @@ def several(names: Sequence[str], most: int = 8) -> str:
     return ", ".join([*names[:most], *more])
 
 
-def listed(names: Sequence[str]) -> str:
-    """Names with commas between, and `and` before the last."""
+def listed(names: Sequence[str], before_last: str = "and") -> str:
+    """Names with commas between, and a word before the last."""
     *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
+    return f"{', '.join(first)} {before_last} {last}" if first else last
 
 
 def share(value: float) -> str:
