@@ -1,6 +1,6 @@
 //! Name of a network: the SSID (9.4.2.2) or the mesh ID (9.4.2.98) of a beacon or a probe response.
 
-/// Most bytes of an SSID and of a mesh ID.
+/// Maximum length of an SSID and of a mesh ID.
 const MOST: usize = 32;
 
 /// Bytes before the first element: timestamp, beacon interval, capabilities (9.3.3.2, 9.3.3.10).
