@@ -7,7 +7,7 @@ use crate::datagram::Datagram;
 use multihop_core::{Ecn, FlowId, HeaderBytes, Segment, Span, Time};
 use multihop_schemes::TcpParts;
 use multihop_transport::{
-    AckInfo, Acked, Controller, Echo, LossKind, Lost, Recovered, Returned, Rto, Sent, TcpOptions,
+    AckInfo, Acked, Controller, Echo, LossKind, Lost, Recovered, Returned, Rto, SentSegment, TcpOptions,
 };
 use std::collections::VecDeque;
 
@@ -211,7 +211,7 @@ impl Stream {
         let packet = u64::from(datagram.payload + datagram.header) + header.on_air().len() as u64;
         let in_flight = self.in_flight();
         if size > 0 {
-            let sent = Sent { now, size, packet, in_flight, retransmission, app_limited: false };
+            let sent = SentSegment { now, size, packet, in_flight, retransmission, app_limited: false };
             self.controller.on_sent(&sent);
             let pace = self.controller.allowance().pace;
             self.paced = now + pace.map_or(Span::ZERO, |pace| pace.span_of_bytes(packet));
