@@ -195,7 +195,7 @@ impl<C: RealClock, W: DeviceIo> Emulation<C, W> {
     #[must_use]
     pub fn with_shim(mut self, shim: Shim) -> Emulation<C, W> {
         self.shim = Some(shim);
-        self.largest_packet = self.largest_packet.saturating_sub(Headers::MOST_BYTES);
+        self.largest_packet = self.largest_packet.saturating_sub(Headers::MAX_BYTES);
         self
     }
 

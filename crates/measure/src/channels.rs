@@ -43,15 +43,15 @@ impl Channels {
     /// Processes a frame.
     ///
     /// The time of a channel change is only known to be between two frames; the midpoint is used.
-    pub fn process(&mut self, sighting: &UntimedFrame, stamp: FrameTime) {
-        let index = self.index(sighting.reception.channel.map_or(0, |channel| channel.mhz), stamp.at);
+    pub fn process(&mut self, untimed: &UntimedFrame, stamp: FrameTime) {
+        let index = self.index(untimed.reception.channel.map_or(0, |channel| channel.mhz), stamp.at);
         if index != self.current {
             self.change(index, stamp.at);
         }
         self.last = stamp.at;
         let now = &mut self.all[index];
         let at = stamp.at - now.elsewhere.min(stamp.at.since(Time::ZERO));
-        now.sniffer.process(sighting, FrameTime { at, ..stamp });
+        now.sniffer.process(untimed, FrameTime { at, ..stamp });
     }
 
     /// Changes to another channel, at some time before `at`.

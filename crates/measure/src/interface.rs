@@ -166,7 +166,7 @@ impl InterfaceReader {
         if quirks.timer_fault.is_some() {
             timer = RadioTime::default();
         }
-        let host = record.time.filter(|_| !quirks.host_stands_still);
+        let host = record.time.filter(|_| !quirks.host_stopped);
         self.pending.push_back(UntimedFrame { host, timer, reception, frame, state });
         if self.pending.len() > READ_AHEAD {
             self.determine_time();
@@ -175,21 +175,20 @@ impl InterfaceReader {
 
     /// Determines the time of the oldest pending frame, with the frames after it.
     fn determine_time(&mut self) {
-        let Some(mut sighting) = self.pending.pop_front() else { return };
-        let [host, timer] = self.trusted(&sighting);
-        self.recognise_aggregate(&mut sighting, timer);
-        let is_tsft = timer.is_some() && sighting.timer.is_tsft;
+        let Some(mut untimed) = self.pending.pop_front() else { return };
+        let [host, timer] = self.trusted(&untimed);
+        self.recognise_aggregate(&mut untimed, timer);
+        let is_tsft = timer.is_some() && untimed.timer.is_tsft;
         let is_guessed = host.is_none() && timer.is_none();
-        if is_guessed && (sighting.host.is_some() || sighting.timer.ns.is_some()) {
+        if is_guessed && (untimed.host.is_some() || untimed.timer.ns.is_some()) {
             self.outlier_frames += 1;
-            self.replaced_stamps -=
-                u64::from(sighting.host.is_some()) + u64::from(sighting.timer.ns.is_some());
+            self.replaced_stamps -= u64::from(untimed.host.is_some()) + u64::from(untimed.timer.ns.is_some());
         }
         // A timer alone does not give the start of the time line.
         let needs_host = is_guessed || !self.clock.is_set();
-        let host = host.or_else(|| sighting.host.filter(|_| needs_host).and_then(|_| self.interpolate()));
+        let host = host.or_else(|| untimed.host.filter(|_| needs_host).and_then(|_| self.interpolate()));
         if let Some(at) = self.clock.read(host.map(Time::from_ns), timer) {
-            self.channels.process(&sighting, FrameTime { at, is_tsft, is_guessed });
+            self.channels.process(&untimed, FrameTime { at, is_tsft, is_guessed });
         } else {
             self.unreadable += 1;
             self.messages.count("there is no timestamp".into());
@@ -210,8 +209,8 @@ impl InterfaceReader {
     }
 
     /// Timestamps of host and radio that neighbouring frames do not contradict.
-    fn trusted(&mut self, sighting: &UntimedFrame) -> [Option<u64>; 2] {
-        let own = [sighting.host.map(Time::ns), sighting.timer.ns];
+    fn trusted(&mut self, untimed: &UntimedFrame) -> [Option<u64>; 2] {
+        let own = [untimed.host.map(Time::ns), untimed.timer.ns];
         let mut trusted = own;
         for (which, stamp) in own.into_iter().enumerate() {
             let Some(stamp) = stamp else { continue };
@@ -231,13 +230,13 @@ impl InterfaceReader {
 
     /// Recognises an A-MPDU by its timer, even if the receiver reports none: consecutive frames between the
     /// same stations with the same timer value, which refers to the start of the PPDU.
-    fn recognise_aggregate(&mut self, sighting: &mut UntimedFrame, timer: Option<u64>) {
-        let Some(timer) = timer.filter(|_| may_aggregate(sighting)) else {
+    fn recognise_aggregate(&mut self, untimed: &mut UntimedFrame, timer: Option<u64>) {
+        let Some(timer) = timer.filter(|_| may_aggregate(untimed)) else {
             self.timer_ampdu = None;
             return;
         };
         let continues = self.pending.front().is_some_and(|next| {
-            next.timer.ns == Some(timer) && may_aggregate(next) && are_between_the_same(sighting, next)
+            next.timer.ns == Some(timer) && may_aggregate(next) && are_between_the_same(untimed, next)
         });
         let reference = match self.timer_ampdu {
             Some((of, reference)) if of == timer => reference,
@@ -250,7 +249,7 @@ impl InterfaceReader {
                 return;
             }
         };
-        sighting.reception.aggregate = Some(AmpduStatus { reference, last: None });
+        untimed.reception.aggregate = Some(AmpduStatus { reference, last: None });
         self.timer_ampdu = continues.then_some((timer, reference));
     }
 
@@ -313,19 +312,19 @@ impl MessageCounts {
 }
 
 /// Whether a frame may belong to an A-MPDU that the receiver does not report.
-fn may_aggregate(sighting: &UntimedFrame) -> bool {
+fn may_aggregate(untimed: &UntimedFrame) -> bool {
     let can = matches!(
-        sighting.reception.encoding,
+        untimed.reception.encoding,
         Some(Encoding::Ht(_) | Encoding::Vht(_) | Encoding::He(_) | Encoding::Eht)
     );
-    let kind = sighting.frame.kind;
-    can && sighting.reception.aggregate.is_none()
-        && (sighting.state == FrameIntegrity::Damaged || matches!(kind, FrameType::Data(data) if data.qos))
+    let kind = untimed.frame.kind;
+    can && untimed.reception.aggregate.is_none()
+        && (untimed.state == FrameIntegrity::Damaged || matches!(kind, FrameType::Data(data) if data.qos))
 }
 
 /// Whether two frames may be between the same stations; the addresses of damaged frames are unknown.
 fn are_between_the_same(one: &UntimedFrame, other: &UntimedFrame) -> bool {
-    let is_unknown = |sighting: &UntimedFrame| sighting.state == FrameIntegrity::Damaged;
-    let ends = |sighting: &UntimedFrame| (sighting.frame.transmitter, sighting.frame.receiver);
+    let is_unknown = |untimed: &UntimedFrame| untimed.state == FrameIntegrity::Damaged;
+    let ends = |untimed: &UntimedFrame| (untimed.frame.transmitter, untimed.frame.receiver);
     is_unknown(one) || is_unknown(other) || ends(one) == ends(other)
 }

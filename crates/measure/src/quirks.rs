@@ -6,8 +6,8 @@ use multihop_core::{Span, Time};
 use std::ops::Range;
 
 /// Limits on the records, and on their bytes, that are buffered to detect the quirks.
-const HELD_RECORDS: usize = 2_048;
-const HELD_BYTES: usize = 4 << 20;
+const BUFFERED_RECORDS: usize = 2_048;
+const BUFFERED_BYTES: usize = 4 << 20;
 
 /// Number of frames with a wrong FCS and none with a correct one from which the FCS flag is not trusted.
 const ENOUGH_WRONG: u64 = 8;
@@ -39,7 +39,7 @@ pub(crate) struct Quirks {
     /// Reason why the timer is not used, if any.
     pub timer_fault: Option<TimerFault>,
     /// Whether the host's timestamps are not used, because they do not change while the timer advances.
-    pub host_stands_still: bool,
+    pub host_stopped: bool,
 }
 
 /// First records of an interface, with their bytes.
@@ -61,7 +61,7 @@ impl BufferedRecords {
 
     /// Whether there are enough records to detect the quirks.
     pub fn is_full(&self) -> bool {
-        self.records.len() >= HELD_RECORDS || self.bytes.len() >= HELD_BYTES
+        self.records.len() >= BUFFERED_RECORDS || self.bytes.len() >= BUFFERED_BYTES
     }
 
     /// Buffered records, in order.
@@ -89,12 +89,12 @@ impl Quirks {
         }
         let timers = stamps.iter().map(|(_, timer)| *timer);
         let timer_range = timers.clone().max().unwrap_or_default() - timers.min().unwrap_or_default();
-        let host_stands_still =
+        let host_stopped =
             timer_range > LONGEST_PPDU.ns() && stamps.iter().all(|(host, _)| *host == stamps[0].0);
         // Types with few frames follow the verdict over all frames.
         let all = fcs.iter().fold(FcsEvidence::default(), FcsEvidence::with).verdict();
         let fcs_present = fcs.map(|evidence| evidence.verdict().or(all));
-        Quirks { fcs_present, timer_fault: timer_fault(&stamps), host_stands_still }
+        Quirks { fcs_present, timer_fault: timer_fault(&stamps), host_stopped }
     }
 }
 

@@ -151,8 +151,8 @@ impl Sniffer {
     }
 
     /// Processes the next frame.
-    pub fn process(&mut self, sighting: &UntimedFrame, stamp: FrameTime) {
-        let UntimedFrame { timer, reception, frame, state, .. } = sighting;
+    pub fn process(&mut self, untimed: &UntimedFrame, stamp: FrameTime) {
+        let UntimedFrame { timer, reception, frame, state, .. } = untimed;
         self.quality.records += 1;
         match state {
             FrameIntegrity::Intact | FrameIntegrity::Empty => {}
@@ -287,7 +287,7 @@ impl Sniffer {
     }
 
     /// Reads the estimators at all instants before the end of this frame.
-    fn read_gauges(&mut self, air: Interval) {
+    fn read_estimators(&mut self, air: Interval) {
         while let Some(now) = self.estimators.as_mut().and_then(|estimators| estimators.due(air)) {
             if let Some(over) = self.exchanges.expire(now.min(air.start)) {
                 self.end_exchange(&over);
@@ -407,7 +407,7 @@ impl Sniffer {
         air: Interval,
         settled: Option<&BlockAckOutcome>,
     ) -> (Option<ObservedExchange>, Option<StationId>) {
-        self.read_gauges(air);
+        self.read_estimators(air);
         let (done, sender) = self.exchanges.process(captured_frame, air);
         if let Some(estimators) = &mut self.estimators {
             estimators.frame(captured_frame, air, sender, (done.as_ref(), settled));

@@ -50,7 +50,7 @@ pub struct Headers {
 
 impl Headers {
     /// Maximum of [`Headers::bytes`].
-    pub const MOST_BYTES: u32 = 2 * HeaderBytes::CAPACITY as u32;
+    pub const MAX_BYTES: u32 = 2 * HeaderBytes::CAPACITY as u32;
 
     /// Number of bytes of both headers.
     pub fn bytes(&self) -> u32 {

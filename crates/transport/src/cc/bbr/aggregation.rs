@@ -7,7 +7,7 @@ use multihop_core::{Span, Time};
 const ROUNDS: u32 = 5;
 
 /// Limit of the excess, as a time at the bandwidth.
-const MOST: Span = Span::from_ms(100);
+const MAX_PERIOD: Span = Span::from_ms(100);
 
 /// Maximum excess over the last five to ten round trips, in bytes.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ impl AckAggregation {
 
     /// Bytes that the window needs in addition, so that the sender does not stall between aggregates.
     pub fn excess(&self, bandwidth: f64) -> f64 {
-        self.maxima[0].max(self.maxima[1]).min(bandwidth * MOST.seconds())
+        self.maxima[0].max(self.maxima[1]).min(bandwidth * MAX_PERIOD.seconds())
     }
 }
 
