@@ -1,7 +1,7 @@
 //! Any bytes as a header of a link layer and a frame behind it. The first byte chooses the link layer, the
 //! next two how much longer the frame was before it was cut.
 
-use multihop_capture::{Frame, LinkType, Reception, airtime, radiotap};
+use multihop_capture::{Frame, LinkType, RxInfo, airtime, radiotap};
 
 const LINK_TYPES: [u16; 10] = [105, 119, 127, 163, 192, 1, 101, 113, 276, 0];
 
@@ -20,7 +20,7 @@ pub fn check(bytes: &[u8]) {
             .sum();
         assert!(read + 8 <= bytes.len(), "no byte is read twice");
     }
-    match Reception::parse(link_type, bytes) {
+    match RxInfo::parse(link_type, bytes) {
         Ok((reception, frame)) => {
             assert!(frame.len() <= bytes.len());
             let cut = u32::from(u16::from_le_bytes([*low, *high]));

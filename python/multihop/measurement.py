@@ -198,7 +198,7 @@ class Measurement(Displayed):
         if sniffer.quality["unknown_airtime"] and not self.knows_airtime(sniffer):
             return "no frame says at which rate it was sent"
         if sniffer.length_s == 0 and sniffer.quality["records"] > 1:
-            return "all stamps are the same"
+            return "all timestamps are equal"
         return f"the capture is shorter than a bin of {sniffer.bin_s:g} s"
 
     @cached_property

@@ -1,7 +1,7 @@
 //! Name of a network: the SSID (9.4.2.2) or the mesh ID (9.4.2.98) of a beacon or a probe response.
 
-/// Most bytes of an SSID and of a mesh ID.
-const MOST: usize = 32;
+/// Maximum length of an SSID and of a mesh ID.
+const MAX_LENGTH: usize = 32;
 
 /// Bytes before the first element: timestamp, beacon interval, capabilities (9.3.3.2, 9.3.3.10).
 const FIXED: usize = 12;
@@ -14,7 +14,7 @@ const MESH_ID: u8 = 114;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct NetworkName {
     length: u8,
-    bytes: [u8; MOST],
+    bytes: [u8; MAX_LENGTH],
 }
 
 impl NetworkName {
@@ -22,7 +22,7 @@ impl NetworkName {
     /// that hides its name sends.
     pub fn new(name: &[u8]) -> Option<NetworkName> {
         let hidden = name.iter().all(|&byte| byte == 0);
-        let mut bytes = [0; MOST];
+        let mut bytes = [0; MAX_LENGTH];
         bytes.get_mut(..name.len())?.copy_from_slice(name);
         (!hidden).then_some(NetworkName { length: name.len() as u8, bytes })
     }
@@ -69,13 +69,13 @@ mod tests {
     fn the_ssid_or_of_a_mesh_the_mesh_id() {
         assert_eq!(name(&[(SSID, b"caf\xc3\xa9"), (1, &[0x82])]), Some(b"caf\xc3\xa9".to_vec()));
         assert_eq!(name(&[(SSID, b""), (1, &[0x82]), (MESH_ID, b"village")]), Some(b"village".to_vec()));
-        assert_eq!(name(&[(SSID, &[b'x'; MOST])]), Some(vec![b'x'; MOST]));
+        assert_eq!(name(&[(SSID, &[b'x'; MAX_LENGTH])]), Some(vec![b'x'; MAX_LENGTH]));
     }
 
     #[test]
     fn no_name_of_a_hidden_network_a_damaged_element_or_a_cut_body() {
         assert_eq!(name(&[(SSID, &[0; 8])]), None);
-        assert_eq!(name(&[(SSID, &[b'x'; MOST + 1])]), None);
+        assert_eq!(name(&[(SSID, &[b'x'; MAX_LENGTH + 1])]), None);
         let whole = body(&[(SSID, b"home")]);
         for cut in 0..whole.len() {
             assert_eq!(read(&whole[..cut]), None);

@@ -1,50 +1,50 @@
-//! A reader behind one buffer of fixed size.
+//! A reader with a buffer of fixed size.
 
 use std::io::{self, Read};
 
-/// Bytes that can be looked at together.
+/// Size of the window in bytes.
 pub(super) const WINDOW: usize = 1 << 19;
 
 /// A window that moves over a stream.
-pub(super) struct Source<'r> {
+pub(super) struct WindowReader<'r> {
     reader: Box<dyn Read + Send + 'r>,
     buffer: Box<[u8]>,
-    /// What has been read and not yet been consumed.
+    /// Range of bytes that have been read but not consumed.
     start: usize,
     end: usize,
-    /// Bytes of the stream before `start`.
+    /// Number of bytes of the stream before `start`.
     offset: u64,
-    /// The compressed file ended before its compression did.
-    cut: bool,
-    /// What went wrong while [`Source::look`] looked ahead.
-    failed: Option<io::Error>,
+    /// Whether the compressed file ended before its compressed data did.
+    truncated: bool,
+    /// Error met while [`WindowReader::look_ahead`] read ahead.
+    look_ahead_error: Option<io::Error>,
 }
 
-impl<'r> Source<'r> {
-    pub fn new(reader: Box<dyn Read + Send + 'r>) -> Source<'r> {
+impl<'r> WindowReader<'r> {
+    pub fn new(reader: Box<dyn Read + Send + 'r>) -> WindowReader<'r> {
         let buffer = vec![0; WINDOW].into_boxed_slice();
-        Source { reader, buffer, start: 0, end: 0, offset: 0, cut: false, failed: None }
+        WindowReader { reader, buffer, start: 0, end: 0, offset: 0, truncated: false, look_ahead_error: None }
     }
 
-    /// Where the window begins in the stream.
+    /// Offset of the window in the stream.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// An error if the stream ended, but its compression did not: it may have ended between two records.
-    pub fn ended(&self) -> io::Result<()> {
-        const WHY: &str = "the compressed file is cut, and more may have followed";
-        if self.cut { Err(io::Error::new(io::ErrorKind::UnexpectedEof, WHY)) } else { Ok(()) }
+    /// Fails if the compressed file was truncated, which may happen exactly between two records.
+    pub fn check_end(&self) -> io::Result<()> {
+        const WHY: &str = "the compressed file is truncated, and records may be missing";
+        if self.truncated { Err(io::Error::new(io::ErrorKind::UnexpectedEof, WHY)) } else { Ok(()) }
     }
 
-    /// Reads until there are `bytes` bytes, at most [`WINDOW`], to look at, or the stream ends; returns how
-    /// many of them there are.
+    /// Reads until the window holds `bytes` bytes, at most [`WINDOW`], or the stream ends. Returns the number
+    /// of bytes available, at most `bytes`.
     pub fn fill(&mut self, bytes: usize) -> io::Result<usize> {
         debug_assert!(bytes <= WINDOW);
         if self.end - self.start >= bytes {
             return Ok(bytes);
         }
-        if let Some(error) = self.failed.take() {
+        if let Some(error) = self.look_ahead_error.take() {
             return Err(error);
         }
         if self.start + bytes > WINDOW {
@@ -56,9 +56,10 @@ impl<'r> Source<'r> {
                 Ok(0) => break,
                 Ok(read) => self.end += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // A compressed file that is cut is reported as if it were not compressed: by what is missing.
+                // A truncated compressed file is reported like an uncompressed one: by the bytes that are
+                // missing.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                    self.cut = true;
+                    self.truncated = true;
                     break;
                 }
                 Err(error) => return Err(error),
@@ -67,24 +68,24 @@ impl<'r> Source<'r> {
         Ok(bytes.min(self.end - self.start))
     }
 
-    /// As [`Source::fill`], ahead of need: an error is kept for the next call that needs more bytes than
-    /// there are.
-    pub fn look(&mut self, bytes: usize) -> usize {
+    /// Same as [`WindowReader::fill`], before the bytes are needed: an error is kept for the next call that
+    /// needs more bytes than there are.
+    pub fn look_ahead(&mut self, bytes: usize) -> usize {
         match self.fill(bytes) {
             Ok(found) => found,
             Err(error) => {
-                self.failed = Some(error);
+                self.look_ahead_error = Some(error);
                 bytes.min(self.end - self.start)
             }
         }
     }
 
-    /// The first `bytes` bytes, which [`Source::fill`] must have found.
+    /// The first `bytes` bytes of the window, which [`WindowReader::fill`] must have found.
     pub fn peek(&self, bytes: usize) -> &[u8] {
         &self.buffer[self.start..self.end][..bytes]
     }
 
-    /// Moves the window by `bytes` bytes, which may be more than it holds; returns how many there were.
+    /// Moves the window by `bytes` bytes, possibly more than it holds. Returns the number of bytes skipped.
     pub fn skip(&mut self, bytes: u64) -> io::Result<u64> {
         let mut left = bytes;
         while left > 0 {

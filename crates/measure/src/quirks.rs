@@ -1,56 +1,56 @@
-//! How a receiver writes: what its first records show of its flags and of its timer.
+//! Quirks of a receiver: errors of its flags and of its timer, as its first records show.
 
 use crate::clock::{LONGEST_PPDU, radio_timer};
 use multihop_capture::{Fcs, Record, dissect};
 use multihop_core::{Span, Time};
 use std::ops::Range;
 
-/// Records that are held until the habits are known, and bytes of them.
-const HELD_RECORDS: usize = 2_048;
-const HELD_BYTES: usize = 4 << 20;
+/// Limits on the records, and on their bytes, that are buffered to detect the quirks.
+const BUFFERED_RECORDS: usize = 2_048;
+const BUFFERED_BYTES: usize = 4 << 20;
 
-/// Frames with a wrong check sequence, none right, from which on the flag is doubted without further
-/// evidence.
+/// Number of frames with a wrong FCS and none with a correct one from which the FCS flag is not trusted.
 const ENOUGH_WRONG: u64 = 8;
 
-/// Over times from this on, the host's clock shows how fast the receiver's timer runs.
+/// Shortest time over which the host's clock is compared with the receiver's timer.
 const STEP: Span = Span::from_ms(10);
-/// How far the speeds of two clocks may differ, and by how much the host may be late in all of the first
-/// records.
+/// Tolerances of the comparison: relative difference of the clocks' speeds, and total delay of the host over
+/// the first records.
 const SPEED: f64 = 0.01;
 const DELAY: Span = Span::from_ms(50);
-/// So many steps are enough for that.
+/// Number of intervals that suffice for the comparison.
 const ENOUGH_STEPS: usize = 8;
 
-/// Why the receiver's timer is not used.
+/// Reason why the receiver's timer is not used.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum TimerFault {
-    /// It has the same value while time goes on.
-    StandsStill,
-    /// Its steps are far from those of the host's clock: it counts no microseconds, or is of several radios.
-    RunsWrong,
+    /// The timer keeps its value while time passes.
+    Stopped,
+    /// The timer's speed differs from the host's clock: its unit is not microseconds, or it mixes several
+    /// radios.
+    WrongSpeed,
 }
 
-/// How a receiver writes.
+/// Quirks of a receiver.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) struct Habits {
-    /// Whether frames of a type end with their frame check sequence, where the receiver's word is overruled.
+pub(crate) struct Quirks {
+    /// Whether frames of each type end with a frame check sequence, where the receiver's flag is overruled.
     pub fcs_present: [Option<bool>; 4],
-    /// Why its timer is not used, if so.
+    /// Reason why the timer is not used, if any.
     pub timer_fault: Option<TimerFault>,
-    /// Whether the host's stamps are not used, as they stand still while the timer runs.
-    pub host_stands_still: bool,
+    /// Whether the host's timestamps are not used, because they do not change while the timer advances.
+    pub host_stopped: bool,
 }
 
-/// The first records of an interface, with their bytes.
+/// First records of an interface, with their bytes.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct HeldRecords {
+pub(crate) struct BufferedRecords {
     records: Vec<(Record<'static>, Range<usize>)>,
     bytes: Vec<u8>,
 }
 
-impl HeldRecords {
-    /// Keeps a copy of a record.
+impl BufferedRecords {
+    /// Appends a copy of a record.
     pub fn push(&mut self, record: &Record<'_>) {
         let start = self.bytes.len();
         self.bytes.extend(record.bytes);
@@ -59,20 +59,20 @@ impl HeldRecords {
         self.records.push((empty, start..self.bytes.len()));
     }
 
-    /// Whether there are enough to know the habits.
+    /// Whether there are enough records to detect the quirks.
     pub fn is_full(&self) -> bool {
-        self.records.len() >= HELD_RECORDS || self.bytes.len() >= HELD_BYTES
+        self.records.len() >= BUFFERED_RECORDS || self.bytes.len() >= BUFFERED_BYTES
     }
 
-    /// The records, in order.
+    /// Buffered records, in order.
     pub fn iter(&self) -> impl Iterator<Item = Record<'_>> {
         self.records.iter().map(|(record, range)| Record { bytes: &self.bytes[range.clone()], ..*record })
     }
 }
 
-impl Habits {
-    /// What these records show.
-    pub fn of(held: &HeldRecords) -> Habits {
+impl Quirks {
+    /// Detects the quirks from the first records.
+    pub fn detect(held: &BufferedRecords) -> Quirks {
         let mut fcs = [FcsEvidence::default(); 4];
         let mut stamps = Vec::new();
         for record in held.iter() {
@@ -89,22 +89,22 @@ impl Habits {
         }
         let timers = stamps.iter().map(|(_, timer)| *timer);
         let timer_range = timers.clone().max().unwrap_or_default() - timers.min().unwrap_or_default();
-        let host_stands_still =
+        let host_stopped =
             timer_range > LONGEST_PPDU.ns() && stamps.iter().all(|(host, _)| *host == stamps[0].0);
-        // What is true of all frames is so of types of which there are few.
+        // Types with few frames follow the verdict over all frames.
         let all = fcs.iter().fold(FcsEvidence::default(), FcsEvidence::with).verdict();
         let fcs_present = fcs.map(|evidence| evidence.verdict().or(all));
-        Habits { fcs_present, timer_fault: timer_fault(&stamps), host_stands_still }
+        Quirks { fcs_present, timer_fault: timer_fault(&stamps), host_stopped }
     }
 }
 
-/// Frames by what the receiver said of their frame check sequence, and what their bytes say.
+/// Number of frames by the receiver's FCS flag and by the evidence of their bytes.
 #[derive(Clone, Copy, Debug, Default)]
 struct FcsEvidence {
-    /// Said to be there: right, wrong though the receiver found no fault, and not there by the frame's
-    /// length.
+    /// Flag set: FCS correct, FCS wrong without an error report of the receiver, FCS absent by the length of
+    /// the frame.
     announced: [u64; 3],
-    /// Said not to be there: there, and not.
+    /// Flag not set: FCS present, FCS absent.
     denied: [u64; 2],
 }
 
@@ -127,7 +127,7 @@ impl FcsEvidence {
         }
     }
 
-    /// A flag that all bytes contradict is overruled.
+    /// Verdict on the flag: overruled if all bytes contradict it.
     fn verdict(self) -> Option<bool> {
         let [right, wrong, without] = self.announced;
         let [there, not_there] = self.denied;
@@ -141,7 +141,7 @@ impl FcsEvidence {
     }
 }
 
-/// Whether a timer, in nanoseconds, runs as the host's clock does.
+/// Checks a timer, in nanoseconds, against the host's clock.
 fn timer_fault(stamps: &[(Time, u64)]) -> Option<TimerFault> {
     let (mut still, mut whole) = (Span::ZERO, Span::ZERO);
     let (mut steps, mut from) = (Vec::new(), *stamps.first()?);
@@ -157,17 +157,17 @@ fn timer_fault(stamps: &[(Time, u64)]) -> Option<TimerFault> {
         }
     }
     if whole > LONGEST_PPDU && still * 2 > whole {
-        return Some(TimerFault::StandsStill);
+        return Some(TimerFault::Stopped);
     }
     let mut ratios: Vec<f64> = steps.iter().map(|(timer, host)| timer / host).collect();
     ratios.sort_by(f64::total_cmp);
     let median = *ratios.get(ratios.len() / 2)?;
     if !(0.5..2.0).contains(&median) {
-        return (ratios.len() >= ENOUGH_STEPS || whole >= STEP * 2).then_some(TimerFault::RunsWrong);
+        return (ratios.len() >= ENOUGH_STEPS || whole >= STEP * 2).then_some(TimerFault::WrongSpeed);
     }
-    // Over a longer time the host's delays hardly count. Steps of either clock are no matter of speed.
+    // Over a longer time, delays of the host hardly matter. Steps of either clock do not count as speed.
     let usual = steps.iter().filter(|(timer, host)| (0.25..4.0).contains(&(timer / host)));
     let (timer, host) = usual.fold((0.0, 0.0), |(timer, host), step| (timer + step.0, host + step.1));
     let off = (timer - host).abs();
-    (off > SPEED * host + DELAY.ns() as f64).then_some(TimerFault::RunsWrong)
+    (off > SPEED * host + DELAY.ns() as f64).then_some(TimerFault::WrongSpeed)
 }

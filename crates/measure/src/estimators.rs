@@ -1,27 +1,27 @@
-//! The estimators of `multihop-link`, run on a capture.
+//! Estimators of `multihop-link`, run on a capture.
 
 use crate::profile::Profile;
 use crate::reconstruction::Reconstruction;
-use crate::{CapturedFrame, Seen, Settled, StationId};
+use crate::{BlockAckOutcome, CapturedFrame, ObservedExchange, StationId};
 use multihop_core::{Interval, LinkEvent, Span, Time};
 use multihop_link::{
     BusyRatioOptions, Estimator, EstimatorConfig, IdleGapOptions, LinkView, PacketThroughputOptions,
     RtWinfOptions, RtWinfProbeOptions, ServiceDelayOptions,
 };
 
-/// An estimator, and what results call it.
+/// Estimator with its label in results.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Gauge {
-    /// Its name in results.
+pub struct NamedEstimator {
+    /// Label of the estimator in results.
     pub name: String,
-    /// What it is.
+    /// Type and options of the estimator.
     pub estimator: EstimatorConfig,
 }
 
-impl Gauge {
-    /// Those that a capture has enough for, with the options that are the default of scenarios. (`AdHoc`
-    /// Probe needs to know when probes were sent.)
-    pub fn standard() -> Vec<Gauge> {
+impl NamedEstimator {
+    /// Estimators for which a capture has enough data, with the defaults of scenarios. (`AdHoc` Probe needs
+    /// the send times of probes.)
+    pub fn standard() -> Vec<NamedEstimator> {
         [
             ("rt-winf", EstimatorConfig::RtWinf(RtWinfOptions::default())),
             ("rt-winf-probe", EstimatorConfig::RtWinfProbe(RtWinfProbeOptions::default())),
@@ -31,27 +31,27 @@ impl Gauge {
             ("fte", EstimatorConfig::TransmissionEfficiency),
             ("packet-throughput", EstimatorConfig::PacketThroughput(PacketThroughputOptions::default())),
         ]
-        .map(|(name, estimator)| Gauge { name: name.into(), estimator })
+        .map(|(name, estimator)| NamedEstimator { name: name.into(), estimator })
         .into()
     }
 }
 
-/// What an estimator said at an instant.
+/// Output of an estimator at an instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reading {
-    /// When, on the sniffer's time line.
+    /// Time on the sniffer's time line.
     pub at: Time,
-    /// Which one, as an index.
-    pub gauge: usize,
-    /// What it said.
+    /// Index of the estimator.
+    pub estimator: usize,
+    /// Output of the estimator.
     pub view: LinkView,
 }
 
-/// Instants beyond so many make steps twice as long.
-const MOST_INSTANTS: u64 = 2_048;
+/// Limit on the number of readings per estimator; beyond it the interval doubles.
+const MAX_READINGS: u64 = 2_048;
 
-/// Estimators at one node, and the time series of what they say.
-pub(crate) struct Gauges {
+/// Estimators at one node, with the time series of their outputs.
+pub(crate) struct EstimatorSeries {
     reconstruction: Reconstruction,
     estimators: Vec<Box<dyn Estimator>>,
     readings: Vec<Reading>,
@@ -59,69 +59,68 @@ pub(crate) struct Gauges {
     next: Time,
 }
 
-impl Gauges {
-    /// Asked at whole multiples of `step` on the capture's time line: first when it has gone on for a step
-    /// since `start`, or nearly so, as simulations begin a little after zero.
+impl EstimatorSeries {
+    /// Reads the estimators at whole multiples of `step` on the capture's time line. The first reading is a
+    /// step after `start`, or slightly less, as simulations begin a little after zero.
     pub fn new(
-        gauges: &[Gauge],
+        estimators: &[NamedEstimator],
         reconstruction: Reconstruction,
         profile: &Profile,
         start: Time,
         step: Span,
-    ) -> Gauges {
+    ) -> EstimatorSeries {
         let phy = profile.times;
         let full = (start + step - step / 64).since(Time::ZERO);
-        Gauges {
+        EstimatorSeries {
             reconstruction,
-            estimators: gauges.iter().map(|gauge| gauge.estimator.build(phy)).collect(),
+            estimators: estimators.iter().map(|estimator| estimator.estimator.build(phy)).collect(),
             readings: Vec::new(),
             step,
             next: Time::ZERO + full.rounded_up(step),
         }
     }
 
-    /// The station is this one.
+    /// Sets the station of the estimators.
     pub fn set_station(&mut self, me: StationId) {
         self.reconstruction.set_station(me);
     }
 
-    /// The next instant at which the estimators are to be asked, if it lies before the end of a frame on the
-    /// air at `air`.
+    /// Time of the next reading, if it is before the end of a frame on the air at `air`.
     pub fn due(&mut self, air: Interval) -> Option<Time> {
-        if air.end.since(self.next).whole(self.step) >= MOST_INSTANTS {
+        if air.end.since(self.next).whole(self.step) >= MAX_READINGS {
             self.lengthen_step(air.end);
         }
         (self.next < air.end).then_some(self.next)
     }
 
-    /// Asks the estimators at that instant. A frame that began before is heard by then.
+    /// Reads the estimators at that time. A frame that has begun makes the medium busy.
     pub fn read_during(&mut self, air: Interval) {
         if air.start < self.next {
-            let Gauges { reconstruction, estimators, .. } = self;
+            let EstimatorSeries { reconstruction, estimators, .. } = self;
             reconstruction.begin(air, &mut |event| report(estimators, event));
         }
         self.read();
     }
 
-    /// An exchange is over of which no more frames came.
-    pub fn exchange(&mut self, over: &Seen) {
-        let Gauges { reconstruction, estimators, .. } = self;
+    /// Reports an exchange that ended without further frames.
+    pub fn exchange(&mut self, over: &ObservedExchange) {
+        let EstimatorSeries { reconstruction, estimators, .. } = self;
         reconstruction.on_own_attempt(over, None, &mut |event| report(estimators, event));
     }
 
-    /// A frame: as [`Reconstruction::frame`].
+    /// Processes a frame, as [`Reconstruction::frame`] does.
     pub fn frame(
         &mut self,
         frame: &CapturedFrame,
         air: Interval,
         sender: Option<StationId>,
-        ends: (Option<&Seen>, Option<&Settled>),
+        ends: (Option<&ObservedExchange>, Option<&BlockAckOutcome>),
     ) {
-        let Gauges { reconstruction, estimators, .. } = self;
+        let EstimatorSeries { reconstruction, estimators, .. } = self;
         reconstruction.frame(frame, air, sender, ends, &mut |event| report(estimators, event));
     }
 
-    /// The capture is over. Returns the readings, and the step between them.
+    /// Ends the series at the end of the capture. Returns the readings, and the interval between them.
     pub fn finish(mut self, end: Time) -> (Vec<Reading>, Span) {
         while self.next <= end {
             self.read();
@@ -131,26 +130,26 @@ impl Gauges {
 
     fn read(&mut self) {
         let (now, step) = (self.next, self.step);
-        let Gauges { reconstruction, estimators, readings, .. } = self;
+        let EstimatorSeries { reconstruction, estimators, readings, .. } = self;
         reconstruction.advance(now, &mut |event| report(estimators, event));
-        for (gauge, estimator) in estimators.iter().enumerate() {
+        for (index, estimator) in estimators.iter().enumerate() {
             let mut view = LinkView::default();
             estimator.write(now, &mut view);
-            readings.push(Reading { at: now, gauge, view });
+            readings.push(Reading { at: now, estimator: index, view });
         }
         self.next = now + step;
-        if self.readings.len() as u64 > MOST_INSTANTS * self.estimators.len().max(1) as u64 {
+        if self.readings.len() as u64 > MAX_READINGS * self.estimators.len().max(1) as u64 {
             self.lengthen_step(self.next);
         }
     }
 
-    /// Makes steps longer, at least twice, until those up to `until` are not too many; readings in between
-    /// go.
+    /// Lengthens the interval, at least twice, until the number of readings up to `until` is within the
+    /// limit. Readings in between are removed.
     fn lengthen_step(&mut self, until: Time) {
         let first = self.readings.first().map_or(self.next, |reading| reading.at);
         loop {
             self.step = self.step * 2;
-            if until.since(first).whole(self.step) < MOST_INSTANTS {
+            if until.since(first).whole(self.step) < MAX_READINGS {
                 break;
             }
         }
