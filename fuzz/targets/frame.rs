@@ -12,10 +12,10 @@ pub fn check(bytes: &[u8]) {
     if let Ok(fields) = radiotap::fields(bytes) {
         let read: usize = fields
             .map(|field| match field {
-                radiotap::Field::Known { bytes, .. }
-                | radiotap::Field::Vendor { bytes, .. }
-                | radiotap::Field::TypeLengthValue { bytes, .. } => bytes.len(),
-                radiotap::Field::Unknown { .. } | radiotap::Field::Damaged => 0,
+                radiotap::RadiotapField::Known { bytes, .. }
+                | radiotap::RadiotapField::Vendor { bytes, .. }
+                | radiotap::RadiotapField::TypeLengthValue { bytes, .. } => bytes.len(),
+                radiotap::RadiotapField::Unknown { .. } | radiotap::RadiotapField::Damaged => 0,
             })
             .sum();
         assert!(read + 8 <= bytes.len(), "no byte is read twice");

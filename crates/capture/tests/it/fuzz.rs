@@ -61,10 +61,10 @@ proptest! {
         let length = header.len() as u16;
         header[2..4].copy_from_slice(&length.to_le_bytes());
         let total: usize = radiotap::fields(&header).unwrap().map(|field| match field {
-            radiotap::Field::Known { bytes, .. }
-            | radiotap::Field::Vendor { bytes, .. }
-            | radiotap::Field::TypeLengthValue { bytes, .. } => bytes.len(),
-            radiotap::Field::Unknown { .. } | radiotap::Field::Damaged => 0,
+            radiotap::RadiotapField::Known { bytes, .. }
+            | radiotap::RadiotapField::Vendor { bytes, .. }
+            | radiotap::RadiotapField::TypeLengthValue { bytes, .. } => bytes.len(),
+            radiotap::RadiotapField::Unknown { .. } | radiotap::RadiotapField::Damaged => 0,
         }).sum();
         prop_assert!(total + 8 <= header.len(), "no byte is read twice");
     }
