@@ -71,14 +71,14 @@ def _print(found: Explanation, results: Path, *, no_try: bool) -> None:
     """A first screen, then of each group of flows with one cause the worst served, hop by hop."""
     from multihop.comparison.service import Status
 
+    if found.others:
+        console.paragraph(f"Explains {found.variant}; --variant explains {' or '.join(found.others)}.")
+    if found.added_seeds:
+        console.paragraph(f"Over {len(found.seeds)} seeds, {found.added_seeds} more than in the results.")
     for line in found.first_screen():
         console.paragraph(line)
     if no_try and found.explained:
         console.say("What helps: not tried; without --no-try, remedies are run.")
-    if found.added_seeds:
-        console.paragraph(f"Over {len(found.seeds)} seeds, of which these results lack {found.added_seeds}.")
-    if found.others:
-        console.paragraph(f"This is of {found.variant}; --variant explains another: {', '.join(found.others)}.")
     fine = [
         account.flow
         for account in found.flows

@@ -155,7 +155,9 @@ def _require_frames(seen: list[Measurement]) -> None:
     for found in seen:
         counts = [sniffer.quality for sniffer in found.sniffers]
         if all(quality["records"] == quality["unreadable"] for quality in counts):
-            why = next((reason for sniffer in found.sniffers for reason in sniffer.reasons), "the capture has no records")
+            why = next(
+                (reason for sniffer in found.sniffers for reason in sniffer.reasons), "the capture has no records"
+            )
             nothing.append(f"{found.path}: nothing could be measured: {why}")
     if nothing:
         raise UserError("; ".join(nothing))

@@ -23,6 +23,9 @@ from multihop.results.words import listed, percent, several, three_digits
 _QUESTIONS = ("goodput_total_bps", "jain", "delay_p95_s")
 _LABELS = {"goodput_total_bps": "Goodput", "jain": "Fairness of goodput", "delay_p95_s": "Delay (95th percentile)"}
 
+#: Means that differ by more than this factor look different; where they are not, a reader is told why.
+_PLAINLY_APART = 2.0
+
 #: A sentence names no more flows than these; of several schemes, fewer of each.
 _MOST_FLOWS, _MOST_OF_SCHEME = 8, 2
 
@@ -237,6 +240,10 @@ def _who_is_better(runs: Runs, unserved: Unserved) -> list[str]:
             undecided.append(name)
         else:
             said.append(f"{labels[name]}: {values[name]}. {answer}")
+    for name in undecided:
+        means = [mean for mean in ranked[name].values() if mean > 0.0]
+        if len(runs.seeds) > 1 and len(means) > 1 and max(means) > _PLAINLY_APART * min(means):
+            values[name] += " (too different from seed to seed to tell)"
     together = "; ".join(f"{labels[name][0].lower()}{labels[name][1:]} {values[name]}" for name in undecided)
     if undecided and len(runs.seeds) == 1:
         chance = "One seed cannot tell whether differences are more than chance; use --seeds 10 or more"
@@ -319,18 +326,20 @@ def _advice(runs: Runs, unserved: Unserved) -> list[str]:
     """What a reader does next; nothing where one variant serves every flow."""
     counts = {v: (unserved.count(v, starving=True), unserved.count(v, starving=False)) for v in runs.variants}
     least = min(counts.values())
-    why = "`multihop explain` says why, and what helps"
+    explain = "`multihop explain` tries what helps"
     if len(counts) == 1:
         total = len(unserved.services[runs.variants[0]])
         if not any(least):
             return ["All flows are fine." if total > 1 else "The flow is fine."]
-        return [f"What to do: {why}."]
+        return [f"What to do: {explain}."]
     best = [variant for variant, count in counts.items() if count == least]
     if len(best) < len(counts):
-        more = f" {why}." if any(least) else ""
-        return [f"What to do: take {' or '.join(best)}: {_count(unserved, counts, best)}.{_price(runs, best)}{more}"]
+        of_them = f"{' or '.join(best)}: {_count(unserved, counts, best)}.{_price(runs, best)}"
+        if any(least):
+            return [f"What to do: {explain}. Best of these schemes is {of_them}"]
+        return [f"What to do: take {of_them}"]
     if any(least):
-        return [f"What to do: {why}; no scheme serves all flows."]
+        return [f"What to do: {explain}; none of these schemes serves all flows."]
     return [_by_preference(runs)]
 
 

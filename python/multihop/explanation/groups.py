@@ -65,7 +65,7 @@ class Group:
         hidden = self.cause.interferer if self.cause.kind == "hidden" else None
         if hidden is None:
             return title
-        return f"collisions with frames of {names(hidden)}, which the senders do not sense (hidden sender)"
+        return f"collisions with frames of {names(hidden)}, which transmitters on the path do not sense (hidden sender)"
 
 
 def _shared(cause: Cause) -> tuple[Any, ...]:

@@ -42,6 +42,13 @@ class Recommendation:
         effort = _EFFORTS.index(self.outcome.remedy.effort)
         return effort, -self.outcome.fine, -len(self.helped), -self._worst_share(), -(total.mean if total else 0.0)
 
+    @property
+    def label(self) -> str:
+        """Whether all explained flows are fine with it, and none fares worse."""
+        after = [trial.after for trial in (*self.helped, *self.others)]
+        whole = not self.outcome.harmed and all(each is not None and each.status == Status.FINE for each in after)
+        return "What helps" if whole else "What helps in part"
+
     def _worst_share(self) -> float:
         """Least share of its due that an explained flow has in a seed, at most that of a slow flow."""
         after = [trial.after for trial in (*self.helped, *self.others)]
