@@ -275,7 +275,7 @@ def test_a_variant_of_a_comparison_is_chosen_by_name_and_others_are_named(inline
     done = inline("compare", "chain.toml", "--schemes", "tcp-newreno,recn", "--seeds", "2", "--out", "results", "-q")
     assert done.code == 0
     done = inline("explain", "results", "short", "--variant", "recn", "--no-try")
-    assert "This is of recn; --variant explains another: tcp-newreno." in done.out
+    assert "This explains recn; --variant explains another: tcp-newreno." in done.out
     assert "scheme recn." in done.out
 
 

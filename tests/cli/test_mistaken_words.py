@@ -27,7 +27,7 @@ CHAIN = SCENARIOS / "chain.toml"
             ["run", SCENARIOS / "chain.toml", "--duration", "10.1 s", "--warmup", "10.2 s"],
             "which is 10.1 s (--duration)",
         ),
-        (["run", SCENARIOS / "chain.toml", "--vary", "n0->n7"], "--vary: names the flows that --scheme replaces"),
+        (["run", SCENARIOS / "chain.toml", "--vary", "n0->n7"], "--vary: found without --scheme"),
     ],
 )
 def test_what_is_mixed_up_is_answered_with_what_would_do(multihop, words, said):

@@ -144,7 +144,7 @@ def test_settings_that_make_no_sense_are_an_error(options, message):
 def test_a_disk_that_is_full_is_said_with_the_result():
     with multihop.emulate(CHAIN, max_lag="off", record="/dev/full") as running:
         running.node("n0").run([sys.executable, "-c", SEND])
-    assert running.outcome.failures == ("/dev/full: cannot be written: No space left on device; it ends there",)
+    assert running.outcome.failures == ("/dev/full: cannot be written: No space left on device; the file ends there",)
     assert running.outcome.live["read"] >= 1
 
 

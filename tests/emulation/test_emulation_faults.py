@@ -75,7 +75,7 @@ def test_packets_longer_than_an_msdu_do_not_cross_the_air(scenario):
 def test_a_full_disk_is_named_and_what_ran_is_kept(scenario, option):
     words = ["--json", option, "/dev/full", "--", sys.executable, "-c", SEND + "time.sleep(0.3)"]
     done = emulate(scenario, *words, code=1)
-    assert done.stderr == "multihop: /dev/full: cannot be written: No space left on device; it ends there\n"
+    assert done.stderr == "multihop: /dev/full: cannot be written: No space left on device; the file ends there\n"
     found = json.loads(done.stdout)
     assert found["live"]["read"] >= 200
     assert found["runs"][0]["flows"][0]["delivered_bytes"] > 100_000

@@ -376,7 +376,7 @@ def test_what_runs_do_not_have_is_said_and_is_no_error(chain, tmp_path):
     out = ["--out", tmp_path / "out", "--quiet"]
     done = command("run", chain, "--figures", "svg", "--metrics", "stall", "--duration", "2 s", *out)
     assert done.exit_code == 0, done.output
-    assert "no figure: these runs have nothing of --metrics to draw" in done.output
+    assert "no figure: these runs have no data for --metrics" in done.output
 
 
 @pytest.mark.parametrize(
@@ -384,7 +384,7 @@ def test_what_runs_do_not_have_is_said_and_is_no_error(chain, tmp_path):
     [
         (["--figures", "pdf"], "--figures: figures go to the directory of the results; add --out DIR"),
         (["--figures", "gif", "--out", "o"], "--figures: found 'gif'; needs pdf, svg or png"),
-        (["--width", "3in"], "--width: says how figures are written; add --figures pdf"),
+        (["--width", "3in"], "--width: found without --figures; needs --figures pdf, svg or png"),
         (["--figures", "pdf", "--out", "o", "--width", "3ft"], "--width: found '3ft'; needs a length of 1.5 to 40 in"),
         (["--figures", "pdf", "--out", "o", "--font-size", "400"], "--font-size: found 400.0; needs 4 to 40 points"),
         (["--figures", "pdf", "--out", "o", "--metrics", "jitter"], "--metrics: found 'jitter'; figures show: airtime"),

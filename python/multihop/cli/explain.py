@@ -1,4 +1,4 @@
-"""`explain`: what holds flows back, and what would help."""
+"""`explain`: causes of slow flows, and remedies."""
 
 from __future__ import annotations
 
@@ -18,22 +18,18 @@ ResultsArgument = Annotated[
     Path,
     typer.Argument(
         metavar="RESULTS",
-        help="A folder that run --out or compare --out wrote; or the journal of an emulation.",
+        help="A folder written by run --out or compare --out, or the journal of an emulation.",
         show_default=False,
     ),
 ]
 FlowArgument = Annotated[
     str | None,
-    typer.Argument(metavar="[FLOW]", help="The flow to explain; all that are not fine by default."),
+    typer.Argument(metavar="[FLOW]", help="Flow to explain; all that are not fine by default."),
 ]
-VariantOption = Annotated[
-    str | None, typer.Option(help="The scheme, of a comparison's, that is explained; the first by default.")
-]
-SeedsOption = Annotated[
-    int | None, typer.Option(help="How many seeds; those of the results by default, or 5 if these are fewer.")
-]
-NoTryOption = Annotated[bool, typer.Option("--no-try", help="Do not run what may help.")]
-ReportOption = Annotated[Path | None, typer.Option(help="Write an HTML report with this in it to this file.")]
+VariantOption = Annotated[str | None, typer.Option(help="Scheme of a comparison to explain; the first by default.")]
+SeedsOption = Annotated[int | None, typer.Option(help="Number of seeds; that of the results by default, at least 5.")]
+NoTryOption = Annotated[bool, typer.Option("--no-try", help="Do not simulate remedies.")]
+ReportOption = Annotated[Path | None, typer.Option(help="Write an HTML report with the explanation to this file.")]
 
 
 def explain(
@@ -47,7 +43,7 @@ def explain(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Say what holds flows back, and try what would help."""
+    """Explain why flows starve or are slow, and test remedies by simulation."""
     from multihop.explaining import explain as explained
 
     said: list[str] = []
@@ -68,16 +64,16 @@ def explain(
 
 
 def _print(found: Explanation, results: Path, *, no_try: bool) -> None:
-    """A first screen, then of each group of flows with one cause the worst served, hop by hop."""
+    """Prints a summary, then the worst flow of each cause, hop by hop."""
     from multihop.comparison.service import FINE, Status
     from multihop.results.words import several
 
     for line in found.first_screen():
         console.paragraph(line)
     if no_try and found.explained:
-        console.say("What helps: not tried; without --no-try, remedies are run.")
+        console.say("Remedies: not simulated; leave out --no-try to simulate them.")
     if found.others:
-        console.paragraph(f"This is of {found.variant}; --variant explains another: {', '.join(found.others)}.")
+        console.paragraph(f"This explains {found.variant}; --variant explains another: {', '.join(found.others)}.")
     fine = [
         account.name for account in found.flows if account.status == Status.FINE and account.flow not in found.explained
     ]
