@@ -399,6 +399,6 @@ def test_a_mesh_whose_scenario_would_be_refused_names_the_mesh(inline, tmp_path)
     links = ", ".join(link.format(*ends) for ends in ("ab", "bc", "cd"))
     (tmp_path / "mesh").write_text(f'{{"nodes": [{nodes}], "links": [{links}]}}')
     message = inline("import", "mesh", "--out", "mesh.toml").fails_cleanly()
-    assert message.startswith("mesh: the scenario of this mesh would be refused: ")
+    assert message.startswith("mesh: the scenario of this mesh is invalid: ")
     assert "out of range" in message
     assert not (tmp_path / "mesh.toml").exists()

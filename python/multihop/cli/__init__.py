@@ -53,9 +53,7 @@ def main() -> NoReturn:
 def _code(has_output: bool) -> int:
     try:
         code = (
-            _run()
-            if has_output
-            else _fail("standard output is closed; needs an open standard output for results", EXIT_FAILED)
+            _run() if has_output else _fail("standard output is closed; needs an open output for results", EXIT_FAILED)
         )
         sys.stdout.flush()
     except BrokenPipeError:

@@ -16,8 +16,8 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from multihop.base.escaping import visible, visible_json
 from multihop.base.finite import finite
-from multihop.base.visible import visible, visible_json
 
 
 class Terminal(Console):

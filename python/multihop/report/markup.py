@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterable, Sequence
 from importlib import resources
 
-from multihop.base.visible import visible
+from multihop.base.escaping import visible
 from multihop.results.statistics import Estimate
 
 

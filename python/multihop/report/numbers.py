@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from multihop.base.visible import visible
+from multihop.base.escaping import visible
 
 #: Significant digits of a number in the page; the tables beside the report have all.
 _DIGITS = 7

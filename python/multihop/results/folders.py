@@ -15,8 +15,8 @@ import pandas as pd
 
 from multihop.base import extras
 from multihop.base.errors import UserError
+from multihop.base.escaping import no_formula, write_csv
 from multihop.base.files import replace_file, require_writable_directory, require_writable_file
-from multihop.base.visible import no_formula, write_csv
 from multihop.results.columns import TABLES, Column
 
 if TYPE_CHECKING:

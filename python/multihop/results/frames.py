@@ -15,7 +15,7 @@ import pandas as pd
 
 from multihop import _core
 from multihop.base.errors import UserError
-from multihop.base.visible import visible
+from multihop.base.escaping import visible
 from multihop.results.columns import DROP_CAUSES, TABLES
 from multihop.results.statistics import jain
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from multihop.base.errors import UserError
-from multihop.base.visible import visible
+from multihop.base.escaping import visible
 
 _FOUND = re.compile(r"found .*?(; |$)", re.DOTALL)
 
