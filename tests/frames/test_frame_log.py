@@ -255,7 +255,7 @@ def test_frames_arrive_and_collide_where_delays_go_by_distance(tmp_path):
     [
         ("1 s, 2 s", "needs two instants in seconds"),
         ((1,), "needs two instants in seconds"),
-        ((2, 1), "the first instant must be before the second"),
+        ((2, 1), "needs a first instant before the second"),
     ],
 )
 def test_an_interval_that_is_none_is_one_message(logged, between, said):

@@ -351,7 +351,7 @@ def test_a_store_that_may_not_be_read_is_one_message(tmp_path, command, monkeypa
     monkeypatch.setattr(Path, "open", refuse)
     for what in ("run", "report", "export"):
         message = command("study", what, "s").fails_cleanly()
-        assert "cannot be read: Permission denied; it was left as it is" in message
+        assert "cannot be read: Permission denied; it was left unchanged" in message
     monkeypatch.undo()
     assert tree(tmp_path / "s") == before
 

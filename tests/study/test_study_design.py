@@ -207,7 +207,7 @@ def test_cases_of_which_a_quick_look_keeps_none():
         cases=[{"scheme": "recn", "topology-spacing": "150 m"}],
         quick={"keep": {"topology-spacing": ["200 m"]}},
     )
-    with pytest.raises(UserError, match=r"quick\.keep: none of the cases"):
+    with pytest.raises(UserError, match=r"quick\.keep: no case has all these values"):
         made.quick()
 
 

@@ -100,13 +100,13 @@ def test_nothing_is_off_from_zero_or_from_what_is_missing():
         ({"against": "series.rtt_s"}, "series.rtt_s is in s, measurements.capacity_bps in bit/s"),
         ({"against": "series.nothing"}, "no column 'nothing'"),
         ({"against": "series.name"}, "a name, not a number"),
-        ({"against": "flows.goodput_bps"}, "the table flows has no steps of time"),
+        ({"against": "flows.goodput_bps"}, "the table flows has no time steps"),
         (
             {"against": "nominal", "against_where": {"name": "n0"}},
-            "against_where: has no effect, as nominal is a metric",
+            "against_where: has no effect, since nominal is a metric",
         ),
         ({"against": "series.goodput_bps", "against_where": {"node": 1}}, "no column 'node'"),
-        ({"signed": True}, "has signed, which goes with against"),
+        ({"signed": True}, "has signed, which needs against"),
         ({"against": "nominal", "per": "available_bps"}, "has per, which makes a ratio of sums, and against"),
     ],
 )
@@ -266,7 +266,7 @@ WRONG = {
     ),
     "no such measurement": (
         {"metrics": {"m": {"column": "measurements.capacity_bps", "where": {"estimator": "rtwinf"}}}},
-        ["metrics.m.where.estimator", "'rtwinf'", "there are rt-winf, busy"],
+        ["metrics.m.where.estimator", "'rtwinf'", "needs rt-winf, busy"],
     ),
     "not at this node": (
         {"metrics": {"m": {"column": "measurements.busy_ratio", "where": {"estimator": "busy", "name": "n1"}}}},

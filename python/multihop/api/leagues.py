@@ -65,7 +65,7 @@ class League(leagues.League, Displayed):
         return page.markdown(self, self.command)
 
     def save(self, directory: str | os.PathLike[str] | None = None) -> Path:
-        """Writes tables (Parquet, CSV), page and manifest, by default to the runs' folder, which is returned."""
+        """Writes tables (Parquet, CSV), page and manifest, by default to the folder of runs; returns it."""
         folder = self.folder if directory is None else Path(directory)
         table.export(self, folder, self.command, self.markdown())
         return folder
