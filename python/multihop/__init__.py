@@ -17,8 +17,8 @@ Functions, named as the commands:
     catalogue       lists schemes, PHYs, applications and other names; `schema` returns JSON Schemas
     version         of the package; `commit` and `engine` name the build
 
-`Study` runs a scenario over factors and seeds, and tests claims. `Run` simulates in steps, with packets
-from outside.
+`Study` runs a scenario over factors and seeds, and tests claims. `Run` simulates in steps, with packets from
+outside.
 
 >>> import multihop
 >>> result = multihop.run("scenarios/chain.toml", seed=1, duration=30, warmup=10)        # doctest: +SKIP

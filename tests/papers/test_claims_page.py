@@ -105,7 +105,7 @@ def test_verdicts_come_back_from_their_file(written):
         (j.claim.id, j.verdict, list(j.cells), j.whose) for j in found
     ]
     page = page_of_claims.page([verdicts], "images/claims.svg")
-    assert "**recn**: A quick look (`--quick`): fewer seeds, shorter runs and fewer values" in page
+    assert "**recn**: A quick run (`--quick`): fewer seeds, shorter runs and fewer values" in page
 
 
 @pytest.mark.parametrize("change", ["less", "more", "torn", "none"])

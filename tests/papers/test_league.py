@@ -382,7 +382,7 @@ def test_a_community_mesh_is_imported(inline, tmp_path):
         (["--jobs", "0"], ["--jobs", "found 0"]),
         (["--mesh", "none.json"], ["none.json", "no such file"]),
         (["--mesh", "none.toml"], ["none.toml", "no such file"]),
-        (["--mesh", "list.json"], ["list.json", "no mesh that is known"]),
+        (["--mesh", "list.json"], ["list.json", "no known mesh format"]),
         (["--mesh", "half.toml"], ["half.toml", "topology", "missing"]),
         (["--out", "list.json"], ["list.json", "a file is in the way"]),
         (["--out", "mine"], ["mine", "league.md", "would be replaced"]),

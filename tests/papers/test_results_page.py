@@ -99,7 +99,7 @@ def test_fewer_seeds_than_asked_for_are_said(tmp_path):
     study.run(tmp_path / "mine")
     paper = Paper("mine", "A title", "An author", "A journal, 2026", ["item"])
     page = page_of_results.page(paper, [study.result(tmp_path / "mine")], {})
-    assert "**Some studies have fewer seeds here than they ask for" in page
+    assert "**Some studies have fewer seeds here than they define" in page
     assert "2 of 3, 4 runs; `multihop reproduce mine/item`" in page
 
 

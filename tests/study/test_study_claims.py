@@ -143,7 +143,7 @@ class TestValues:
     def test_no_runs_no_verdict(self):
         found = value({})
         assert found.verdict is Verdict.UNKNOWN
-        assert found.summary == "nothing to judge by: no run has a value"
+        assert found.summary == "no data: no run has a value"
 
     def test_one_seed_cannot_tell(self):
         found = value({1: [100], 2: [900], 3: [300]})
@@ -495,5 +495,5 @@ def test_claims_that_make_no_sense(case):
 
 def test_two_claims_of_one_name():
     claim = {"id": "same", "where": "", "says": "", "kind": "bound", "metric": "jain", "at_least": 1}
-    with pytest.raises(UserError, match="same is there already"):
+    with pytest.raises(UserError, match="same is given more than once"):
         study(claims=[claim, claim])

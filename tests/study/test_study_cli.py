@@ -221,7 +221,7 @@ STUDIES = {
         claim(at="{ f = 6 }") + '\n[factors.f]\nkey = "mac.queue"\nvalues = [5]',
         ["claims[0] c", "f has no value 6", "5"],
     ),
-    "two claims of one name": (claim() + claim()[len(BARE) - 1 :], ["claims[1].id", "c is there already"]),
+    "two claims of one name": (claim() + claim()[len(BARE) - 1 :], ["claims[1].id", "c is given more than once"]),
     "a metric of no column": (BARE + '[metrics.m]\ncolumn = "flows.speed"', [":4", "flows", "speed", "goodput_bps"]),
     "a metric of no table": (BARE + '[metrics.m]\ncolumn = "cars.speed"', ["metrics.m.column", "cars.speed"]),
     "zip of unequal lengths": (

@@ -175,7 +175,7 @@ WRONG = {
         {"cases": [{"scheme": "recn"}, {"topology-spacing": "150 m"}]},
         ["cases[1]", "scheme"],
     ),
-    "a case twice": ({"cases": [{"scheme": "recn"}, {"scheme": "recn"}]}, ["cases[1]", "already"]),
+    "a case twice": ({"cases": [{"scheme": "recn"}, {"scheme": "recn"}]}, ["cases[1]", "more than once"]),
     "an empty case": ({"cases": [{}]}, ["cases[0]", "no factor"]),
     "cases and zip": ({"zip": [["scheme", "topology-spacing"]], "cases": [{"scheme": "recn"}]}, ["scheme", "zip"]),
     "two factors for one key": (

@@ -270,7 +270,7 @@ WRONG = {
     ),
     "not at this node": (
         {"metrics": {"m": {"column": "measurements.busy_ratio", "where": {"estimator": "busy", "name": "n1"}}}},
-        ["metrics.m.where.name", "'n1'", "it is at n0"],
+        ["metrics.m.where.name", "'n1'", "needs n0"],
     ),
     "a chart of what is not measured": (
         {
@@ -295,7 +295,7 @@ WRONG = {
     ),
     "a window of no time": (
         {"metrics": {"m": {"column": "flows.goodput_bps", "between": [1, 2]}}},
-        ["metrics.m.between", "flows", "no steps of time"],
+        ["metrics.m.between", "flows", "no time steps"],
     ),
     "two sources": (
         {"metrics": {"m": {"column": "flows.goodput_bps", "model": "chain-capacity"}}},
@@ -303,7 +303,7 @@ WRONG = {
     ),
     "a key of another source": (
         {"metrics": {"m": {"column": "flows.goodput_bps", "result": "end_to_end"}}},
-        ["metrics.m", "has result, which goes with model"],
+        ["metrics.m", "has result, which needs model"],
     ),
     "no such model": (
         {"metrics": {"m": {"model": "eq14", "result": "x"}}},
@@ -356,7 +356,7 @@ WRONG = {
     ),
     "another point for a column": (
         {"metrics": {"a": {"column": "flows.goodput_bps", "at": {"scheme": "recn"}}}},
-        ["metrics.a", "at, which goes with metric"],
+        ["metrics.a", "at, which needs metric"],
     ),
     "neither over nor less": (
         {"metrics": {"a": {"column": "flows.goodput_bps"}, "m": {"metric": "a"}}},

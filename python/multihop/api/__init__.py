@@ -87,9 +87,9 @@ def compare(
         seeds: number of seeds, counted up from the scenario's seed; or the seeds themselves.
         jobs: number of threads; all cores by default. Results do not depend on it.
         on_done: callback after each run, from a worker thread.
-        vary: comma-separated names of the flows that take the scheme; `*` matches any text, `all` every
-            flow. By default flows without congestion control keep their scheme if a given scheme has
-            congestion control.
+        vary: comma-separated names of the flows that take the scheme; `*` matches any text, `all` every flow.
+            By default flows without congestion control keep their scheme if a given scheme has congestion
+            control.
         set: keys to replace or add, as in `run`.
         **overrides: `duration`, `warmup`, `record_interval`, in seconds or as text with a unit.
 

@@ -61,9 +61,8 @@ class Comparison(Runs):
         Args:
             path: path of the report.
             frames: frame log of the first variant, which the report shows; or logs of several variants, to
-                whose
-                pages it links. Pages have the names of the logs with the ending `.html`, as `multihop view`
-                writes them.
+                whose pages it links. Pages have the names of the logs with the ending `.html`, as `multihop
+                view` writes them.
         """
         from multihop.framelog.reading import read_log
         from multihop.report import Shown, write

@@ -36,8 +36,7 @@ class Run(Displayed):
     """A simulation in steps.
 
     `step` advances virtual time. Between steps, `result` returns the tables so far, and `inject` sends
-    packets
-    over flows whose `app` is `external`. The division into steps does not change the results.
+    packets over flows whose `app` is `external`. The division into steps does not change the results.
 
     >>> run = multihop.Run("scenarios/chain.toml", seed=1)          # doctest: +SKIP
     >>> while run.step(run.now_s + 1.0) is not None:                # doctest: +SKIP
@@ -85,8 +84,7 @@ class Run(Displayed):
         """Advances virtual time to `until_s` [s], including events at that time.
 
         A time in the past changes nothing. Other threads run meanwhile. Ctrl-C ends the step, and the next
-        step
-        resumes there.
+        step resumes there.
 
         Returns:
             Time of the next event [s], or `None` at the end of the run.
@@ -109,8 +107,8 @@ class Run(Displayed):
             stream: number of the packet's stream, 0 to 65535, which queues with per-flow queueing separate.
 
         Raises:
-            UserError: if no such flow exists, a number is out of range, the packet is larger than an MSDU,
-                or the run is over.
+            UserError: if no such flow exists, a number is out of range, the packet is larger than an MSDU, or
+                the run is over.
         """
         index = self._flows.get(flow)
         if index is None or self._view["flows"][index]["app"] != "external":

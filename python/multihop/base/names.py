@@ -21,8 +21,7 @@ def file_names(names: Iterable[str]) -> dict[str, str]:
     """Returns a distinct file name without ending for each name, also on file systems that ignore case.
 
     A valid file name stays unchanged. In other names invalid characters are percent-encoded, as in `%2F` for
-    a
-    slash, and long names are cut. No file name has a separator, is hidden, or leads out of its folder.
+    a slash, and long names are cut. No file name has a separator, is hidden, or leads out of its folder.
     """
     made = {name: _escaped(name) for name in names}
     # File systems may ignore case, or treat combined and separate accents as equal.

@@ -23,8 +23,7 @@ def write(directory: Path) -> list[Path]:
     """Writes all examples into a directory, which is created if missing. Returns their paths.
 
     Raises:
-        UserError: if one of them exists, in which case none is written, or the directory cannot be
-            written.
+        UserError: if one of them exists, in which case none is written, or the directory cannot be written.
         OutputError: if the disk is full or broken.
     """
     names = examples()

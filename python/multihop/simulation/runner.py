@@ -44,8 +44,7 @@ def run_all(
     """Runs jobs in parallel. Returns their outputs in the order of the jobs, for any number of threads.
 
     Jobs whose run is in the store are not run again; other runs are stored when finished. If a job fails,
-    jobs
-    that have not started are cancelled and its exception is raised.
+    jobs that have not started are cancelled and its exception is raised.
 
     Args:
         jobs: jobs to run.

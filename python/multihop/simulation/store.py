@@ -90,10 +90,8 @@ class Store:
     """Directory of finished runs as compressed JSON, in shards: one per process that added runs.
 
     A killed process leaves complete runs and at most one incomplete run, which is ignored. The content of a
-    run
-    is equal to the last byte whenever and wherever it was made. A damaged run counts as missing; its bytes
-    are
-    left unchanged and skipped from then on.
+    run is equal to the last byte whenever and wherever it was made. A damaged run counts as missing; its
+    bytes are left unchanged and skipped from then on.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -180,7 +178,7 @@ class Store:
         if found.get("format") not in (STORE_FORMAT, _FORMAT_OF_FILES):
             raise UserError(
                 f"{self.directory}: a study folder of format {found.get('format')}, while this version of multihop "
-                f"writes format {STORE_FORMAT}; nothing was changed: name another place with --out"
+                f"writes format {STORE_FORMAT}; nothing was touched: name another place with --out"
             )
         return found
 

@@ -43,9 +43,8 @@ class _OnLoop(Executor):
     """Executor that submits on the thread of the client's event loop only.
 
     When the scheduler stops, that loop iterates over the client's table of futures without a lock. A
-    submission
-    from another thread would abort the iteration: some futures would never be cancelled, and closing would
-    raise.
+    submission from another thread would abort the iteration: some futures would never be cancelled, and
+    closing would raise.
     """
 
     def __init__(self, client: Client) -> None:

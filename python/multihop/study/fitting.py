@@ -64,7 +64,7 @@ def _unmeasured(where: Mapping[str, Label | list[Label]], there: Sequence[_Measu
         yield f"{at}.where.estimator: found {found}, but no such measurement exists; needs {names}"
     elif not any(fits(node, where.get("name", [])) for _, node in by_name):
         nodes = ", ".join(dict.fromkeys(node for _, node in by_name))
-        yield f"{at}.where.name: found {_shown(where['name'])}, where nothing is measured; needs {nodes}"
+        yield f"{at}.where.name: found {_shown(where['name'])}, where this is not measured; needs {nodes}"
 
 
 def _shown(wanted: Label | list[Label]) -> str:

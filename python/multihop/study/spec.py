@@ -223,7 +223,7 @@ class MetricSpec(_Table):
         if self.model is not None and self.result is None:
             raise ValueError("has model without result; needs the name of one of its results")
         if self.metric is not None and (self.over is None) == (self.less is None):
-            raise ValueError("has metric without over or less; needs one of them")
+            raise ValueError("has metric; needs either over or less")
         if self.between is not None and not 0 <= self.between[0] < self.between[1]:
             raise ValueError("has an empty window between; needs two times, the earlier one first")
         return self
