@@ -232,7 +232,7 @@ def test_a_suspension_is_lag(scenario):
         time.sleep(1.0)
     out, _ = process.communicate(timeout=30)
     assert process.returncode == 3, out
-    assert "INVALID: the p99 lag is beyond --max-lag 500 ms" in out
+    assert "INVALID: the p99 lag is above --max-lag 500 ms" in out
 
 
 def children(pid):
@@ -303,7 +303,7 @@ def test_lag_beyond_the_limit_has_a_code_of_its_own(scenario, tmp_path):
     options, words = talking(tmp_path)
     done = multihop("emulate", scenario, "--max-lag", "1 ns", *options, *words, capture_output=True, timeout=60)
     assert done.returncode == 3
-    assert "INVALID: the p99 lag is beyond --max-lag" in done.stdout
+    assert "INVALID: the p99 lag is above --max-lag" in done.stdout
 
 
 def test_a_command_that_fails_is_said(scenario):
@@ -419,5 +419,5 @@ def test_a_file_that_is_no_journal_is_refused(tmp_path, text):
 def test_a_journal_of_another_version_is_named(tmp_path):
     file = tmp_path / "run.journal"
     file.write_text("multihop journal 1: {}\n", encoding="utf-8")
-    with pytest.raises(UserError, match="a journal of version 1; this multihop replays version 2"):
+    with pytest.raises(UserError, match="a journal of version 1; needs version 2"):
         journal_of(file)

@@ -81,7 +81,7 @@ def test_a_part_is_of_the_nodes_and_the_interval_that_were_named(tmp_path, logge
         (["--nodes", "n0"], "add --frames"),
         (["--frames", "{tmp}/x.frames", "--nodes", "n9"], "no node 'n9'"),
         (["--frames", "{tmp}/x.frames", "--between", "2 s"], "needs two instants"),
-        (["--frames", "{tmp}/x.frames", "--between", "2 s, 1 s"], "must be before"),
+        (["--frames", "{tmp}/x.frames", "--between", "2 s, 1 s"], "before the second"),
         (["--frames", "{tmp}/x.frames", "--seeds", "2"], "leave --seeds out"),
     ],
 )

@@ -158,7 +158,7 @@ def _log_inside(mean: Floats, band: tuple[float, float], sigma: float) -> Floats
 
 
 def _cost(evidence: Evidence, centre: float) -> Callable[[float, float, float, float], float]:
-    """Returns the negative log posterior by power at mean log-distance, exponent, ln sigma, logit of losses."""
+    """Returns the negative log posterior by power at mean log-distance, exponent, ln sigma and loss logit."""
     listed = np.log10(np.maximum(evidence.distances, 1.0)) - centre
     absent = np.log10(np.maximum(evidence.absent, 1.0)) - centre
     known = np.isfinite(evidence.powers)
