@@ -74,7 +74,7 @@ def test_what_only_follows_from_a_mistake_is_not_named(inline, tmp_path):
 
 def test_an_estimate_of_what_is_not_there_names_what_is():
     found = package.compare(SCENARIOS / "chain.toml", ["udp"], seeds=1, duration="21 s")
-    with pytest.raises(package.UserError, match="variant: found 'goodput_total_bps'; there are: udp"):
+    with pytest.raises(package.UserError, match="variant: found 'goodput_total_bps'; needs one of udp"):
         found.estimate("goodput_total_bps", "udp")
-    with pytest.raises(package.UserError, match=r"metric: found 'goodput'; there are: .*goodput_total_bps"):
+    with pytest.raises(package.UserError, match=r"metric: found 'goodput'; needs one of .*goodput_total_bps"):
         found.estimate("udp", "goodput")

@@ -227,8 +227,8 @@ def ewccp_fluid(
     Returns:
         `distance` |x - x*| / |x*|, `gap` (1 minus the geometric mean of x / x*) and `least_share` (the least
         x / x*), of rates scaled down until no set is overloaded; `raw_distance` before that; `overload`, the
-        largest load of a set minus 1; `ratio`, the rate of the first flow over the mean of the others (1 without
-        others); `residual`, the distance from equilibrium; `spread`, the difference of ends from two starts.
+        largest load of a set minus 1; `ratio`, the rate of the first flow over the mean of the others (1 if
+        none); `residual`, the distance from equilibrium; `spread`, the difference of ends from two starts.
     """
     if round_trips not in ("equal", "hops"):
         raise ValueError(f"round_trips is {round_trips!r}; needs equal or hops")
