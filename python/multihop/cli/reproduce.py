@@ -29,9 +29,7 @@ def reproduce(
         ),
     ] = None,
     quick: QuickOption = False,
-    seeds: Annotated[
-        int | None, typer.Option(min=1, help="Most seeds of each study; a later command with more seeds adds runs.")
-    ] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="Most seeds of each study; more can be added later.")] = None,
     mesh: Annotated[
         Path | None,
         typer.Option(help="Your mesh as one more of wifi/mesh: a file that multihop import reads.", show_default=False),

@@ -19,8 +19,8 @@ class Line:
     """Series of a panel: a value at each x, with the ends of its interval if there is one."""
 
     name: str
+    colour: str
     #: Subjects by number: `v0`, `f1`, `n2` for a variant, flow and node.
-    #: What it is of: `v0`, `f1`, `n2` for the variant, flow and node of that number.
     of: Sequence[str] = ()
     x: list[float | str] = field(default_factory=list)
     y: list[float] = field(default_factory=list)
