@@ -423,7 +423,7 @@ def measure(
     """
     if stamps not in (None, "begin", "mpdu", "end"):
         raise UserError(f"stamps: found {stamps!r}; needs begin, mpdu or end")
-    called = StationNames() if names is None else read_names(Path(names))
+    station_names = StationNames() if names is None else read_names(Path(names))
     path = Path(capture)
     if path.is_dir():
         raise UserError(f"{path}: this is a directory; name a capture (pcap or pcapng)")
@@ -445,7 +445,7 @@ def measure(
         heard = sorted({name for raw in found["interfaces"] for name in raw["stations"]["station"]})
         some = ", ".join(heard[:5]) or "none"
         raise UserError(f"station: found {station!r}, which no frame of {path} has; needs one of its stations: {some}")
-    called = called.before(
+    station_names = station_names.before(
         {
             address: network
             for raw in found["interfaces"]
@@ -453,7 +453,9 @@ def measure(
             if network
         }
     )
-    return Measurement(path, found["records"], found["bytes"], found["broken"], sniffers, found["interfaces"], called)
+    return Measurement(
+        path, found["records"], found["bytes"], found["broken"], sniffers, found["interfaces"], station_names
+    )
 
 
 def _sniffer(raw: dict[str, Any]) -> Sniffer:
@@ -498,19 +500,19 @@ def _between_stations(columns: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(columns).astype({"sender": object, "receiver": object})
 
 
-def sniffer_name(seen: Sequence[Measurement], found: Measurement, sniffer: Sniffer) -> str:
+def sniffer_name(measurements: Sequence[Measurement], found: Measurement, sniffer: Sniffer) -> str:
     """Returns the name of a sniffer among all: its capture, its interface, or both if needed."""
-    if len(seen) == 1:
+    if len(measurements) == 1:
         return sniffer.title
     return f"{found.path.name}, {sniffer.title}" if len(found.sniffers) > 1 else found.path.name
 
 
-def side_by_side(seen: Sequence[Measurement]) -> pd.DataFrame:
+def side_by_side(measurements: Sequence[Measurement]) -> pd.DataFrame:
     """Returns links that several sniffers received: rows by sender and receiver, columns by sniffer."""
     tables = []
-    for found in seen:
+    for found in measurements:
         tables += [
-            found.of(found.links, sniffer).assign(sniffer=sniffer_name(seen, found, sniffer))
+            found.of(found.links, sniffer).assign(sniffer=sniffer_name(measurements, found, sniffer))
             for sniffer in found.sniffers
         ]
     links = pd.concat(tables, ignore_index=True)

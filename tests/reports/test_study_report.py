@@ -297,7 +297,7 @@ def test_the_same_runs_make_the_same_page(result, written, tmp_path):
         ({"metric": "goodput", "x": "distance", "unit": "kb/s"}, "unit: has no effect"),
         ({"metric": "goodput", "x": "loads", "log_x": True}, "needs numbers above zero"),
         ({"kind": "bars", "metric": "goodput", "x": "distance", "x_metric": "delay"}, "x_metric: has no effect"),
-        ({"metric": "goodput", "x": "distance", "x_metric": "speed"}, "no metric 'speed'"),
+        ({"metric": "goodput", "x": "distance", "x_metric": "speed"}, "no metric is named 'speed'"),
         ({"kind": "time", "column": "series.goodput_bps", "x": "loads"}, "x: has no effect"),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 from multihop.base.errors import UserError
 from multihop.models import evaluate
 from multihop.report.study.plots import plot
-from multihop.study.metrics import beside, fits, per_seed
+from multihop.study.metrics import reference_values, fits, per_seed
 from multihop.study.spec import Chart, MetricSpec
 from studies import NETWORK, study
 
@@ -83,14 +83,14 @@ TRUTH = pd.DataFrame(
 def test_how_far_steps_are_off_from_those_of_another_table(keys, expected):
     """Estimates of 1, 3 and 5 against 2, the mean of 1 and 3, and nothing."""
     spec = MetricSpec(column="measurements.capacity_bps", where={"name": "a"}, against="series.goodput_bps", **keys)
-    truth = beside(spec, STEPS, TRUTH)
+    truth = reference_values(spec, STEPS, TRUTH)
     assert per_seed(spec, STEPS, 1.0, truth).tolist() == [pytest.approx(expected)]
 
 
 def test_nothing_is_off_from_zero_or_from_what_is_missing():
     spec = MetricSpec(column="measurements.capacity_bps", against="series.goodput_bps")
-    assert np.isnan(per_seed(spec, STEPS, 1.0, beside(spec, STEPS, TRUTH.assign(goodput_bps=0.0))).iloc[0])
-    assert np.isnan(per_seed(spec, STEPS, 1.0, beside(spec, STEPS, TRUTH[TRUTH["seed"] == 2])).iloc[0])
+    assert np.isnan(per_seed(spec, STEPS, 1.0, reference_values(spec, STEPS, TRUTH.assign(goodput_bps=0.0))).iloc[0])
+    assert np.isnan(per_seed(spec, STEPS, 1.0, reference_values(spec, STEPS, TRUTH[TRUTH["seed"] == 2])).iloc[0])
 
 
 @pytest.mark.parametrize(

@@ -208,8 +208,8 @@ def _trend_cells(result: StudyRuns, claim: Claim, points: Sequence[int], prefix:
         steps = list(pairwise(line)) if len(line) > 2 else []
         for a, b in [*steps, (line[0], line[-1])]:
             labels = f"{over} {result.points[a].labels[over]} to {result.points[b].labels[over]}"
-            beside = _what(result, a, prefix, leave_out=(*moving, *_fixed(claim)))
-            what = ", ".join(part for part in (beside, labels) if part)
+            context = _what(result, a, prefix, leave_out=(*moving, *_fixed(claim)))
+            what = ", ".join(part for part in (context, labels) if part)
             yield _trend_cell(result, claim, a, b, what)
 
 
@@ -249,9 +249,9 @@ def _order_cells(result: StudyRuns, claim: Claim, points: Sequence[int], prefix:
                         continue
                     relation = "at least" if claim.ties else "more than"
                     times = f"{claim.times:g} times " if claim.times != 1.0 else ""
-                    beside = _what(result, line[a], prefix, leave_out=(*moving, *_fixed(claim)))
+                    context = _what(result, line[a], prefix, leave_out=(*moving, *_fixed(claim)))
                     pair = f"{a} against {b}"
-                    what = ", ".join(part for part in (beside, pair) if part)
+                    what = ", ".join(part for part in (context, pair) if part)
                     expected = f"{a} {relation} {times}{b}"
                     difference = result.difference(line[a], line[b], claim.metric, claim.times)
                     if difference is None:

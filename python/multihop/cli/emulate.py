@@ -163,11 +163,11 @@ def emulate(
     if as_json and not live:
         streams = {"stdout": sys.stderr}
     with _stopping() as stopped, Session(settings) as session, Watch(status, table=live) as watch:
-        beside = [_start(session, node, program, **streams) for nodes, program in commands for node in nodes]
+        background = [_start(session, node, program, **streams) for nodes, program in commands for node in nodes]
         waited = _foreground(session, words, shell, **streams)
         programs = Script(steps, session)
-        _wait(session, programs.go_on if steps else lambda: _go_on(waited or beside), stopped, watch)
-        measured = [*programs.measured(), *(Measured(step, program.poll()) for step, program in (*waited, *beside))]
+        _wait(session, programs.go_on if steps else lambda: _go_on(waited or background), stopped, watch)
+        measured = [*programs.measured(), *(Measured(step, program.poll()) for step, program in (*waited, *background))]
         ended = session.finish()
     failures = [*ended.failures, *watch.failures]
     written = [path for path in (record, pcap, status) if path is not None]
@@ -265,21 +265,21 @@ def _wait(session: Session, goes_on: Callable[[], bool], stopped: list[int], wat
 @contextmanager
 def _stopping() -> Iterator[list[int]]:
     """Collects the signals that end the emulation; its results up to that time are still written."""
-    came: list[int] = []
+    received: list[int] = []
 
     def note(number: int, _: FrameType | None) -> None:
-        came.append(number)
+        received.append(number)
 
     for number in _SIGNALS:
         signal.signal(number, note)
     take_signals()
-    yield came
+    yield received
     signals.ignore()
 
 
-def _leave(number: int, kept: Sequence[Path]) -> NoReturn:
+def _leave(number: int, written: Sequence[Path]) -> NoReturn:
     """Exits with the code of a signal, and names the files that were written."""
-    what = f"kept: {', '.join(map(str, kept))}" if kept else "these are the results until then"
+    what = f"kept: {', '.join(map(str, written))}" if written else "these are the results until then"
     console.note(f"multihop: {_SIGNALS[signal.Signals(number)]}; {what}")
     # An exit through Typer would report that nothing was written.
     sys.exit(128 + number)

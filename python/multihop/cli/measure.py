@@ -109,7 +109,7 @@ def measure(
     elif interface is not None or channel is not None or between is not None:
         raise UserError("--interface, --channel and --between select the frames of a log; add --frames FILE.frames")
     window = None if between is None else interval(between)
-    seen = []
+    measurements = []
     for capture in captures:
         found = measurement.measure(
             capture,
@@ -119,38 +119,38 @@ def measure(
             estimators=estimators,
             names=names,
         )
-        seen.append(found)
+        measurements.append(found)
     if frames is not None:
         _write_frames(captures[0], frames, (interface, channel), window, stamps, quiet=as_json)
-    if len(seen) == 1 and not as_json:
-        _require_frames(seen)
-    several = sum(len(found.sniffers) for found in seen) > 1
+    if len(measurements) == 1 and not as_json:
+        _require_frames(measurements)
+    several = sum(len(found.sniffers) for found in measurements) > 1
     if not as_json and several and not everything:
-        _print_sniffers(seen)
+        _print_sniffers(measurements)
     elif not as_json:
-        for found in seen:
+        for found in measurements:
             for sniffer in found.sniffers:
                 _print(found, sniffer, found.path if len(captures) > 1 else None, everything=everything)
     if as_json:
-        records = [found.record() for found in seen]
+        records = [found.record() for found in measurements]
         console.print_json(records if len(records) > 1 else records[0])
     elif several:
-        _print_side_by_side(seen, everything=everything)
-    _require_frames(seen)
+        _print_side_by_side(measurements, everything=everything)
+    _require_frames(measurements)
     if out is not None:
         from multihop.report.measurement_files import save
 
-        for path in save(seen[0], out):
+        for path in save(measurements[0], out):
             console.note(f"written: {path}", quiet=as_json)
-    broken = [f"{found.path}: {found.broken}" for found in seen if found.broken is not None]
+    broken = [f"{found.path}: {found.broken}" for found in measurements if found.broken is not None]
     if broken:
         raise UserError("; ".join(broken) + "; what was read before that is above")
 
 
-def _require_frames(seen: list[Measurement]) -> None:
+def _require_frames(measurements: list[Measurement]) -> None:
     """Raises a `UserError` for captures in which no frame could be read."""
     nothing = []
-    for found in seen:
+    for found in measurements:
         counts = [sniffer.quality for sniffer in found.sniffers]
         if all(quality["records"] == quality["unreadable"] for quality in counts):
             why = next((reason for sniffer in found.sniffers for reason in sniffer.reasons), "there is not one record")
@@ -179,12 +179,12 @@ def _write_frames(
     console.note(f"frame log: {out}, {made.transmissions} transmissions{which}", quiet=quiet)
 
 
-def _print_sniffers(seen: list[Measurement]) -> None:
+def _print_sniffers(measurements: list[Measurement]) -> None:
     """Prints a line for each interface of each capture."""
-    all_of_them = [(found, sniffer) for found in seen for sniffer in found.sniffers]
+    all_of_them = [(found, sniffer) for found in measurements for sniffer in found.sniffers]
     rows = [
         [
-            f"{number}: {found.path.name}, {sniffer.title}" if len(seen) > 1 else f"{number}: {sniffer.title}",
+            f"{number}: {found.path.name}, {sniffer.title}" if len(measurements) > 1 else f"{number}: {sniffer.title}",
             str(sniffer.quality["records"]),
             f"{sniffer.length_s:.3f}",
             str(len(found.of(found.stations, sniffer))),
@@ -306,16 +306,16 @@ def _print_rates(found: Measurement, sniffer: Sniffer, *, everything: bool) -> N
     console.say()
 
 
-def _print_side_by_side(seen: list[Measurement], *, everything: bool) -> None:
+def _print_side_by_side(measurements: list[Measurement], *, everything: bool) -> None:
     """Prints capacities of the links that more than one sniffer received."""
-    table = measurement.side_by_side(seen)
+    table = measurement.side_by_side(measurements)
     if table.empty:
         return
     most = _ALL if everything else 2 * _SCREEN
     sniffers = list(dict.fromkeys(table.columns.get_level_values(0)))
     # A screen has room for few sniffers, named by their numbers in the list above.
     shown = sniffers if everything else sniffers[:_SCREEN_SIDES]
-    heads = shown if everything else _numbers(seen, shown)
+    heads = shown if everything else _numbers(measurements, shown)
     left = f", the first {len(shown)} of {len(sniffers)}" if len(shown) < len(sniffers) else ""
     console.say(f"capacity / available [Mb/s] of each link, as each sniffer saw it{left}")
     columns = []
@@ -330,13 +330,13 @@ def _print_side_by_side(seen: list[Measurement], *, everything: bool) -> None:
     _tell_more(len(rows), most, "links")
 
 
-def _numbers(seen: list[Measurement], names: list[str]) -> list[str]:
+def _numbers(measurements: list[Measurement], names: list[str]) -> list[str]:
     """Returns the numbers under which sniffers were listed, in the order of `side_by_side`."""
-    called = {}
-    pairs = [(found, sniffer) for found in seen for sniffer in found.sniffers]
+    numbers = {}
+    pairs = [(found, sniffer) for found in measurements for sniffer in found.sniffers]
     for number, (found, sniffer) in enumerate(pairs, 1):
-        called[measurement.sniffer_name(seen, found, sniffer)] = f"{number}"
-    return [called[name] for name in names]
+        numbers[measurement.sniffer_name(measurements, found, sniffer)] = f"{number}"
+    return [numbers[name] for name in names]
 
 
 def _print_estimates(found: Measurement, sniffer: Sniffer, *, everything: bool) -> None:

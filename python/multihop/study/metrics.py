@@ -199,7 +199,7 @@ def per_seed(
     return made.astype(float).reindex(seeds)
 
 
-def beside(metric: MetricSpec, table: pd.DataFrame, other: pd.DataFrame) -> pd.Series[float]:
+def reference_values(metric: MetricSpec, table: pd.DataFrame, other: pd.DataFrame) -> pd.Series[float]:
     """Returns the reference of each row: the mean of the other table's rows of the same run and time."""
     column = (metric.against or "").partition(".")[2]
     rows = other[matching(other, metric.against_where)]

@@ -21,7 +21,7 @@ from multihop.results.words import with_interval
 from multihop.simulation.store import Failure, Store
 from multihop.study.derived import combined, of_model
 from multihop.study.design import RESERVED, Point
-from multihop.study.metrics import beside, metric_of, per_seed
+from multihop.study.metrics import reference_values, metric_of, per_seed
 from multihop.study.optima import of_all_flows, question_of, with_optimum
 from multihop.study.planned import PlannedStudy
 from multihop.study.spec import Label, MetricSpec
@@ -187,7 +187,11 @@ class StudyRuns(Displayed):
             df, truth = table(spec.column or ""), None
             if spec.against is not None:
                 is_metric = spec.against in known
-                truth = df["seed"].map(known[spec.against]) if is_metric else beside(spec, df, table(spec.against))
+                truth = (
+                    df["seed"].map(known[spec.against])
+                    if is_metric
+                    else reference_values(spec, df, table(spec.against))
+                )
             made = per_seed(spec, df, view["warmup"], truth)
         return made.set_axis([int(seed) for seed in made.index])
 
