@@ -7,7 +7,7 @@ import pytest
 from multihop.base.errors import UserError
 from multihop.models import evaluate
 from multihop.report.study.plots import plot
-from multihop.study.metrics import reference_values, fits, per_seed
+from multihop.study.metrics import fits, per_seed, reference_values
 from multihop.study.spec import Chart, MetricSpec
 from studies import NETWORK, study
 

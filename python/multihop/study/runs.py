@@ -21,7 +21,7 @@ from multihop.results.words import with_interval
 from multihop.simulation.store import Failure, Store
 from multihop.study.derived import combined, of_model
 from multihop.study.design import RESERVED, Point
-from multihop.study.metrics import reference_values, metric_of, per_seed
+from multihop.study.metrics import metric_of, per_seed, reference_values
 from multihop.study.optima import of_all_flows, question_of, with_optimum
 from multihop.study.planned import PlannedStudy
 from multihop.study.spec import Label, MetricSpec
