@@ -200,12 +200,12 @@ class Output(TypedDict):
 MAC_HEADER: int
 
 class ScenarioError(ValueError):
-    """A scenario that cannot be run. The message is `file:line: key: what was found; what would do`."""
+    """A scenario that cannot be run. The message is `file:line: key: value found; what is needed`."""
 
     #: The key path, such as `flows[1].stop`; as the others, None of what is found out later, as for a
     #: capture.
     key: str | None
-    #: What was found, and what would do.
+    #: The value found, and what is needed.
     found: str | None
     remedy: str | None
     #: The line of the file, from 1, unless a setting or an option is to blame.

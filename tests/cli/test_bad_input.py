@@ -157,10 +157,10 @@ MESHES = {
     "one way only": (
         mesh(links=LINKS.replace('"target_tq": 1', '"target_tq": 0')),
         [],
-        ["no two nodes hear each other"],
+        ["no two nodes receive each other"],
     ),
     "every node offline": (mesh(NODES.replace("}", ', "is_online": false}')), [], ["no usable node", "offline"]),
-    "batman without nodes": ('{"vis": [], "algorithm": 4}', [], ["there is no usable node in it"]),
+    "batman without nodes": ('{"vis": [], "algorithm": 4}', [], ["contains no usable node"]),
     "not UTF-8": (b'{"nodes": "\xff"}', [], ["UTF-8"]),
     "CSV with other columns": ("x,y\n1,2\n", [], ["found columns x, y"]),
     "CSV with a repeated column": ("source,target,delivery,delivery\na,b,1,1\n", [], ["'delivery'", "more than once"]),

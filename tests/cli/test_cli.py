@@ -146,7 +146,9 @@ def test_standard_output_that_cannot_be_written(tmp_path, command):
 def test_standard_output_that_is_closed(tmp_path, command):
     done = in_shell(tmp_path, f"{command} >&-")
     assert done.returncode == 1
-    assert done.stderr.decode().splitlines() == ["multihop: standard output is closed; results have nowhere to go"]
+    assert done.stderr.decode().splitlines() == [
+        "multihop: standard output is closed; needs an open output for results"
+    ]
 
 
 @pytest.mark.usefixtures("chain")

@@ -19,8 +19,8 @@ from multihop.claims.study import Study
 from multihop.simulation.shards import Place
 from studies import break_disk, contents, keep_only, kept, overwrite, places, start, tree, wait_for_runs, write_study
 
-#: What is said of what is damaged.
-LEFT = "left as found and passed over"
+#: Part of the message about damaged runs.
+LEFT = "skipped and left unchanged"
 
 
 # Damaged entries

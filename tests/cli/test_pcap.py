@@ -155,11 +155,11 @@ def test_a_capture_changes_nothing_and_is_reported(multihop, chain, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("--pcap", "chain.toml"), "this is the file that is read"),
+        (("--pcap", "chain.toml"), "this is the input file"),
         (("--pcap", "."), "this is a directory"),
         (("--pcap", "chain.toml/x.pcapng"), "a file is in the way"),
-        (("--pcap", "x.pcapng", "--seeds", "2"), "one file is of one run"),
-        (("--pcap", "x", "--report", "./x"), "where the report goes"),
+        (("--pcap", "x.pcapng", "--seeds", "2"), "one file holds one run"),
+        (("--pcap", "x", "--report", "./x"), "which --report writes as well"),
         (("--pcap", "o/series.csv", "--out", "o"), "which --out writes as well"),
         (("--pcap", "x.pcapng", "--set", "mac.override.data_header=20 B"), "mac.override.data_header: 20 B"),
     ],

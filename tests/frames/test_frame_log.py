@@ -81,7 +81,7 @@ def test_a_part_is_of_the_nodes_and_the_interval_that_were_named(tmp_path, logge
         (["--nodes", "n0"], "add --frames"),
         (["--frames", "{tmp}/x.frames", "--nodes", "n9"], "no node 'n9'"),
         (["--frames", "{tmp}/x.frames", "--between", "2 s"], "needs two instants"),
-        (["--frames", "{tmp}/x.frames", "--between", "2 s, 1 s"], "must be before"),
+        (["--frames", "{tmp}/x.frames", "--between", "2 s, 1 s"], "before the second"),
         (["--frames", "{tmp}/x.frames", "--seeds", "2"], "leave --seeds out"),
     ],
 )
@@ -200,7 +200,7 @@ def test_an_interval_with_nothing_in_it_is_noted(tmp_path, logged, options):
     options = [word.format(tmp=tmp_path) for word in options]
     done = call("view", logged[1], "--between", "70 s, 80 s", *options)
     assert done.exit_code == 0, done.output
-    assert "no transmission begins in --between; it is of 5 s" in done.output
+    assert "no transmission begins in --between; the log covers 5 s" in done.output
 
 
 def test_a_run_that_logs_nothing_notes_it(tmp_path):
@@ -208,7 +208,7 @@ def test_a_run_that_logs_nothing_notes_it(tmp_path):
     options = ["--duration", "2 s", "--warmup", "0 s", "-q", "--frames", path, "--between", "70 s, 80 s"]
     done = call("run", HIDDEN, *options)
     assert done.exit_code == 0, done.output
-    assert "nothing of --nodes, --flows and --between is in it; the run is of 2 s" in done.output
+    assert "no frame matches --nodes, --flows and --between; the run lasts 2 s" in done.output
 
 
 def test_no_page_replaces_what_is_something_else(tmp_path, logged):
@@ -223,7 +223,7 @@ def test_no_page_replaces_what_is_something_else(tmp_path, logged):
     (tmp_path / "x.frames.html").write_text("notes")
     done = call("view", log)
     assert done.exit_code != 0
-    assert "is no page of a frame log; name another file: --out FILE.html" in str(done.exception or done.output)
+    assert "is not the page of a frame log; name another file: --out FILE.html" in str(done.exception or done.output)
     report.unlink()
     for _ in range(2):
         assert call("view", log).exit_code == 0
@@ -255,7 +255,7 @@ def test_frames_arrive_and_collide_where_delays_go_by_distance(tmp_path):
     [
         ("1 s, 2 s", "needs two instants in seconds"),
         ((1,), "needs two instants in seconds"),
-        ((2, 1), "the first instant must be before the second"),
+        ((2, 1), "needs a first instant before the second"),
     ],
 )
 def test_an_interval_that_is_none_is_one_message(logged, between, said):

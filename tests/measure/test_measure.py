@@ -100,7 +100,7 @@ def test_a_cut_capture_gives_what_came_before_and_says_so(inline, capture, tmp_p
     done = inline("measure", cut, "--all")
     assert done.code == 2
     assert "capture quality" in done.out
-    assert "what was read before it is above" in done.err
+    assert "what was read before that is above" in done.err
     assert measure(cut).broken is not None
 
 

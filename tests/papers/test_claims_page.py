@@ -44,7 +44,7 @@ def test_the_page_counts_verdicts_and_differences(judged):
     verdicts = [Verdicts(paper, judgements, "0.1.0, commit 0123", Extent.FULL) for paper, judgements in judged]
     page = page_of_claims.page(verdicts, "images/claims.svg")
     assert "Runs of multihop 0.1.0, commit 0123." in page
-    assert "seeds than they ask for" not in page
+    assert "seeds here than they define" not in page
     assert "| [mine](#mine) | 3 | 2 |  |" in page
     assert "| mine | 1 |  |  |  |  |" in page, "one difference, which is the paper's"
     assert "[Results](mine.md), [claims with reasons](data/mine-claims.csv)" in page
@@ -99,7 +99,7 @@ def test_verdicts_come_back_from_their_file(written):
         (j.claim.id, j.verdict, list(j.cells), j.whose) for j in found
     ]
     page = page_of_claims.page([verdicts], "images/claims.svg")
-    assert "**recn**: A quick look (`--quick`): fewer seeds, shorter runs and fewer values" in page
+    assert "**recn**: A quick run (`--quick`): fewer seeds, shorter runs and fewer values" in page
 
 
 @pytest.mark.parametrize("change", ["less", "more", "torn", "none"])

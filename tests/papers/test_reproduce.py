@@ -200,4 +200,4 @@ def test_failures_are_reported_once_and_the_exit_code_says_so(inline, monkeypatc
     made = inline("reproduce", "recn/fig6", "--quick", "--out", "out", "-q")
     assert made.code == 1
     assert made.err.count("the queue is upside down") == 12
-    assert made.err.count("see it again: multihop run out/recn/fig6/scenario.toml ") == 12
+    assert made.err.count("repeat it: multihop run out/recn/fig6/scenario.toml ") == 12

@@ -130,7 +130,7 @@ def test_fewer_seeds_than_asked_for_are_said(tmp_path):
     results = [study.result(tmp_path / "mine")]
     records = page_of_results.records(PAPER, results, {})
     page = result_records.page(PAPER, "0.1.0", Extent.of(results), records)
-    assert "**Some studies have fewer seeds here than they ask for" in page
+    assert "**Some studies have fewer seeds here than they define" in page
     assert "`mine/item`: 2 points, seeds 1, 2 of 3, 4 runs; [numbers]" in page
 
 

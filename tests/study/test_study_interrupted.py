@@ -200,5 +200,5 @@ def test_a_cluster_that_loses_a_worker_makes_the_same_files_and_one_that_is_gone
     assert process.returncode == 1, err
     assert out == ""
     (line,) = err.splitlines()
-    assert line.startswith("multihop: the workers are gone")
+    assert line.startswith("multihop: the workers are lost")
     assert_same_where_both(tree(tmp_path / "t"), whole)

@@ -7,7 +7,7 @@ import re
 from importlib import resources
 from pathlib import Path
 
-from multihop.base.visible import visible
+from multihop.base.escaping import visible
 from multihop.report.markup import escape
 
 #: The files of the module, each of which knows only those before it.

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from multihop.base.visible import visible, visible_json, write_csv
+from multihop.base.escaping import visible, visible_json, write_csv
 from multihop.cli import console
 from multihop.report import markup
 

@@ -1,8 +1,7 @@
 """Escapes untrusted text, so that it cannot act on a terminal, a page or a spreadsheet.
 
-Names of nodes and interfaces come from captures and meshes of strangers. There is one place for each way out:
-the console and the document pass all that they show through `visible`, and tables in CSV are written by
-`write_csv`.
+Names of nodes and interfaces in captures and meshes are untrusted. Each output escapes them in one place: the
+console and HTML documents with `visible`, CSV tables with `write_csv`.
 """
 
 from __future__ import annotations
@@ -14,30 +13,30 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# C0 but for line breaks and tabs, DEL, C1, separators of lines and paragraphs, and what reorders letters
-# (Unicode's bidirectional controls).
+# Control characters except line breaks and tabs: C0, DEL, C1, line and paragraph separators, and Unicode's
+# bidirectional controls.
 _ACTING = "\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069"
 _CONTROL = re.compile(f"[{_ACTING}]|\\r(?!\\n)")
 
-# Of a text that begins so a spreadsheet makes a formula; that of a number is none.
+# Spreadsheets treat text with these first characters as a formula, unless it is a number.
 _FORMULA = r"^[=+\-@\t\r]"
 _NUMBER = r"^[+\-]?(\d+\.?\d*|\.\d+)([eE][+\-]?\d+)?$"
 
 
 def visible(text: str) -> str:
-    r"""The text with control characters escaped as in Python: `\x1b` for ESC."""
+    r"""Returns text with control characters escaped as in Python: `\x1b` for ESC."""
     return _CONTROL.sub(lambda found: _escape(found[0], short=True), text)
 
 
 def visible_json(text: str) -> str:
-    r"""JSON that means the same, without control characters in its strings: `\u009b`."""
+    r"""Returns equivalent JSON without control characters in its strings: `\u009b`."""
     return _CONTROL.sub(lambda found: _escape(found[0], short=False), text)
 
 
 def write_csv(table: pa.Table, path: Path) -> None:
-    """Writes a table as CSV. Text that a spreadsheet would take for a formula has an apostrophe put in front.
+    """Writes a table as CSV, with an apostrophe before text that a spreadsheet would treat as a formula.
 
-    That is text which begins with `=`, `+`, `-`, `@`, a tab or a carriage return, and is no number.
+    Such text begins with `=`, `+`, `-`, `@`, a tab or a carriage return, and is no number.
     """
     import pyarrow as pa
     import pyarrow.csv
@@ -49,7 +48,7 @@ def write_csv(table: pa.Table, path: Path) -> None:
 
 
 def no_formula(text: object) -> object:
-    """The value as `write_csv` writes it: an apostrophe precedes what a spreadsheet takes for a formula."""
+    """Returns the value as `write_csv` writes it: with an apostrophe before a formula."""
     is_formula = isinstance(text, str) and re.match(_FORMULA, text) and not re.match(_NUMBER, text)
     return f"'{text}" if is_formula else text
 
