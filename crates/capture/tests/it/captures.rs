@@ -217,7 +217,7 @@ fn radiotap_vectors() {
                 | RadiotapField::Vendor { .. }
                 | RadiotapField::TypeLengthValue { .. } => {}
                 RadiotapField::Unknown { .. } | RadiotapField::Damaged => {
-                    seen.push("malformed radiotap data".into())
+                    seen.push("malformed radiotap data".into());
                 }
             }
         }

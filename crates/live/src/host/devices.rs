@@ -20,7 +20,7 @@ const MAX_EVENTS: usize = 64;
 
 /// One device per node.
 pub struct Devices {
-    devices_of_nodes: Vec<SyncDevice>,
+    by_node: Vec<SyncDevice>,
     /// Epoll instance of all devices, so that the cost of a wait does not depend on their number.
     watch: OwnedFd,
     /// Readable devices, in the order of reading.
@@ -38,8 +38,7 @@ impl Devices {
         for (index, device) in devices.iter().enumerate() {
             epoll::add(&watch, device, epoll::EventData::new_u64(index as u64), epoll::EventFlags::IN)?;
         }
-        let mut devices =
-            Devices { devices_of_nodes: devices, watch, ready: VecDeque::new(), removed: Vec::new() };
+        let mut devices = Devices { by_node: devices, watch, ready: VecDeque::new(), removed: Vec::new() };
         devices.wait(Span::ZERO).map_err(|error| match Errno::from_io_error(&error) {
             Some(Errno::NOSYS) => io::Error::other("Linux 5.11 or newer is needed"),
             _ => error,
@@ -88,7 +87,7 @@ impl DeviceIo for Devices {
     /// all are empty. One empty read costs less than another wait per packet.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<(NodeId, usize)>> {
         while let Some(index) = self.ready.pop_front() {
-            match self.devices_of_nodes[index].recv(buffer) {
+            match self.by_node[index].recv(buffer) {
                 Ok(length) => {
                     self.ready.push_back(index);
                     return Ok(Some((NodeId(index as u32), length)));
@@ -97,7 +96,7 @@ impl DeviceIo for Devices {
                 Err(error) if error.kind() == ErrorKind::Interrupted => self.ready.push_back(index),
                 Err(error) if Errno::from_io_error(&error) == Some(Errno::BADFD) => {
                     // The device would be reported as readable again and again.
-                    epoll::delete(&self.watch, &self.devices_of_nodes[index])?;
+                    epoll::delete(&self.watch, &self.by_node[index])?;
                     self.removed.push(NodeId(index as u32));
                 }
                 Err(error) => return Err(error),
@@ -107,7 +106,7 @@ impl DeviceIo for Devices {
     }
 
     fn write(&mut self, node: NodeId, packet: &[u8]) -> bool {
-        self.devices_of_nodes[node.index()].send(packet).is_ok()
+        self.by_node[node.index()].send(packet).is_ok()
     }
 }
 

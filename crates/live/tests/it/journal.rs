@@ -167,7 +167,7 @@ fn what_is_wrong_with_a_journal_is_said() {
         );
     }
     assert_eq!(wrong("1000 6 100 28 2 7 45 ff\n").1, "a flow that takes packets from outside");
-    let backwards = "instants that do not go backwards, before the end of the run";
+    let backwards = "non-decreasing times before the end of the run";
     assert_eq!(wrong(&format!("{good}999 0 100 28 2 7 45 ff\n")), (3, backwards));
     assert_eq!(wrong("2000000001 0 100 28 2 7 45 ff\n").1, backwards);
     assert_eq!(wrong(&format!("{good}end 999 0\n")).1, "`end`, nanoseconds and a fingerprint");

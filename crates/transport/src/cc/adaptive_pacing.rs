@@ -229,9 +229,9 @@ mod tests {
         }
     }
 
-    /// 2 Mb/s: 1572 bytes take 6.288 ms, 112 bytes 0.448 ms. Over 4 hops in 100 ms, the queueing delay is (25
-    /// - 6.736) / 2 = 9.132 ms, and the delay 4 (9.132 + 6.288) = 61.68 ms; over 7 hops in 200 ms it is 68.82
-    /// ms.
+    /// 2 Mb/s: 1572 bytes take 6.288 ms, 112 bytes 0.448 ms. Over 4 hops in 100 ms, the queueing delay is
+    /// (25 - 6.736) / 2 = 9.132 ms, and the delay 4 (9.132 + 6.288) = 61.68 ms; over 7 hops in 200 ms it is
+    /// 68.82 ms.
     #[test]
     fn the_delay_over_four_hops() {
         let mut pacing = pacing(Dispersion::MeanAbsolute, ShortPath::AllHops);

@@ -29,9 +29,9 @@ pub fn fields(packet: &[u8]) -> Result<RadiotapFields<'_>, HeaderError> {
 ///
 /// If a field is repeated per antenna, the first one is used for the frame.
 ///
+/// # Errors
 /// If the header is incomplete or of an unknown version. If only its fields are damaged, the frame is still
 /// returned: see [`RxInfo::header_damaged`].
-/// found all the same: see [`RxInfo::header_damaged`].
 pub fn parse(packet: &[u8]) -> Result<(RxInfo, &[u8]), HeaderError> {
     let (header, frame) = header(packet)?;
     let mut reception = RxInfo::default();
