@@ -68,7 +68,7 @@ fn options(
     });
     let estimators = match estimators {
         None => NamedEstimator::standard(),
-        Some((text, origin)) => multihop_scenario::estimators(&text, &origin)
+        Some((text, origin)) => multihop_scenario::gauges(&text, &origin)
             .map_err(scenario_error)?
             .into_iter()
             .map(|(name, estimator)| NamedEstimator { name, estimator })
