@@ -124,8 +124,8 @@ class Measurement(Displayed):
         """Table of channels.
 
         Columns: interface, channel_mhz, channel (number; 0: unknown), frames, stations, length_s (time that
-            the radio
-        listened there), share (of its listening time on all channels), busy_ratio (of `length_s`) and grade.
+        the radio listened there), share (of its listening time on all channels), busy_ratio (of `length_s`)
+        and grade.
         """
         rows = [
             {
@@ -182,8 +182,7 @@ class Measurement(Displayed):
         """Share of each bin occupied by frames that the sniffer decoded.
 
         Columns: interface, channel_mhz, time_s, busy_ratio. A capture lacks signals that the sniffer sensed
-            without
-        decoding, so that busy_ratio is a lower bound.
+        without decoding, so that busy_ratio is a lower bound.
         """
         tables = []
         for raw, sniffer in zip(self._raw, self.sniffers, strict=True):
@@ -266,8 +265,7 @@ class Measurement(Displayed):
         """Table of the bit rates of data frames by link.
 
         Columns: interface, channel_mhz, sender, receiver, rate_bps, frames, share. `frames` counts every
-            transmission
-        of a data frame, in an A-MPDU all received MPDUs; `share` is that of the link's frames.
+        transmission of a data frame, in an A-MPDU all received MPDUs; `share` is that of the link's frames.
         """
         tables = []
         for raw, sniffer in zip(self._raw, self.sniffers, strict=True):
@@ -282,9 +280,8 @@ class Measurement(Displayed):
         """Table of estimates over time, at whole multiples of the bin on the capture's clock.
 
         Columns: interface, channel_mhz, time_s (since the first frame), estimator, and its quantities, NaN
-            for those
-        that it does not estimate: capacity_bps, available_bps, packet_throughput_bps, service_delay_s,
-        transmission_efficiency, busy_ratio.
+        for those that it does not estimate: capacity_bps, available_bps, packet_throughput_bps,
+        service_delay_s, transmission_efficiency, busy_ratio.
         """
         tables = []
         for raw, sniffer in zip(self._raw, self.sniffers, strict=True):
@@ -301,8 +298,7 @@ class Measurement(Displayed):
         """Table of estimates summarised over time.
 
         Columns: interface, channel_mhz, estimator, quantity (a column of `estimates`), count, mean, and the
-            quantiles
-        q05 and q95.
+        quantiles q05 and q95.
         """
         keys = ["interface", "channel_mhz", "estimator"]
         tables = []
