@@ -30,8 +30,7 @@ class Study(RunnableStudy[StudyResult]):
 
     A factor may also be given as plain values, `factors={"scheme": ["tcp-newreno", "recn"]}`, and under its
     key path: `factors={"topology.hops": range(1, 5)}` defines the factor `topology-hops`. Tables and files
-    use
-        names.
+    use names.
 
     Raises:
         UserError: naming the key, the value found and what is needed.
