@@ -6,6 +6,7 @@ import pytest
 
 import multihop
 from conftest import SCENARIOS
+from multihop.framelog import packed
 from multihop.report.viewer import page
 
 #: pcapng: the kind of a block with a packet; pcap: the link type of bare 802.11; bytes of the check sequence.
@@ -50,7 +51,7 @@ def opened(shown, tmp_path):
         log = tmp_path / "captured.frames"
         multihop.capture_frames(capture, log)
         file = log.with_suffix(".html")
-        file.write_text(page(log.read_bytes(), "captured"), encoding="utf-8")
+        file.write_text(page(packed(log).data, "captured"), encoding="utf-8")
         tab = shown(file.as_uri() + fragment, **options)
         tab.wait_for_selector(".viewer > canvas")
         return tab

@@ -244,7 +244,11 @@ globalThis.Worker = class extends Real {
   set onmessage(act) {
     super.onmessage = (event) => {
       const { progress } = event.data;
-      if (progress?.frames) progress.frames = progress.frames.slice(0, -40);
+      if (progress?.frames) {
+        const header = new TextDecoder("latin1").decode(progress.frames.subarray(0, 1e6));
+        const at = header.indexOf('"cutShort":null') + 11;
+        progress.frames.set(new TextEncoder().encode("true"), at);
+      }
       act(event);
     };
   }

@@ -9,9 +9,9 @@ use crate::{CapturedFrame, ObservedExchange, SnifferReport, StationId};
 use multihop_capture::{Control, FrameType};
 use multihop_core::{Interval, Span, Time};
 use multihop_frames::layout::{ARRIVED, BROADCAST, UNKNOWN};
-use multihop_frames::{Flow, Head, Node, Sort, Summary, Transmission, Writer};
+use multihop_frames::{Flow, Head, Node, Sink, Transmission, Writer};
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
 
 /// Columns of the log that are inferred, not observed.
 const INFERRED: [&str; 5] = ["start", "airtime", "from", "try", "outcome"];
@@ -144,11 +144,11 @@ impl TransmissionLog {
         }
     }
 
-    /// Writes the transmissions as a frame log with this name.
+    /// Writes the transmissions as a frame log with this name. Returns their number.
     ///
     /// # Errors
     /// If `out` cannot be written.
-    pub fn write<W: Write>(mut self, name: String, report: &SnifferReport, out: W) -> io::Result<Summary> {
+    pub fn write(mut self, name: String, report: &SnifferReport, out: Box<dyn Sink>) -> io::Result<u64> {
         self.seen.sort_by_key(|logged| logged.air.start);
         let first = self.first.unwrap_or(Time::ZERO);
         let (flows, places) = self.flows(report);
@@ -158,7 +158,9 @@ impl TransmissionLog {
         for logged in &self.seen {
             let ends = logged.sender.zip(logged.receiver).filter(|_| logged.carries);
             let flow = ends.and_then(|ends| places.get(&ends)).map_or(-1, |flow| *flow as i64);
-            let sort = Sort {
+            let start = logged.air.start.since(first.min(logged.air.start)).ns() as i64;
+            let row = Transmission {
+                start,
                 airtime: logged.air.length().ns() as i64,
                 to: node(logged.receiver),
                 flow,
@@ -168,20 +170,15 @@ impl TransmissionLog {
                 bytes: i64::from(logged.bytes),
                 rate: logged.rate as i64,
                 nav: logged.nav.ns() as i64,
+                tries: i64::from(logged.tries),
+                waited: -1,
+                contended: -1,
+                packet: if flow >= 0 { logged.packet as i64 } else { 0 },
+                outcome: logged.outcome,
+                collided: -1,
+                ..Transmission::default()
             };
-            let start = logged.air.start.since(first.min(logged.air.start)).ns() as i64;
-            writer.transmission(
-                &sort,
-                &mut Transmission {
-                    start,
-                    tries: i64::from(logged.tries),
-                    waited: -1,
-                    packet: if flow >= 0 { logged.packet as i64 } else { 0 },
-                    outcome: logged.outcome,
-                    collided: -1,
-                    ..Transmission::default()
-                },
-            )?;
+            writer.transmission(&row, &mut [], &[])?;
         }
         writer.finish()
     }

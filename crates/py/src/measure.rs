@@ -1,6 +1,6 @@
 //! What a capture says, as columns: a dictionary per interface.
 
-use crate::{CaptureError, outputs, panics, raised_by_signal, scenario_error, tables};
+use crate::{CaptureError, frames, outputs, panics, raised_by_signal, scenario_error, tables};
 use multihop_capture::{Capture, MacAddress, NetworkName};
 use multihop_core::{Span, Time};
 use multihop_measure::{
@@ -13,7 +13,6 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::collections::BTreeMap;
-use std::io::BufWriter;
 use std::path::PathBuf;
 
 /// Surveys a capture file with the GIL released; `watch` is called with the bytes read, and may raise.
@@ -146,8 +145,7 @@ pub fn capture_frames(
             let kept = report.transmissions.clone().expect("they were asked for");
             let found_there = kept.count;
             if (1..=most as u64).contains(&found_there) {
-                let file = outputs::created(&out).map(BufWriter::new);
-                let written = file.and_then(|file| kept.write(name, report, file));
+                let written = frames::folder(&out).and_then(|folder| kept.write(name, report, folder));
                 written.map_err(|error| outputs::os_error(&error))?;
             }
             Ok((number, channel, found_there, names, found.broken))

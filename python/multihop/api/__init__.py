@@ -43,7 +43,7 @@ def run(
         scenario: a path, TOML text, or a dictionary of the same shape.
         seed: replaces the scenario's seed; 0 to 2**64 - 1.
         pcap: file for the frames at each node's radio, as pcapng with radiotap.
-        frames: file for every transmission, a frame log that `multihop.frames` reads.
+        frames: folder for every transmission, a frame log that `multihop.frames` reads.
         set: keys to replace or add, by the paths that messages show and with TOML values, as in
             `{"topology.hops": 5}`. Times are text with a unit. `flows[*].start` is a key of every flow;
             `flows.length` keeps that many first flows. Entries apply in their order.

@@ -64,7 +64,6 @@ class Comparison(Runs):
                 whose pages it links. Pages have the names of the logs with the ending `.html`, as `multihop
                 view` writes them.
         """
-        from multihop.framelog.reading import read_log
         from multihop.report import Shown, write
 
         folder = Path(path).parent
@@ -73,11 +72,11 @@ class Comparison(Runs):
         elif isinstance(frames, Mapping):
             pages = {variant: (Path(log), Path(log).with_suffix(".html")) for variant, log in frames.items()}
             shown = {
-                variant: Shown(read_log(log), Path(os.path.relpath(page, folder)).as_posix())
+                variant: Shown(log, Path(os.path.relpath(page, folder)).as_posix())
                 for variant, (log, page) in pages.items()
             }
         else:
-            shown = {self.variants[0]: Shown(read_log(Path(frames)))}
+            shown = {self.variants[0]: Shown(Path(frames))}
         return write(self, Path(path), frames=shown)
 
     @property

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from glob import escape
 from pathlib import Path
 
@@ -98,7 +98,7 @@ def remove_parts() -> None:
     """Removes the temporary files of this process before it exits."""
     for part in list(_parts):
         with suppress(OSError):
-            part.unlink(missing_ok=True)
+            _remove(part)
 
 
 signals.before_end(remove_parts)
@@ -208,7 +208,7 @@ def replace_file(path: Path, write: Callable[[Path], object]) -> None:
         OutputError: if the disk is full or broken.
         UserError: if the place cannot be written.
     """
-    with _written_to(path) as part:
+    with _written_to(path, _place) as part:
         write(part)
 
 
@@ -223,13 +223,51 @@ def whole_file(path: Path, source: Path | None = None) -> Iterator[Path]:
         UserError: if the place cannot be written.
     """
     require_writable_file(path, source)
-    with _written_to(path) as part:
+    with _written_to(path, _place) as part:
         yield part
 
 
 @contextmanager
-def moved_into_place(path: Path, *, is_output: bool = False) -> Iterator[Path]:
-    """Yields a temporary name of a file of multihop's own, then moves it to `path`; errors are `OSError`s.
+def whole_folder(path: Path, mark: str, source: Path | None = None) -> Iterator[Path]:
+    """Yields a temporary folder to write files to, then moves it to `path`.
+
+    Replaces only a folder that has a file named `mark`, and never `source`.
+
+    Raises:
+        OutputError: if the disk is full or broken.
+        UserError: if the place cannot be written.
+    """
+    require_writable_folder(path, mark, source)
+    with _written_to(path, _place_of_folder) as part:
+        yield part
+
+
+def require_writable_folder(path: Path, mark: str, source: Path | None = None) -> None:
+    """Proves that a folder of files can be written at `path`, as `whole_folder` does.
+
+    Raises:
+        UserError: if not.
+    """
+    if source is not None and same_file(path, source):
+        raise UserError(f"{path}: this is the file that is read, which would be lost; name another place")
+    if path.name in {"", ".."}:
+        raise UserError(f"{path}: names no folder of its own; name one in it, such as {path / 'run.frames'}")
+    target = _target(path)
+    try:
+        is_there, is_folder = os.path.lexists(target), target.is_dir()
+        is_other = is_folder and not (target / mark).exists() and any(target.iterdir())
+    except (OSError, ValueError) as error:
+        raise _unwritable(path, error) from error
+    if is_there and not is_folder:
+        raise UserError(f"{path}: is there, and is no folder; a frame log is a folder: name another place")
+    if is_other:
+        raise UserError(f"{path}: is there, and is no frame log; name another place")
+    require_writable_directory(target.parent)
+
+
+@contextmanager
+def moved_into_place(path: Path, *, is_output: bool = False, is_folder: bool = False) -> Iterator[Path]:
+    """Yields a temporary name of a file or folder of multihop's own, then moves it to `path`.
 
     With `is_output`, the file is listed by `what_is_written`.
     """
@@ -238,10 +276,16 @@ def moved_into_place(path: Path, *, is_output: bool = False) -> Iterator[Path]:
     part = part_of(target)
     _parts.add(part)
     moving = False
+    replaced = part.with_name(part.name.replace(f".{_host()}.", f".replaced.{_host()}."))
     try:
+        if is_folder:
+            part.mkdir()
         yield part
         with suppress(OSError):  # keep the mode of a file that others may not read
             shutil.copymode(target, part)
+        if is_folder and target.is_dir():
+            _parts.add(replaced)
+            target.replace(replaced)
         moving = True
         part.replace(target)
     finally:
@@ -250,8 +294,9 @@ def moved_into_place(path: Path, *, is_output: bool = False) -> Iterator[Path]:
             _parts.discard(part)
             if is_output:
                 _written.append(path)
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
+        for rest in (part, replaced):
+            with suppress(OSError):
+                _remove(rest)
 
 
 def part_of(path: Path) -> Path:
@@ -269,7 +314,7 @@ def clear_left_overs(folder: Path, pattern: str) -> None:
     for part in folder.glob(pattern):
         with suppress(OSError):
             if _is_left_over(part):
-                part.unlink()
+                _remove(part)
 
 
 def same_file(a: Path, b: Path) -> bool:
@@ -278,6 +323,14 @@ def same_file(a: Path, b: Path) -> bool:
         return a.samefile(b)
     except (OSError, ValueError):
         return False
+
+
+def _remove(part: Path) -> None:
+    """Removes a file, or a folder with all that is in it; nothing if there is none."""
+    if part.is_dir() and not part.is_symlink():
+        shutil.rmtree(part)
+    else:
+        part.unlink(missing_ok=True)
 
 
 def _is_left_over(part: Path) -> bool:
@@ -348,17 +401,22 @@ def _held_open(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _written_to(path: Path) -> Iterator[Path]:
+def _written_to(path: Path, place: Callable[[Path], AbstractContextManager[Path]]) -> Iterator[Path]:
     """Yields the place to write the content of `path` to. Errors of writing name `path`."""
     part = path
     try:
-        with _place(path) as part:
+        with place(path) as part:
             yield part
     except OSError as error:
         # The error is about another file.
-        if error.filename is not None and Path(os.fsdecode(error.filename)) not in {part, path, _target(path)}:
+        named = None if error.filename is None else Path(os.fsdecode(error.filename))
+        if named is not None and named not in {part, path, _target(path)} and named.parent != part:
             raise
         raise _unwritable(path, error) from error
+
+
+def _place_of_folder(path: Path) -> AbstractContextManager[Path]:
+    return moved_into_place(path, is_output=True, is_folder=True)
 
 
 @contextmanager

@@ -11,12 +11,12 @@ import typer
 
 from multihop import measurement
 from multihop.base.errors import UserError
-from multihop.base.files import require_writable_file, whole_file
+from multihop.base.files import require_writable_folder, whole_folder
 from multihop.cli import completion, console
 from multihop.cli.runs import JsonOption
 from multihop.measurement import Measurement, Sniffer
 from multihop.results.words import share, three_digits
-from multihop.simulation.logs import interval
+from multihop.simulation.logs import FRAMES_MARK, interval
 
 #: Rows, reasons, sniffers and compared sniffers that one screen shows; `--all` shows all.
 _SCREEN, _SCREEN_REASONS, _SCREEN_SNIFFERS, _SCREEN_SIDES = 5, 3, 20, 4
@@ -61,8 +61,8 @@ FramesOption = Annotated[
     Path | None,
     typer.Option(
         "--frames",
-        metavar="FILE.frames",
-        help="Write every transmission that one interface received to this file, for `multihop view`.",
+        metavar="LOG.frames",
+        help="Write every transmission that one interface received to this folder, for `multihop view`.",
         show_default=False,
     ),
 ]
@@ -105,9 +105,9 @@ def measure(
     if frames is not None and len(captures) > 1:
         raise UserError("--frames: found with several captures; needs one capture")
     if frames is not None:
-        require_writable_file(frames, captures[0])
+        require_writable_folder(frames, FRAMES_MARK, captures[0])
     elif interface is not None or channel is not None or between is not None:
-        raise UserError("--interface, --channel and --between select the frames of a log; add --frames FILE.frames")
+        raise UserError("--interface, --channel and --between select the frames of a log; add --frames LOG.frames")
     window = None if between is None else interval(between)
     measurements = []
     for capture in captures:
@@ -173,7 +173,7 @@ def _write_frames(
     """Writes the frame log of one interface and channel of a capture."""
     from multihop.framelog.captured import write_capture_log
 
-    with whole_file(out, capture) as part:
+    with whole_folder(out, FRAMES_MARK, capture) as part:
         interface, channel = sniffer
         made = write_capture_log(capture, part, interface=interface, channel=channel, between=between, stamps=stamps)
     which = f" of {made.name}" if made.interfaces > 1 else ""

@@ -15,13 +15,18 @@ import typer
 
 from multihop.base import extras
 from multihop.base.errors import Interrupted, UserError
-from multihop.base.files import is_stream, require_writable_directory, require_writable_file, what_is_written
+from multihop.base.files import (
+    require_writable_directory,
+    require_writable_file,
+    require_writable_folder,
+    what_is_written,
+)
 from multihop.base.names import file_names
 from multihop.cli import completion, console
 from multihop.cli.figures import Figures, FiguresOption, FontSizeOption, MetricsOption, WidthOption, asked
 from multihop.cli.screen import as_json_value, print_comparison, print_run
 from multihop.cli.settings import SetOption, read
-from multihop.simulation.logs import NO_LOGS, Logs, Selection, selection
+from multihop.simulation.logs import FRAMES_MARK, NO_LOGS, Logs, Selection, selection
 from multihop.simulation.scenario import Scenario, load
 from multihop.simulation.seeds import MAX_SEEDS, seed_list, seed_number
 
@@ -55,8 +60,8 @@ FramesOption = Annotated[
     Path | None,
     typer.Option(
         "--frames",
-        metavar="FILE.frames",
-        help="Write every transmission to this frame log, for `multihop view`.",
+        metavar="LOG.frames",
+        help="Write every transmission to this frame log, a folder, for `multihop view`.",
         show_default=False,
     ),
 ]
@@ -119,7 +124,7 @@ def run(
     logs = Logs(pcap, frames, selection(nodes, between, flows))
     if logs.selection and not logs:
         raise UserError(
-            "--nodes, --flows and --between select the frames of a log; add --frames FILE.frames or --pcap FILE.pcapng"
+            "--nodes, --flows and --between select the frames of a log; add --frames LOG.frames or --pcap FILE.pcapng"
         )
     name = scheme or "scenario"
     replaced = {"duration": duration, "warmup": warmup, "record_interval": record_interval, "set": read(set)}
@@ -225,19 +230,18 @@ def _note_logs(logs: Logs, *, quiet: bool) -> None:
     if logs.pcap is not None:
         console.note(f"capture: {logs.pcap}", quiet=quiet)
     if logs.frames is not None:
-        see = "" if is_stream(logs.frames) else f"; to see it: multihop view {logs.frames}"
-        console.note(f"frame log: {logs.frames}{see}", quiet=quiet)
+        console.note(f"frame log: {logs.frames}; to see it: multihop view {logs.frames}", quiet=quiet)
         _note_empty(logs.frames, logs.selection)
 
 
 def _note_empty(log: Path, part: Selection) -> None:
     """Reports a frame log of selected frames that has none."""
-    from multihop.framelog.reading import checked
+    from multihop.framelog.reading import read
 
-    if not part or is_stream(log):
+    if not part:
         return
-    found = checked(log)
-    if found.transmissions == 0:
+    found = read(log)
+    if found.tables["transmissions"].empty:
         until = f"{found.head['duration_ns'] / 1e9:g} s"
         console.note(f"{log}: no frame matches --nodes, --flows and --between; the run lasts {until}")
 
@@ -394,13 +398,12 @@ def _require_own_files(logs: Logs, scenario: Scenario, report: Path | None, out:
     for option, file in (("--pcap", logs.pcap), ("--frames", logs.frames)):
         if file is not None:
             _require_own_file(option, file, report, out)
-            require_writable_file(file, scenario.file)
+    if logs.pcap is not None:
+        require_writable_file(logs.pcap, scenario.file)
+    if logs.frames is not None:
+        require_writable_folder(logs.frames, FRAMES_MARK, scenario.file)
     if logs.pcap is not None and logs.frames is not None and _are_one(logs.pcap, logs.frames):
         raise UserError(f"--frames: found {logs.frames}, which --pcap writes as well; name another file")
-    if report is not None and logs.frames is not None and is_stream(logs.frames):
-        raise UserError(
-            f"--frames: found {logs.frames}, from which the report cannot be read back; name a regular file"
-        )
 
 
 def _require_own_file(option: str, file: Path, report: Path | None, out: Path | None) -> None:

@@ -15,7 +15,7 @@ from multihop.cli import console
 from multihop.simulation.logs import interval
 
 if TYPE_CHECKING:
-    from multihop.framelog.reading import Checked
+    from multihop.framelog.reading import FrameLog, Packed
 
 #: Most transmissions of a page, with which it opens within seconds and pans smoothly.
 _MOST = 5_000_000
@@ -56,7 +56,7 @@ def view(
     if not source.exists():
         raise UserError(f"{source}: no such file; name a frame log, a folder of results, or a capture")
     window = None if between is None else interval(between)
-    if not source.is_dir() and not _is_log(source):
+    if source.is_file() and not _is_log(source):
         page = out or _page_beside(source, f"{source.name}.html")
         require_writable_file(perfetto or page, source)
         with tempfile.TemporaryDirectory() as folder:
@@ -100,10 +100,10 @@ def _page_beside(source: Path, *names: str) -> Path:
 
 
 def _is_log(source: Path) -> bool:
-    """Whether a file begins as a frame log, or is unreadable, which the log reader reports."""
-    from multihop.framelog.reading import begins_as_log
+    """Whether a path is a frame log, or is unreadable, which the log reader reports."""
+    from multihop.framelog.reading import is_log
 
-    return begins_as_log(source)
+    return is_log(source)
 
 
 def _of_capture(source: Path, log: Path, interface: int | None, window: tuple[int, int] | None) -> Path:
@@ -131,22 +131,22 @@ def write_page(log: Path, file: Path, window: tuple[int, int] | None = None) -> 
         UserError: if the log cannot be read or has too many transmissions for a page, or the page cannot be
             written.
     """
-    from multihop.framelog.reading import checked, cut, read_log
+    from multihop.framelog.reading import packed
     from multihop.report.viewer import page
 
     require_writable_file(file, log)
-    found = checked(log, window, _MOST)
-    _note_gaps(log, found, window)
-    write_text(file, page(cut(read_log(log), window), found.head["name"], window))
+    found = packed(log, window, _MOST)
+    _note_gaps(log, found, found.transmissions, window)
+    write_text(file, page(found.data, found.head["name"], window))
 
 
-def _note_gaps(log: Path, found: Checked, window: tuple[int, int] | None) -> None:
+def _note_gaps(log: Path, found: Packed | FrameLog, transmissions: int, window: tuple[int, int] | None) -> None:
     """Prints which parts of a log are missing."""
     from multihop.framelog.reading import said_of_gap
 
     if found.cut_short:
         console.note(said_of_gap(log, found.cut_short))
-    if found.transmissions == 0 and window is not None:
+    if transmissions == 0 and window is not None:
         console.note(
             f"{log}: no transmission begins in --between; the log covers {found.head['duration_ns'] / 1e9:g} s"
         )
@@ -154,21 +154,22 @@ def _note_gaps(log: Path, found: Checked, window: tuple[int, int] | None) -> Non
 
 def _perfetto(logs: list[Path], out: Path, window: tuple[int, int] | None) -> None:
     from multihop.framelog.perfetto import write_perfetto
-    from multihop.framelog.reading import checked, read
+    from multihop.framelog.reading import read
 
     if len(logs) > 1:
         raise UserError(f"--perfetto: found {len(logs)} frame logs; name one of them: {logs[0]}")
     require_writable_file(out, logs[0])
-    _note_gaps(logs[0], checked(logs[0], window), window)
+    log = read(logs[0], window)
+    _note_gaps(logs[0], log, len(log.tables["transmissions"]), window)
     with whole_file(out, logs[0]) as part:
-        write_perfetto(read(logs[0], window), part)
+        write_perfetto(log, part)
     console.say(f"trace: {out}; open it at https://ui.perfetto.dev")
 
 
 def _logs(source: Path) -> list[Path]:
-    if not source.is_dir():
+    if not source.is_dir() or _is_log(source):
         return [source]
     found = sorted([*source.glob("*.frames"), *source.glob("frames/*.frames")])
     if not found:
-        raise UserError(f"{source}: contains no frame log; write one: multihop run SCENARIO --frames FILE.frames")
+        raise UserError(f"{source}: contains no frame log; write one: multihop run SCENARIO --frames LOG.frames")
     return found

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from multihop.comparison.runs import Contrast, Runs
 from multihop.comparison.verdict import about_optimum, sentences
 from multihop.explanation.explain import Explanation
+from multihop.framelog.reading import packed
 from multihop.report import charts, explained, flow_tables, topology, viewer
 from multihop.report.charts.figure import Figure
 from multihop.report.charts.html import html
@@ -72,7 +73,7 @@ def _figures(title: str, drawn: Mapping[str, Figure], names: Sequence[str], note
 
 def _transmissions(frames: Mapping[str, Shown]) -> list[str]:
     """Returns the viewer of the logs that this page shows, and links to the pages of the others."""
-    own = [log.log for log in frames.values() if not log.page]
+    own = [packed(log.log).data for log in frames.values() if not log.page]
     pages = ", ".join(
         f'<a href="{_e(quote(log.page))}">{_e(variant)}</a>' for variant, log in frames.items() if log.page
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -10,7 +11,7 @@ import pandas as pd
 
 from multihop.explanation.account import Place
 from multihop.explanation.causes import DROP_KINDS
-from multihop.framelog.reading import FrameLog, decode
+from multihop.framelog.reading import FrameLog, read
 
 #: Span of a link, in multiples of the log's longest frame.
 _LONGEST = 4
@@ -29,12 +30,12 @@ _DROPS = {kind: name.replace("_", "-") for name, kind in DROP_KINDS.items()} | {
 class Shown:
     """Frame log, and the address of its page next to the report; empty if the report shows the log."""
 
-    log: bytes
+    log: Path
     page: str = ""
 
     def places(self) -> Places:
         """Returns the places of the log that can be linked to."""
-        return Places(decode(self.log), self.page)
+        return Places(read(self.log), self.page)
 
 
 class Places:
@@ -45,7 +46,7 @@ class Places:
         self._warmup = log.head["warmup_ns"] or 0
         self._names = [node["name"] for node in log.head["nodes"]]
         self._sent = log.transmissions
-        self._span_s = _LONGEST * float(log.tables["sorts"]["airtime"].max()) / 1e9 if len(self._sent) else 0.0
+        self._span_s = _LONGEST * float(self._sent["airtime"].max()) / 1e9 if len(self._sent) else 0.0
         self._drops = log.in_words(log.tables["drops"])
         self._mpdus = log.in_words(log.tables["mpdus"])
         self._own: dict[str, pd.DataFrame] = {}

@@ -10,9 +10,11 @@ from pathlib import Path
 
 from multihop import _core
 from multihop.base.errors import UserError, instead_of
-from multihop.base.files import whole_file
+from multihop.base.files import whole_file, whole_folder
 
 _NS = 1_000_000_000
+#: File that every frame log has.
+FRAMES_MARK = "transmissions.parquet"
 #: Longest interval, so that times in nanoseconds fit into 64 bits.
 _MOST_S = 9e9
 
@@ -69,11 +71,12 @@ class Logs:
     def whole(self, source: Path | None) -> Iterator[Logs]:
         """Yields the logs at temporary paths, then moves the files into place; never over `source`."""
         with ExitStack() as files:
-            parts = [
-                None if path is None else files.enter_context(whole_file(path, source))
-                for path in (self.pcap, self.frames)
-            ]
-            yield replace(self, pcap=parts[0], frames=parts[1])
+            pcap, frames = self.pcap, self.frames
+            if pcap is not None:
+                pcap = files.enter_context(whole_file(pcap, source))
+            if frames is not None:
+                frames = files.enter_context(whole_folder(frames, FRAMES_MARK, source))
+            yield replace(self, pcap=pcap, frames=frames)
 
     def part(self, view: _core.ScenarioView) -> tuple[list[int], tuple[int, int] | None, list[int]]:
         """Returns the selection as the engine takes it: nodes, interval and flows."""
