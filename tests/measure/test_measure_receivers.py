@@ -105,6 +105,6 @@ def test_nothing_that_can_be_read_is_an_error_with_the_reason(tmp_path, inline, 
     path = capture(tmp_path / "ethernet.pcap", 1, [(1000 * n, bytes(60)) for n in range(5)])
     done = inline("measure", path, *(["--json"] if as_json else []), "--out", tmp_path / "out")
     assert done.code != 0
-    assert "nothing could be measured: 5 of 5 records have no frame" in done.err
+    assert "nothing could be measured: 5 of 5 records" in done.err
     assert "link type 1 (Ethernet) has no 802.11 headers" in done.err
     assert not (tmp_path / "out").exists()

@@ -47,7 +47,7 @@ def explain(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Say what holds flows back, and try what would help."""
+    """Explain why flows starve or are slow, and test remedies by simulation."""
     from multihop.explaining import explain as explained
 
     said: list[str] = []
