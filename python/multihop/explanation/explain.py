@@ -171,8 +171,10 @@ class Explanation:
     def _what_helps(self, most: int) -> list[str]:
         """The remedies that help most flows, another scheme of the same results among them."""
         found = recommendations([*(self.outcomes or ()), *self.rivals], self.explained)
-        best = [f"{each.label}: {each.sentence(self.views)}." for each in shown(found, _MOST_REMEDIES)]
-        needed = [f"{each.label}: {each.sentence(self.views)}." for each in shown(found, 1)]
+        best, needed = (
+            [f"{each.label}: {each.sentence(self.views)}." for each in shown(found, number)]
+            for number in (_MOST_REMEDIES, 1)
+        )
         if best:
             return best if lines(best) <= most else needed
         if self.outcomes is None or not self.explained:
