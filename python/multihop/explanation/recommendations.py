@@ -12,14 +12,11 @@ from multihop.comparison.kinds import whom
 from multihop.comparison.relevance import differ
 from multihop.comparison.service import SLOW, Service, Status
 from multihop.explanation.needs import Need
-from multihop.explanation.remedies import Effort
 from multihop.explanation.trials import Outcome, Trial
 from multihop.results.words import percent, rate, three_digits
 
 #: A sentence names no more flows than these, or counts them by kind.
 _MOST_NAMED = 3
-
-_EFFORTS = list(Effort)
 
 
 @dataclass(frozen=True)
@@ -44,8 +41,8 @@ class Recommendation:
     def rank(self) -> tuple[int, int, int, float, float]:
         """Settings first, then the remedy with which most flows are fine, also in their worst seed."""
         total = self.outcome.total
-        effort = _EFFORTS.index(self.outcome.remedy.effort)
-        return effort, -self.outcome.fine, -len(self.helped), -self._worst_share(), -(total.mean if total else 0.0)
+        effort = self.outcome.remedy.effort
+        return effort.rank, -self.outcome.fine, -len(self.helped), -self._worst_share(), -(total.mean if total else 0.0)
 
     @property
     def label(self) -> str:
