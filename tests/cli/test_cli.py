@@ -246,7 +246,7 @@ def test_list_names_models_with_their_arguments(inline):
     found = {entry["name"]: entry["keys"] for entry in inline("list", "models", "--json").json()["models"]}
     assert set(found) == set(models.MODELS)
     assert found["frame-transmission-efficiency"]["payload_bytes"] == "payload of a DATA frame (default 1000)"
-    assert "Eq. 19 as it is printed" in inline("list", "models").out
+    assert "whether to take Eq. 19 as printed" in inline("list", "models").out
 
 
 def test_the_schema_of_studies_accepts_our_studies_and_refuses_others(inline):
