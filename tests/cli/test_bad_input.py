@@ -144,7 +144,7 @@ MESHES = {
     "blanks only": (" \n\n ", [], ["empty"]),
     "cut JSON": (mesh()[:-20], [], ["mesh:1:", "not JSON"]),
     "deep nesting": ("[" * 100_000, [], ["JSON"]),
-    "JSON number": ("[1, 2]", [], ["no mesh"]),
+    "JSON number": ("[1, 2]", [], ["no known mesh format"]),
     "nodes missing": (f'{{"links": [{LINKS}]}}', [], ["nodes", "list"]),
     "nodes as text": (f'{{"nodes": "a", "links": [{LINKS}]}}', [], ["nodes", "found text"]),
     "a node that is a number": (mesh("1"), [], ["nodes[0]", "found a number"]),

@@ -245,8 +245,8 @@ def test_list_names_papers_with_their_items(inline):
 def test_list_names_models_with_their_arguments(inline):
     found = {entry["name"]: entry["keys"] for entry in inline("list", "models", "--json").json()["models"]}
     assert set(found) == set(models.MODELS)
-    assert found["frame-transmission-efficiency"]["payload_bytes"] == "what a DATA frame carries (default 1000)"
-    assert "Eq. 19 as it is printed" in inline("list", "models").out
+    assert found["frame-transmission-efficiency"]["payload_bytes"] == "payload of a DATA frame (default 1000)"
+    assert "whether to take Eq. 19 as printed" in inline("list", "models").out
 
 
 def test_the_schema_of_studies_accepts_our_studies_and_refuses_others(inline):
@@ -270,7 +270,7 @@ def test_the_schema_of_studies_accepts_our_studies_and_refuses_others(inline):
 
 
 def test_schema_of_something_else(inline):
-    assert "scenario, study" in inline("schema", "paper").fails_cleanly()
+    assert "needs scenario or study" in inline("schema", "paper").fails_cleanly()
 
 
 def test_the_schema_accepts_our_scenarios_and_refuses_others(inline):

@@ -215,7 +215,7 @@ def test_a_command_that_is_ended_leaves_whole_files_and_says_which(tmp_path, rea
         elif "nothing was written" in said:
             assert not left
         elif "kept in" not in said:
-            count = re.search(r"(\d+) files? (?:was|were) written", said)
+            count = re.search(r"(\d+) complete files? (?:was|were) written", said)
             assert count is not None, said
             outputs = {output_of(name) for name in shown}
             assert int(count[1]) == len(outputs), f"{said}\n{sorted(outputs)}"

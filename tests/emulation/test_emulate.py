@@ -388,7 +388,7 @@ def test_user_namespaces_do(scenario, tmp_path):
             ["--shim", "--scheme", "recn"],
             'shim: scheme: found "recn"; needs a scheme whose routers write into a header',
         ),
-        (["--shim", "--mode", "ethernet"], "shim: found with mode ethernet; it needs mode ip"),
+        (["--shim", "--mode", "ethernet"], "shim: found with mode ethernet; needs mode ip"),
     ],
 )
 def test_what_is_wrong_is_said(scenario, words, message):

@@ -301,7 +301,7 @@ def test_what_iperf3_reports_is_read():
     [
         ("", r"needs \[\[program\]\] tables"),
         ("program = 3", r"needs \[\[program\]\] tables"),
-        ("x =", "this is no TOML"),
+        ("x =", "not TOML: "),
         ("program = [3]", r"program\[0\]: found 3; needs a table"),
         ('[[program]]\nat = "n0"', "needs at and run"),
         ('[[program]]\nat = "n9"\nrun = "true"', "at: found 'n9'; needs one of n0, n1"),

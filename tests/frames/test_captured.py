@@ -134,7 +134,7 @@ def test_the_commands_write_a_page_and_a_log(made, tmp_path):
     assert multihop.frames(log)["start"].between(1_000_000_000, 2_000_000_000).all()
     for words, said in [
         (["measure", pcap, "--between", "1 s, 2 s"], "add --frames"),
-        (["view", made[0], "--interface", "1"], "no capture"),
+        (["view", made[0], "--interface", "1"], "is not a capture"),
         (["measure", pcap, "--frames", log, "--interface", "99"], "no such interface"),
     ]:
         refused = call(*words)

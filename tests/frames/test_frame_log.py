@@ -237,7 +237,7 @@ def test_several_logs_do_not_go_to_one_file(tmp_path, logged):
         shutil.copytree(logged[1], tmp_path / f"{name}.frames")
     done = call("view", tmp_path, "--out", tmp_path / "one.html")
     assert done.exit_code != 0
-    assert "there are 2 frame logs" in str(done.exception or done.output)
+    assert "found 2 frame logs" in str(done.exception or done.output)
     assert not (tmp_path / "one.html").exists()
     assert call("view", tmp_path).exit_code == 0
     assert {path.name for path in tmp_path.glob("*.html")} == {"a.html", "b.html"}

@@ -8,6 +8,7 @@ import multihop
 from conftest import SCENARIOS
 from multihop.framelog import packed
 from multihop.report.viewer import page
+from pcap_files import write_pcap
 
 #: pcapng: the kind of a block with a packet; pcap: the link type of bare 802.11; bytes of the check sequence.
 PACKET, IEEE80211, FCS = 6, 105, 4
@@ -89,10 +90,9 @@ def without_rates(capture, out, most):
             packet = content[at + 28 : at + 28 + caught]
             bare = packet[struct.unpack_from("<H", packet, 2)[0] : -FCS]
             stamp = ((high << 32) + low) // 1000
-            packets.append(struct.pack("<IIII", *divmod(stamp, 1_000_000), len(bare), len(bare)) + bare)
+            packets.append((stamp, bare))
         at += length
-    out.write_bytes(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, IEEE80211) + b"".join(packets))
-    return out
+    return write_pcap(out, IEEE80211, packets)
 
 
 def test_without_rates_lanes_show_how_many_frames_there_are(opened, tmp_path):

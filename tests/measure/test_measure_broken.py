@@ -23,7 +23,7 @@ def outcome(path):
         assert message.startswith(f"{path}: ")
         assert "\n" not in message
         # Where, or that nothing of it is a capture.
-        assert re.search(r"byte \d+|the file is empty|it begins with|version \d", message), message
+        assert re.search(r"byte \d+|the file is empty|the file begins with|version \d", message), message
         return message
     assert json.loads(json.dumps(found.record(), default=str))["records"] == found.records
     for sniffer in found.sniffers:

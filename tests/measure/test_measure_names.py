@@ -1,6 +1,5 @@
 """Names of stations in `measure`, its first screen, and digits that the number of values carries."""
 
-import struct
 import sys
 import types
 
@@ -13,6 +12,7 @@ from multihop.base import extras
 from multihop.measurement import ENOUGH
 from multihop.report.measurement import page, summarised
 from multihop.stations import read_names, vendor
+from pcap_files import write_pcap
 
 
 @pytest.fixture(scope="module")
@@ -109,9 +109,8 @@ def test_stations_without_a_name_have_that_of_the_network_that_they_announce(tmp
         beacon(mesh, b"\x00\x00\x01\x01\x82\x72\x07village"),
         beacon(hidden, b"\x00\x04\x00\x00\x00\x00"),
     ]
-    path = tmp_path / "beacons.pcap"
-    records = [struct.pack("<IIII", 9, 100_000 * n, len(f), len(f)) + f for n, f in enumerate(frames)]
-    path.write_bytes(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 127) + b"".join(records))
+    records = [(100_000 * number, frame) for number, frame in enumerate(frames)]
+    path = write_pcap(tmp_path / "beacons.pcap", 127, records)
     found = multihop.measure(path)
     assert list(found.stations["network"]) == ["roof\n\x1b[2J", "village", ""]
     labels = [found.names.label(address) for address in found.stations["station"]]

@@ -441,8 +441,7 @@ impl Sniffer {
         if self.stamp_reference.is_none() {
             self.determine_reference();
         }
-        let open = self.exchanges.finish();
-        if let Some(open) = &open {
+        if let Some(open) = &self.exchanges.finish() {
             self.end_exchange(open);
         }
         let (readings, step) = self
@@ -454,8 +453,7 @@ impl Sniffer {
         let stations = self.stations.all().to_vec();
         let airtime: Span = rows.iter().map(|row| row.cell.airtime).sum();
         let (links, rates) = self.links.finish();
-        // A station without captured frames is out of range; frames and responses to it do not count as
-        // missing.
+        // A station without captured frames is out of range: nothing to it counts as missing.
         let near = |id: StationId| stations[id.index()].frames > 0;
         let answerable = || links.iter().filter(|(_, receiver, _)| near(*receiver)).map(|(_, _, link)| link);
         let heard = || stations.iter().filter(|station| station.frames > 0);

@@ -70,7 +70,7 @@ pub fn os_error(error: &io::Error) -> PyErr {
 pub fn cut_short(error: &io::Error) -> String {
     match failure(error) {
         Some(Failed { path, error }) => {
-            format!("{}: cannot be written: {}; it ends there", path.display(), reason(error))
+            format!("{}: cannot be written: {}; the file ends there", path.display(), reason(error))
         }
         None => reason(error),
     }

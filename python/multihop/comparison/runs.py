@@ -173,14 +173,14 @@ class Runs(Displayed):
         """
         if variant not in self.results:
             swapped = "; the variant is the first argument, the metric the second" if metric in self.results else ""
-            raise UserError(f"variant: found {variant!r}; there are: {', '.join(self.variants)}{swapped}")
+            raise UserError(f"variant: found {variant!r}; needs one of {', '.join(self.variants)}{swapped}")
         results = self.results[variant]
         if metric in {about.name for about in OPTIMUM_METRICS}:
             rates, best = self.rates(variant), self.optima[variant]
             return best.distance(rates) if metric == "optimum_distance" else best.gap(rates)
         if isinstance(results[0].summary.get(metric, ""), str):
             known = [name for name, value in results[0].summary.items() if not isinstance(value, str)]
-            raise UserError(f"metric: found {metric!r}; there are: {', '.join(known)}")
+            raise UserError(f"metric: found {metric!r}; needs one of {', '.join(known)}")
         return np.array([float(result.summary[metric]) for result in results])
 
     def rates(self, variant: str) -> np.ndarray:

@@ -23,7 +23,7 @@ from multihop.results.words import listed, percent, several, three_digits
 _QUESTIONS = ("goodput_total_bps", "jain", "delay_p95_s")
 _LABELS = {"goodput_total_bps": "Goodput", "jain": "Fairness of goodput", "delay_p95_s": "Delay (95th percentile)"}
 
-#: Means that differ by more than this factor look different; where they are not, a reader is told why.
+#: Means that differ by more than this factor look different; where they are not, the sentence says why.
 _PLAINLY_APART = 2.0
 
 #: A sentence names no more flows than these; of several schemes, fewer of each.

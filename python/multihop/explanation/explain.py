@@ -121,6 +121,18 @@ class Explanation:
             return "Nothing is seen to hold back what is slow."
         return groups.headline(self.main_cause, self.by_cause, self.flows, self.name)
 
+    @property
+    def fine_flows(self) -> list[int]:
+        """Flows that are fine and not explained, without those that only acknowledge others."""
+        return [
+            account.flow
+            for account in self.flows
+            if account.status == Status.FINE
+            and account.flow not in self.explained
+            and account not in self.multicast
+            and not account.view.get("acknowledges", False)
+        ]
+
     def fine(self, which: Sequence[int], *, everything: bool = False) -> str:
         """Which flows are fine, with the limits that they keep where these are of one kind."""
         by_limits: dict[str, list[int]] = {}
@@ -171,8 +183,10 @@ class Explanation:
     def _what_helps(self, most: int) -> list[str]:
         """The remedies that help most flows, another scheme of the same results among them."""
         found = recommendations([*(self.outcomes or ()), *self.rivals], self.explained)
-        best = [f"{each.label}: {each.sentence(self.views)}." for each in shown(found, _MOST_REMEDIES)]
-        needed = [f"{each.label}: {each.sentence(self.views)}." for each in shown(found, 1)]
+        best, needed = (
+            [f"{each.label}: {each.sentence(self.views)}." for each in shown(found, number)]
+            for number in (_MOST_REMEDIES, 1)
+        )
         if best:
             return best if lines(best) <= most else needed
         if self.outcomes is None or not self.explained:
@@ -274,7 +288,7 @@ class Explanation:
 
     def _sentences(self, trials: Sequence[Trial]) -> list[str]:
         """Trials in sentences, settings and what serves most flows first."""
-        order = sorted(trials, key=lambda each: (list(Effort).index(each.remedy.effort), -each.outcome.fine))
+        order = sorted(trials, key=lambda each: (each.remedy.effort.rank, -each.outcome.fine))
         return [trial_sentence(each, self.views) for each in order]
 
     @cached_property

@@ -12,14 +12,11 @@ from multihop.comparison.kinds import whom
 from multihop.comparison.relevance import differ
 from multihop.comparison.service import SLOW, Service, Status
 from multihop.explanation.needs import Need
-from multihop.explanation.remedies import Effort
 from multihop.explanation.trials import Outcome, Trial
 from multihop.results.words import percent, rate, three_digits
 
 #: A sentence names no more flows than these, or counts them by kind.
 _MOST_NAMED = 3
-
-_EFFORTS = list(Effort)
 
 
 @dataclass(frozen=True)
@@ -36,22 +33,27 @@ class Recommendation:
     others: tuple[Trial, ...]
 
     @property
+    def trials(self) -> tuple[Trial, ...]:
+        """Trials of all explained flows."""
+        return (*self.helped, *self.others)
+
+    @property
     def rank(self) -> tuple[int, int, int, float, float]:
         """Settings first, then the remedy with which most flows are fine, also in their worst seed."""
         total = self.outcome.total
-        effort = _EFFORTS.index(self.outcome.remedy.effort)
-        return effort, -self.outcome.fine, -len(self.helped), -self._worst_share(), -(total.mean if total else 0.0)
+        effort = self.outcome.remedy.effort
+        return effort.rank, -self.outcome.fine, -len(self.helped), -self._worst_share(), -(total.mean if total else 0.0)
 
     @property
     def label(self) -> str:
-        """Whether all explained flows are fine with it, and none fares worse."""
-        after = [trial.after for trial in (*self.helped, *self.others)]
+        """First words: "in part" unless all explained flows are fine with it and none fares worse."""
+        after = [trial.after for trial in self.trials]
         whole = not self.outcome.harmed and all(each is not None and each.status == Status.FINE for each in after)
         return "What helps" if whole else "What helps in part"
 
     def _worst_share(self) -> float:
         """Least share of its due that an explained flow has in a seed, at most that of a slow flow."""
-        after = [trial.after for trial in (*self.helped, *self.others)]
+        after = [trial.after for trial in self.trials]
         shares = [float(each.goodput_bps.min()) / each.fair_bps for each in after if each is not None and each.fair_bps]
         return min([*shares, SLOW])
 
@@ -77,7 +79,7 @@ class Recommendation:
     def _left(self, flows: Sequence[_core.FlowView], said: set[str]) -> list[str]:
         """Explained flows that are not fine with the remedy either, by their status then."""
         by_status: dict[str, list[int]] = {}
-        for trial in (*self.helped, *self.others):
+        for trial in self.trials:
             if trial.after is not None and trial.after.status != Status.FINE and trial.before.name not in said:
                 by_status.setdefault(_then(trial), []).append(trial.before.flow)
         return [f"{whom(flows, left, _MOST_NAMED)} {how}" for how, left in by_status.items()]

@@ -47,6 +47,11 @@ class Effort(StrEnum):
     #: Other places of nodes, or more nodes.
     PLAN = "new plan"
 
+    @property
+    def rank(self) -> int:
+        """Place in this order, from 0."""
+        return list(Effort).index(self)
+
 
 @dataclass(frozen=True)
 class Remedy:

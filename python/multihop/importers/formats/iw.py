@@ -6,7 +6,7 @@ one file: a repeated interface is that of another node. If the file lacks the du
 direction is taken to have the same power, since path and transmission powers are alike. `iw dev IF link` is
 read as well.
 
-`tx bitrate` and `rx bitrate` are rates of the latest frames; the name of their MCS tells the amendment.
+`tx bitrate` and `rx bitrate` are rates of the latest frames; the name of their MCS shows the amendment.
 """
 
 from __future__ import annotations
